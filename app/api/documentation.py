@@ -9,8 +9,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from app.api.doors import has_owner
 from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+from app.api.paths import has_owner
 from app.api.schemas.aliases import ALIAS_IN, AliasIn
 from app.api.schemas.annotations import ANNOTATION_IN, AnnotationIn
 from app.api.schemas.datasets import DATASET_IN, DatasetIn

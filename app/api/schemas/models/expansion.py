@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field
 
-from app.services.answering import VersionExpansion
+from app.services.prediction import VersionExpansion
 
 
 class ExpansionOut(BaseModel):

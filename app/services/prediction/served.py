@@ -1,15 +1,15 @@
-"""A version at hand, and its answers."""
+"""A version at hand, and its predictions."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
 from app.domain.models import Version
-from app.services.answering.components import ComponentsAnswer, ComponentsAnswering
-from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
-from app.services.answering.values import ApproximationAnswering, ImageAnswering, ValueAnswer
-from app.services.answering.wanted import Wanted
 from app.services.counting import Counts
+from app.services.prediction.components import ComponentsModel, ComponentsPrediction
+from app.services.prediction.options import PredictOptions
+from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction, SupervisedModel
+from app.services.prediction.values import ApproximationModel, ImageModel, ValuePrediction
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ApproximationReport,
@@ -25,13 +25,11 @@ from relevance_bayes.documents.models import (
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.values import ColumnKind
 
-Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ValueAnswer | ComponentsAnswer
-
-_AS_USUAL = Wanted()
+Prediction: TypeAlias = RegressionPrediction | ClassificationPrediction | ValuePrediction | ComponentsPrediction
 
 
-class Answering(Protocol):
-    """What a predictor needs to answer, made once: for each kind of task a class."""
+class PredictiveModel(Protocol):
+    """What a predictor needs to predict, made once: for each kind of task a class."""
 
     @property
     def noise_column(self) -> str | None:
@@ -41,7 +39,7 @@ class Answering(Protocol):
     def bytes(self) -> int:
         """About how much memory its arrays take."""
 
-    def answer(self, block: Block, wanted: Wanted) -> Answer:
+    def predict(self, block: Block, options: PredictOptions) -> Prediction:
         """Predict a block's N rows; raises InvalidRequestError for what there can't be."""
 
 
@@ -55,7 +53,7 @@ class ServedVersion:
     """
 
     version: Version
-    answering: Answering
+    model: PredictiveModel
     functions: tuple[ListedFunction, ...]
     columns: tuple[tuple[str, ColumnKind], ...]
     not_read: frozenset[str]
@@ -68,21 +66,16 @@ class ServedVersion:
         return numbers if len(numbers) == len(self.columns) else ()
 
 
-def answering_of(version: Version, predictor: Predictor) -> Answering:
-    """What stands between a predictor and its answers."""
+def predictive_model(version: Version, predictor: Predictor) -> PredictiveModel:
+    """What stands between a predictor and its predictions."""
     match predictor, version.report:
         case SupervisedPredictor(), SupervisedReport() as report:
-            return SupervisedAnswering.of(predictor, report)
+            return SupervisedModel.of(predictor, report)
         case ApproximationPredictor(), ApproximationReport():
-            return ApproximationAnswering(predictor)
+            return ApproximationModel(predictor)
         case ImagePredictor(), ImageReport() as report:
-            return ImageAnswering(predictor, report.plan.peak)
+            return ImageModel(predictor, report.plan.peak)
         case ComponentsPredictor(), ComponentsReport():
-            return ComponentsAnswering(predictor)
+            return ComponentsModel(predictor)
         case _, report:
             raise TypeError(f"expected a predictor for {report.task}, got {type(predictor).__name__}")
-
-
-def answer(served: ServedVersion, block: Block, wanted: Wanted = _AS_USUAL) -> Answer:
-    """Predict a block's N rows; raises InvalidRequestError for what the version's task has not."""
-    return served.answering.answer(block, wanted)

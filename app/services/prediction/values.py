@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.services.answering.wanted import Wanted, refuse_all
+from app.services.prediction.options import PredictOptions, refuse_all
 from relevance_bayes.core.images import decode
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.documents.models import ApproximationPredictor, ImagePredictor
@@ -14,7 +14,7 @@ from relevance_bayes.types.errors import Fault
 
 
 @dataclass(frozen=True, eq=False)
-class ValueAnswer:
+class ValuePrediction:
     """The values (N,) at N rows; a row with a fault is NaN."""
 
     value: Array
@@ -22,7 +22,7 @@ class ValueAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class ApproximationAnswering:
+class ApproximationModel:
     """The terms kept, as they are."""
 
     predictor: ApproximationPredictor
@@ -38,17 +38,17 @@ class ApproximationAnswering:
         terms = self.predictor.expansion
         return terms.centres.nbytes + terms.coefficients.nbytes + terms.widths.nbytes
 
-    def answer(self, block: Block, wanted: Wanted) -> ValueAnswer:
+    def predict(self, block: Block, options: PredictOptions) -> ValuePrediction:
         """The function's values; raises InvalidRequestError for what only models of data have."""
-        refuse_all(wanted, "A function that is known")
+        refuse_all(options, "A function that is known")
         inputs, sound, faults = _sound(self.predictor.encoding, block)
         value = np.full(len(inputs), np.nan)
         value[sound] = self.predictor.expansion(inputs[sound])
-        return ValueAnswer(value, faults)
+        return ValuePrediction(value, faults)
 
 
 @dataclass(frozen=True, eq=False)
-class ImageAnswering:
+class ImageModel:
     """The code of an image, at any place or of all pixels."""
 
     predictor: ImagePredictor
@@ -65,13 +65,13 @@ class ImageAnswering:
         code = self.predictor.code
         return code.weights.nbytes * 8 + 16 * len(code.path)
 
-    def answer(self, block: Block, wanted: Wanted) -> ValueAnswer:
+    def predict(self, block: Block, options: PredictOptions) -> ValuePrediction:
         """Intensities, between pixels too; raises InvalidRequestError for what only models of data have."""
-        refuse_all(wanted, "An image")
+        refuse_all(options, "An image")
         inputs, sound, faults = _sound(self.predictor.encoding, block)
         value = np.full(len(inputs), np.nan)
         value[sound] = self.predictor.code.at(inputs[sound])
-        return ValueAnswer(value, faults)
+        return ValuePrediction(value, faults)
 
     def image(self) -> Array:
         """All pixels (height, width)."""

@@ -1,6 +1,5 @@
-"""Ways past the framework, for what is asked so often that the framework would cost more than the answer."""
+"""Routes whose endpoint reads the request itself, since resolving its dependencies costs more than a prediction."""
 
-import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 
 from fastapi import Request, Response
@@ -11,25 +10,13 @@ from app.domain.errors import MalformedBodyError
 from relevance_bayes.types.references import Reference
 
 
-class BareRoute(APIRoute):
-    """A route whose endpoint gets the request as it is: resolving its dependencies costs more than a prediction."""
+class RawRoute(APIRoute):
+    """A route whose endpoint gets the request as it is."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         """The endpoint itself."""
         handler: Callable[[Request], Coroutine[None, None, Response]] = self.endpoint
         return handler
-
-
-def names_in(scope: Scope, path: "re.Pattern[str]") -> bool:
-    """Whether this is a POST to such a path, a model's name and perhaps a version; then the scope has them."""
-    if scope["method"] != "POST" or scope.get("root_path"):
-        return False
-    found = path.fullmatch(scope["path"])
-    if found is None:
-        return False
-    name, version = found.groups()
-    scope["path_params"] = {"name": name} if version is None else {"name": name, "version": version}
-    return True
 
 
 def reference_of(scope: Scope) -> Reference:
@@ -52,7 +39,7 @@ async def body_of(receive: Receive) -> bytes:
 def documented(
     *parameters: str, body: Mapping[str, object], query: Sequence[Mapping[str, object]] = ()
 ) -> dict[str, object]:
-    """What FastAPI can't see of a bare route: its body, and the parameters of its path and query."""
+    """What FastAPI can't see of a raw route: its body, and the parameters of its path and query."""
     told = {
         "name": "The model's name.",
         "name@alias": "The model's name; `name@alias` is the version to which that alias points.",

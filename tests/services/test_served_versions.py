@@ -11,9 +11,9 @@ from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.ports import UnitOfWork
 from app.domain.reachability import Reachability
-from app.services import prediction as under_test
+from app.services import served_versions as under_test
 from app.services.aliases import Aliases
-from app.services.prediction import Prediction
+from app.services.served_versions import ServedVersions
 from app.services.staleness import CURRENT, Staleness
 from relevance_bayes.types.errors import NotFoundError
 from tests.services.in_memory import InMemory
@@ -47,11 +47,11 @@ def reachability(watch: Watch) -> Reachability:
 
 
 @pytest.fixture
-def prediction(kept: InMemory, watch: Watch, reachability: Reachability) -> Prediction:
-    return Prediction(kept.open, 10**6, reachability=reachability, now=watch)
+def prediction(kept: InMemory, watch: Watch, reachability: Reachability) -> ServedVersions:
+    return ServedVersions(kept.open, 10**6, reachability=reachability, now=watch)
 
 
-def test_a_version_at_hand_costs_no_look_at_the_database(kept: InMemory, prediction: Prediction) -> None:
+def test_a_version_at_hand_costs_no_look_at_the_database(kept: InMemory, prediction: ServedVersions) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     assert prediction.at_hand(OWNER, "small", None) is None
     served = prediction.version(OWNER, "small")
@@ -60,7 +60,7 @@ def test_a_version_at_hand_costs_no_look_at_the_database(kept: InMemory, predict
     assert kept.opened == opened
 
 
-def test_a_newer_version_is_seen_within_a_second(kept: InMemory, prediction: Prediction, watch: Watch) -> None:
+def test_a_newer_version_is_seen_within_a_second(kept: InMemory, prediction: ServedVersions, watch: Watch) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     kept.models.put(OWNER, small_version(), number=2)
@@ -70,7 +70,7 @@ def test_a_newer_version_is_seen_within_a_second(kept: InMemory, prediction: Pre
 
 
 def test_one_caller_asks_ahead_and_the_others_need_not_wait(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
@@ -82,7 +82,7 @@ def test_one_caller_asks_ahead_and_the_others_need_not_wait(
 
 
 def test_what_a_name_means_is_renewed_before_anybody_has_to_ask(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
@@ -96,7 +96,7 @@ def test_what_a_name_means_is_renewed_before_anybody_has_to_ask(
 
 
 def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
@@ -110,7 +110,7 @@ def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
     assert (newest.version.number, first.version.number) == (2, 1)
 
 
-def test_what_is_gone_is_forgotten_when_it_is_renewed(kept: InMemory, prediction: Prediction) -> None:
+def test_what_is_gone_is_forgotten_when_it_is_renewed(kept: InMemory, prediction: ServedVersions) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     kept.models.delete(OWNER, "small")
@@ -119,7 +119,7 @@ def test_what_is_gone_is_forgotten_when_it_is_renewed(kept: InMemory, prediction
     assert not prediction.renew()
 
 
-def test_what_was_found_gone_is_at_nobodys_hand(kept: InMemory, prediction: Prediction) -> None:
+def test_what_was_found_gone_is_at_nobodys_hand(kept: InMemory, prediction: ServedVersions) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     kept.models.delete(OWNER, "small")
@@ -129,7 +129,7 @@ def test_what_was_found_gone_is_at_nobodys_hand(kept: InMemory, prediction: Pred
 
 
 def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
@@ -148,7 +148,7 @@ def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
 
 
 def test_a_version_in_place_of_one_that_was_used_lately_is_loaded_and_no_other(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
@@ -160,7 +160,7 @@ def test_a_version_in_place_of_one_that_was_used_lately_is_loaded_and_no_other(
         watch.now += 1.0
 
 
-def test_a_deleted_version_is_gone_within_a_second(kept: InMemory, prediction: Prediction, watch: Watch) -> None:
+def test_a_deleted_version_is_gone_within_a_second(kept: InMemory, prediction: ServedVersions, watch: Watch) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     kept.models.put(OWNER, small_version(), number=2)
     prediction.version(OWNER, "small", 1)
@@ -171,7 +171,7 @@ def test_a_deleted_version_is_gone_within_a_second(kept: InMemory, prediction: P
         prediction.version(OWNER, "small", 1)
 
 
-def test_a_version_is_loaded_once_while_it_is_kept(kept: InMemory, prediction: Prediction, watch: Watch) -> None:
+def test_a_version_is_loaded_once_while_it_is_kept(kept: InMemory, prediction: ServedVersions, watch: Watch) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     for _ in range(3):
         prediction.version(OWNER, "small")
@@ -182,12 +182,12 @@ def test_a_version_is_loaded_once_while_it_is_kept(kept: InMemory, prediction: P
 
 def test_a_cache_without_room_serves_all_the_same(kept: InMemory) -> None:
     kept.models.put(OWNER, small_version(), number=1)
-    prediction = Prediction(kept.open, 10)
+    prediction = ServedVersions(kept.open, 10)
     assert prediction.version(OWNER, "small").version.number == 1
     assert prediction.at_hand(OWNER, "small", None) is None
 
 
-def test_another_owner_finds_nothing(kept: InMemory, prediction: Prediction) -> None:
+def test_another_owner_finds_nothing(kept: InMemory, prediction: ServedVersions) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     assert prediction.at_hand("somebody else", "small", None) is None
@@ -196,7 +196,7 @@ def test_another_owner_finds_nothing(kept: InMemory, prediction: Prediction) -> 
 
 
 def test_names_that_are_remembered_stay_few(
-    kept: InMemory, prediction: Prediction, monkeypatch: pytest.MonkeyPatch
+    kept: InMemory, prediction: ServedVersions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "MOST_NAMES", 3)
     for name in "abcdef":
@@ -205,13 +205,13 @@ def test_names_that_are_remembered_stay_few(
     assert sum(prediction.at_hand(OWNER, name, None) is not None for name in "abcdef") <= 3
 
 
-def test_a_database_out_of_reach_is_said(kept: InMemory, prediction: Prediction) -> None:
+def test_a_database_out_of_reach_is_said(kept: InMemory, prediction: ServedVersions) -> None:
     kept.reachable = False
     with pytest.raises(UnavailableError):
         prediction.version(OWNER, "small")
 
 
-def test_the_functions_are_those_of_the_versions_list(kept: InMemory, prediction: Prediction) -> None:
+def test_the_functions_are_those_of_the_versions_list(kept: InMemory, prediction: ServedVersions) -> None:
     made = small_version()
     kept.models.put(OWNER, made, number=1)
     served = prediction.version(OWNER, "small")
@@ -221,28 +221,28 @@ def test_the_functions_are_those_of_the_versions_list(kept: InMemory, prediction
     assert len(served.functions) == len(made.predictor.model.mean)
 
 
-def test_what_explains_nothing_lists_no_functions(kept: InMemory, prediction: Prediction) -> None:
+def test_what_explains_nothing_lists_no_functions(kept: InMemory, prediction: ServedVersions) -> None:
     made = version_of_components()
     kept.models.put(OWNER, made, number=1)
     assert made.vectors
     assert prediction.version(OWNER, "rows").functions == ()
 
 
-def names_of_one_version(kept: InMemory, prediction: Prediction) -> None:
+def names_of_one_version(kept: InMemory, prediction: ServedVersions) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     Aliases(kept.open).move(OWNER, "small", "champion", to=1)
     for selector in (None, 1, "champion"):
         prediction.version(OWNER, "small", selector)
 
 
-def number_of(prediction: Prediction, selector: int | str | None) -> int:
+def number_of(prediction: ServedVersions, selector: int | str | None) -> int:
     """The version that a request gets, as `Predicting` asks for it."""
     served = prediction.at_hand(OWNER, "small", selector) or prediction.version(OWNER, "small", selector)
     return served.version.number
 
 
 def test_while_the_database_is_away_numbers_answer_for_ever_and_other_names_for_a_time(
-    kept: InMemory, prediction: Prediction, watch: Watch, reachability: Reachability
+    kept: InMemory, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(kept, prediction)
     watch.now += 1000.0  # the names were not used for long
@@ -261,7 +261,7 @@ def test_while_the_database_is_away_numbers_answer_for_ever_and_other_names_for_
 
 
 def test_the_database_is_not_tried_while_it_is_away(
-    kept: InMemory, prediction: Prediction, watch: Watch, reachability: Reachability
+    kept: InMemory, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(kept, prediction)
     opened = kept.opened
@@ -278,8 +278,8 @@ def test_the_database_is_not_tried_while_it_is_away(
 def test_nothing_is_evicted_while_the_database_is_away(kept: InMemory, watch: Watch) -> None:
     reachability = Reachability(watch)
     kept.models.put(OWNER, small_version(), number=1)
-    size = Prediction(kept.open, 10**6).version(OWNER, "small").answering.bytes
-    prediction = Prediction(kept.open, 2 * size + 3000, reachability=reachability, now=watch)
+    size = ServedVersions(kept.open, 10**6).version(OWNER, "small").model.bytes
+    prediction = ServedVersions(kept.open, 2 * size + 3000, reachability=reachability, now=watch)
     prediction.version(OWNER, "small")
     reachability.suspect()
     for name in "abc":  # was read before the database went away
@@ -293,7 +293,7 @@ def test_nothing_is_evicted_while_the_database_is_away(kept: InMemory, watch: Wa
 
 
 def test_a_version_that_was_asked_for_as_the_newest_answers_by_its_number(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
@@ -302,7 +302,9 @@ def test_a_version_that_was_asked_for_as_the_newest_answers_by_its_number(
     assert number_of(prediction, 1) == 1
 
 
-def test_a_name_that_was_not_used_for_long_is_remembered(kept: InMemory, prediction: Prediction, watch: Watch) -> None:
+def test_a_name_that_was_not_used_for_long_is_remembered(
+    kept: InMemory, prediction: ServedVersions, watch: Watch
+) -> None:
     names_of_one_version(kept, prediction)
     watch.now += under_test.WANTED_SECONDS + 1
     assert not prediction.renew()
@@ -311,7 +313,7 @@ def test_a_name_that_was_not_used_for_long_is_remembered(kept: InMemory, predict
 
 
 def test_staleness_is_noted_for_names_that_may_have_moved_alone(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     names_of_one_version(kept, prediction)
     kept.reachable = False
@@ -327,7 +329,7 @@ def test_staleness_is_noted_for_names_that_may_have_moved_alone(
 
 
 def test_what_changed_while_it_was_away_is_seen_as_soon_as_it_is_back(
-    kept: InMemory, prediction: Prediction, watch: Watch, reachability: Reachability
+    kept: InMemory, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(kept, prediction)
     kept.reachable = False
@@ -341,7 +343,7 @@ def test_what_changed_while_it_was_away_is_seen_as_soon_as_it_is_back(
 
 
 def test_a_deleted_version_is_gone_once_the_database_is_there(
-    kept: InMemory, prediction: Prediction, watch: Watch, reachability: Reachability
+    kept: InMemory, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(kept, prediction)
     kept.models.delete(OWNER, "small")
@@ -367,7 +369,7 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
             answers.wait(20.0)
         return kept.open()
 
-    prediction = Prediction(open_uow, 10**6)
+    prediction = ServedVersions(open_uow, 10**6)
     names_of_one_version(kept, prediction)
     hangs.set()
     time.sleep(0.1)
@@ -382,7 +384,7 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
     assert max(took) < under_test.MAX_WAIT_SECONDS + 0.3
 
 
-def test_nothing_is_held_before_a_version_was_asked_for(kept: InMemory, prediction: Prediction) -> None:
+def test_nothing_is_held_before_a_version_was_asked_for(kept: InMemory, prediction: ServedVersions) -> None:
     assert not prediction.holds_versions
     names_of_one_version(kept, prediction)
     kept.reachable = False
@@ -397,7 +399,7 @@ def test_many_first_requests_at_once_are_all_answered(kept: InMemory) -> None:
         return kept.open()
 
     kept.models.put(OWNER, small_version(), number=1)
-    prediction = Prediction(open_uow, 10**6)
+    prediction = ServedVersions(open_uow, 10**6)
     with ThreadPoolExecutor(40) as threads:
         answers = [threads.submit(prediction.version, OWNER, "small") for _ in range(40)]
         time.sleep(0.2)

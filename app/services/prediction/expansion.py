@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.errors import ConflictError
-from app.services.answering.components import ComponentsAnswering
-from app.services.answering.served import ServedVersion
-from app.services.answering.supervised import SupervisedAnswering
-from app.services.answering.values import ApproximationAnswering
+from app.services.prediction.components import ComponentsModel
+from app.services.prediction.served import ServedVersion
+from app.services.prediction.supervised import SupervisedModel
+from app.services.prediction.values import ApproximationModel
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
@@ -39,12 +39,12 @@ def expansion_of(served: ServedVersion) -> VersionExpansion:
 
     Raises ConflictError where a version is no sum of Gaussians of its inputs, saying why.
     """
-    match served.answering:
-        case ApproximationAnswering(predictor):
+    match served.model:
+        case ApproximationModel(predictor):
             return _of_terms(predictor)
-        case SupervisedAnswering(predictor):
+        case SupervisedModel(predictor):
             return _of_data(predictor)
-        case ComponentsAnswering():
+        case ComponentsModel():
             raise _none("it tells components of rows, and no value")
         case _:
             raise _none("its functions are wavelets")

@@ -9,14 +9,22 @@ from scipy.stats import norm
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewSupervisedVersion, NewVersion
-from app.services.answering import ClassificationAnswer, RegressionAnswer, ServedVersion, Wanted, answer
-from app.services.answering import supervised as under_test
-from app.services.prediction import Prediction
+from app.services.prediction import (
+    ClassificationPrediction,
+    PredictOptions,
+    PredictRequest,
+    RegressionPrediction,
+    ServedVersion,
+    predict,
+)
+from app.services.prediction import supervised as under_test
+from app.services.served_versions import ServedVersions
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods import LogGaussian
 from relevance_bayes.core.model import KernelFunctions
-from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPrediction, latent, predict
+from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPrediction, latent
+from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block
@@ -35,7 +43,7 @@ PRIORS: list[Prior] = [Independent(), GaussianProcess()]
 def served(made: NewVersion) -> ServedVersion:
     kept = InMemory()
     kept.models.put(OWNER, made, number=1)
-    return Prediction(kept.open, 10**6).version(OWNER, made.report.plan.model)
+    return ServedVersions(kept.open, 10**6).version(OWNER, made.report.plan.model)
 
 
 def augmented(made: NewSupervisedVersion) -> NewSupervisedVersion:
@@ -47,24 +55,28 @@ def augmented(made: NewSupervisedVersion) -> NewSupervisedVersion:
     return replace(made, predictor=replace(made.predictor, learned=model))
 
 
-def of_data(version: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer | ClassificationAnswer:  # noqa: B008
-    found = answer(version, block, wanted)
-    assert isinstance(found, RegressionAnswer | ClassificationAnswer)
+def of_data(
+    version: ServedVersion,
+    block: Block,
+    options: PredictOptions = PredictOptions(),  # noqa: B008
+) -> RegressionPrediction | ClassificationPrediction:
+    found = predict(version, PredictRequest(block, options))
+    assert isinstance(found, RegressionPrediction | ClassificationPrediction)
     return found
 
 
-def reals(made: NewSupervisedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer:  # noqa: B008
-    found = answer(served(made), block, wanted)
-    assert isinstance(found, RegressionAnswer)
+def reals(made: NewSupervisedVersion, block: Block, wanted: PredictOptions = PredictOptions()) -> RegressionPrediction:  # noqa: B008
+    found = predict(served(made), PredictRequest(block, wanted))
+    assert isinstance(found, RegressionPrediction)
     return found
 
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_numbers_are_in_the_users_units(prior: Prior) -> None:
     made = small_version(prior=prior)
-    found = reals(made, BLOCK, Wanted(interval=0.9))
+    found = reals(made, BLOCK, PredictOptions(interval=0.9))
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
-    core = predict(made.predictor.model, inputs)
+    core = core_predict(made.predictor.model, inputs)
     assert isinstance(core, RealPrediction)
     assert_allclose(found.mean, 10 + 2 * core.mean, rtol=1e-12)
     assert_allclose(found.noise, 4 * core.noise, rtol=1e-12)
@@ -116,11 +128,11 @@ def test_independent_weights_know_the_support_where_they_are_augmented() -> None
 @pytest.mark.parametrize("prior", PRIORS)
 def test_classes_have_the_cores_probabilities(prior: Prior) -> None:
     made = small_version("classification", classes=("no", "yes"), prior=prior)
-    found = answer(served(made), BLOCK)
+    found = predict(served(made), PredictRequest(BLOCK))
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
-    core = predict(made.predictor.model, inputs)
+    core = core_predict(made.predictor.model, inputs)
     assert isinstance(core, ClassPrediction)
-    assert isinstance(found, ClassificationAnswer)
+    assert isinstance(found, ClassificationPrediction)
     assert found.classes == ("no", "yes")
     assert_allclose(found.probabilities, core.probabilities, rtol=1e-12)
     assert_allclose(found.latent_mean, core.latent_mean, rtol=1e-12)
@@ -130,14 +142,14 @@ def test_classes_have_the_cores_probabilities(prior: Prior) -> None:
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_a_bad_row_changes_no_other(task: Task) -> None:
     version = served(small_version(task, prior=GaussianProcess()))
-    sound = of_data(version, BLOCK, Wanted(explain=2))
-    found = of_data(version, MIXED, Wanted(explain=2))
+    sound = of_data(version, BLOCK, PredictOptions(explain=2))
+    found = of_data(version, MIXED, PredictOptions(explain=2))
     assert [fault.row for fault in found.faults] == [1, 3]
     one, other = (
         (found.mean, sound.mean)
-        if isinstance(found, RegressionAnswer) and isinstance(sound, RegressionAnswer)
+        if isinstance(found, RegressionPrediction) and isinstance(sound, RegressionPrediction)
         else (found.probabilities[:, 1], sound.probabilities[:, 1])
-        if isinstance(found, ClassificationAnswer) and isinstance(sound, ClassificationAnswer)
+        if isinstance(found, ClassificationPrediction) and isinstance(sound, ClassificationPrediction)
         else (np.zeros(1), np.ones(1))
     )
     assert found.support is not None
@@ -156,7 +168,9 @@ def test_a_bad_row_changes_no_other(task: Task) -> None:
 
 
 def test_a_batch_with_bad_rows_alone_is_answered() -> None:
-    found = reals(small_version(), {"x": numbers(1.0), "colour": texts("green")}, Wanted(covariance=True, explain=2))
+    found = reals(
+        small_version(), {"x": numbers(1.0), "colour": texts("green")}, PredictOptions(covariance=True, explain=2)
+    )
     assert np.isnan(found.mean).all()
     assert len(found.faults) == 1
     assert found.covariance is not None
@@ -177,7 +191,7 @@ def test_a_batch_cut_up_inside_gets_the_same_answers(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("made", [small_version(), augmented(small_version()), small_version(prior=GaussianProcess())])
 def test_the_covariance_is_the_cores_in_the_users_units_squared(made: NewSupervisedVersion) -> None:
-    found = reals(made, BLOCK, Wanted(covariance=True))
+    found = reals(made, BLOCK, PredictOptions(covariance=True))
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
     _, expected = joint(Ready.of(made.predictor.model), inputs)
     assert found.covariance is not None
@@ -186,8 +200,8 @@ def test_the_covariance_is_the_cores_in_the_users_units_squared(made: NewSupervi
 
 
 def test_bad_rows_have_no_covariance_with_others() -> None:
-    sound = reals(small_version(), BLOCK, Wanted(covariance=True)).covariance
-    found = reals(small_version(), MIXED, Wanted(covariance=True)).covariance
+    sound = reals(small_version(), BLOCK, PredictOptions(covariance=True)).covariance
+    found = reals(small_version(), MIXED, PredictOptions(covariance=True)).covariance
     assert sound is not None
     assert found is not None
     assert_allclose(found[np.ix_([0, 2, 4], [0, 2, 4])], sound, rtol=1e-12)
@@ -206,12 +220,12 @@ def test_a_covariance_that_there_can_not_be_is_refused() -> None:
     )
     for version, block, said in cases:
         with pytest.raises(InvalidRequestError, match=said) as refused:
-            answer(served(version), block, Wanted(covariance=True))
+            predict(served(version), PredictRequest(block, PredictOptions(covariance=True)))
         assert [fault.pointer for fault in refused.value.faults] == ["/covariance"]
 
 
 def test_contributions_are_in_the_targets_units_and_with_the_average_the_mean() -> None:
-    found = reals(small_version(), BLOCK, Wanted(explain=3))
+    found = reals(small_version(), BLOCK, PredictOptions(explain=3))
     assert found.explanation is not None
     assert found.explanation.functions.shape == (3, 3)
     assert_allclose(found.explanation.added.sum(axis=1) + 10.0, found.mean, rtol=1e-12)
@@ -226,7 +240,7 @@ def test_what_is_added_to_a_logarithm_or_a_class_is_in_its_own_units(logarithmic
         encoding = replace(encoding, target=replace(encoding.target, shift=0.0, logarithmic=True))
         model = replace(made.predictor.model, likelihood=LogGaussian())
         made = replace(made, predictor=replace(made.predictor, encoding=encoding, learned=model))
-    found = of_data(served(made), BLOCK, Wanted(explain=20)).explanation
+    found = of_data(served(made), BLOCK, PredictOptions(explain=20)).explanation
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
     assert found is not None
     assert_allclose(found.added.sum(axis=1), latent(made.predictor.model, inputs).mean, rtol=1e-12)
@@ -244,8 +258,8 @@ def test_rows_are_answered_with_their_own_noise_or_that_of_the_rows_learned_from
 
 def test_a_row_without_noise_among_rows_that_bring_it_has_no_answer() -> None:
     block: Block = {**MIXED, "sd": numbers(0.2, 1.0, None, 1.0, -2.0)}
-    found = answer(served(version_of_known_noise()), block, Wanted(covariance=True))
-    assert isinstance(found, RegressionAnswer)
+    found = predict(served(version_of_known_noise()), PredictRequest(block, PredictOptions(covariance=True)))
+    assert isinstance(found, RegressionPrediction)
     assert [(fault.row, fault.column) for fault in found.faults] == [(1, "x"), (2, "sd"), (3, "colour"), (4, "sd")]
     assert_allclose(found.noise, [0.04, np.nan, np.nan, np.nan, np.nan])
     assert found.covariance is not None

@@ -8,13 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
 from app.domain.models import NewSupervisedVersion
-from app.services.answering import ClassificationAnswer, Wanted, answer
+from app.services.prediction import ClassificationPrediction, PredictOptions, PredictRequest, predict
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes
-from tests.services.test_answering import BLOCK, MIXED, served
-from tests.services.test_answering_classes import MANY
+from tests.services.test_predictions import BLOCK, MIXED, served
+from tests.services.test_predictions_classes import MANY
 
 TWO, THREE = small_version("classification"), version_of_three_classes()
 COSTS = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 1.0], [6.0, 3.0, 0.0]])
@@ -26,9 +26,9 @@ def priors(made: NewSupervisedVersion, *given: float) -> tuple[ClassPrior, ...]:
 
 def classes(
     made: NewSupervisedVersion, deciding: Deciding | None, *, explain: int | None = None
-) -> ClassificationAnswer:
-    found = answer(served(made), MANY, Wanted(explain=explain, deciding=deciding))
-    assert isinstance(found, ClassificationAnswer)
+) -> ClassificationPrediction:
+    found = predict(served(made), PredictRequest(MANY, PredictOptions(explain=explain, deciding=deciding)))
+    assert isinstance(found, ClassificationPrediction)
     return found
 
 
@@ -73,11 +73,11 @@ def test_what_is_explained_is_the_class_that_is_most_probable_under_the_priors()
 @pytest.mark.parametrize("made", [TWO, THREE], ids=["two", "three"])
 def test_a_bad_row_changes_no_other_decision(made: NewSupervisedVersion) -> None:
     deciding = Deciding(reject_cost=0.4)
-    mixed = answer(served(made), MIXED, Wanted(deciding=deciding))
+    mixed = predict(served(made), PredictRequest(MIXED, PredictOptions(deciding=deciding)))
     sound: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
-    alone = answer(served(made), sound, Wanted(deciding=deciding))
-    assert isinstance(mixed, ClassificationAnswer)
-    assert isinstance(alone, ClassificationAnswer)
+    alone = predict(served(made), PredictRequest(sound, PredictOptions(deciding=deciding)))
+    assert isinstance(mixed, ClassificationPrediction)
+    assert isinstance(alone, ClassificationPrediction)
     assert mixed.decisions is not None
     assert alone.decisions is not None
     places = [0, 2, 4]
@@ -89,15 +89,15 @@ def test_a_bad_row_changes_no_other_decision(made: NewSupervisedVersion) -> None
 
 def test_bad_rows_alone_have_no_decisions_to_make() -> None:
     bad: Block = {"x": numbers(None), "colour": texts("red")}
-    found = answer(served(THREE), bad, Wanted(deciding=Deciding(priors(THREE, 0.1, 0.7, 0.2))))
-    assert isinstance(found, ClassificationAnswer)
+    found = predict(served(THREE), PredictRequest(bad, PredictOptions(deciding=Deciding(priors(THREE, 0.1, 0.7, 0.2)))))
+    assert isinstance(found, ClassificationPrediction)
     assert found.decisions is not None
     assert np.isnan(found.decisions.expected_cost).all()
 
 
 def test_a_number_and_a_version_without_frequencies_are_refused() -> None:
     with pytest.raises(InvalidRequestError, match="predicts a number"):
-        answer(served(small_version()), BLOCK, Wanted(deciding=Deciding(reject_cost=1.0)))
+        predict(served(small_version()), PredictRequest(BLOCK, PredictOptions(deciding=Deciding(reject_cost=1.0))))
     older = replace(THREE, report=replace(THREE.report, class_rows=()))
     with pytest.raises(InvalidRequestError, match="train it again"):
-        answer(served(older), BLOCK, Wanted(deciding=Deciding(priors(THREE, 0.1, 0.7, 0.2))))
+        predict(served(older), PredictRequest(BLOCK, PredictOptions(deciding=Deciding(priors(THREE, 0.1, 0.7, 0.2)))))

@@ -7,13 +7,13 @@ import pytest
 
 from app.domain.errors import ConflictError
 from app.domain.models import NewComponentsVersion, NewSupervisedVersion
-from app.services.answering import expansion_of
+from app.services.prediction import expansion_of
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, LogGaussian
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool
 from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version, version_of_three_classes
-from tests.services.test_answering import served
+from tests.services.test_predictions import served
 
 
 def of_numbers() -> NewSupervisedVersion:

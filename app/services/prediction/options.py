@@ -2,13 +2,14 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.domain.decisions import Deciding
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PredictOptions:
     """How predictions are wanted: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
     `covariance` of the answers; of how many functions, `explain`, what they add to each; by what rule to decide
     between classes, `deciding`; and how many `components` of a row."""
@@ -19,14 +20,19 @@ class Wanted:
     deciding: Deciding | None = None
     components: int | None = None
 
+    @cached_property
+    def is_usual(self) -> bool:
+        """Whether nothing but the interval is said."""
+        return self == PredictOptions(self.interval)
 
-def refuse_all(wanted: Wanted, what: str, *, but: Collection[str] = ()) -> None:
+
+def refuse_all(options: PredictOptions, what: str, *, but: Collection[str] = ()) -> None:
     """Raises InvalidRequestError where something is wanted that predictions of another task have."""
     asked = {
-        "covariance": wanted.covariance,
-        "explain": wanted.explain is not None,
-        **dict.fromkeys(() if wanted.deciding is None else wanted.deciding.said, True),
-        "components": wanted.components is not None,
+        "covariance": options.covariance,
+        "explain": options.explain is not None,
+        **dict.fromkeys(() if options.deciding is None else options.deciding.said, True),
+        "components": options.components is not None,
     }
     names = [name for name, said in asked.items() if said and name not in but]
     faults = [Fault(f"{what} has no `{name}`.", f"/{name}") for name in names]

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewComponentsVersion
-from app.services.answering import ComponentsAnswer, ServedVersion, Wanted, answer
-from app.services.answering import components as answering
-from app.services.prediction import Prediction
+from app.services.prediction import ComponentsPrediction, PredictOptions, PredictRequest, ServedVersion, predict
+from app.services.prediction import components as under_test
+from app.services.served_versions import ServedVersions
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers
@@ -25,12 +25,12 @@ MIXED: Block = {"x": numbers(0.0, None, 1.0, 2.5, 90.0), "z": numbers(0.0, 1.0, 
 def served(made: NewComponentsVersion) -> ServedVersion:
     kept = InMemory()
     kept.models.put(OWNER, made, number=1)
-    return Prediction(kept.open, 10**6).version(OWNER, made.report.plan.model)
+    return ServedVersions(kept.open, 10**6).version(OWNER, made.report.plan.model)
 
 
-def told(made: NewComponentsVersion, block: Block = BLOCK, components: int | None = None) -> ComponentsAnswer:
-    found = answer(served(made), block, Wanted(components=components))
-    assert isinstance(found, ComponentsAnswer)
+def told(made: NewComponentsVersion, block: Block = BLOCK, components: int | None = None) -> ComponentsPrediction:
+    found = predict(served(made), PredictRequest(block, PredictOptions(components=components)))
+    assert isinstance(found, ComponentsPrediction)
     return found
 
 
@@ -65,7 +65,7 @@ def test_so_many_of_the_first_components_are_told_and_what_these_miss() -> None:
 
 
 def test_where_nothing_is_said_the_first_few_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "COMPONENTS_TOLD", 1)
+    monkeypatch.setattr(under_test, "COMPONENTS_TOLD", 1)
     assert told(version_of_components()).components.shape == (4, 1)
 
 
@@ -81,24 +81,27 @@ def test_a_bad_row_changes_no_other() -> None:
 
 def test_a_batch_cut_up_inside_gets_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = told(version_of_components())
-    monkeypatch.setattr(answering, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(under_test, "ROWS_AT_ONCE", 3)
     assert_allclose(told(version_of_components()).components, whole.components)
 
 
-@pytest.mark.parametrize("wanted", [Wanted(covariance=True), Wanted(explain=1)])
-def test_what_only_predictions_have_is_refused(wanted: Wanted) -> None:
+@pytest.mark.parametrize("wanted", [PredictOptions(covariance=True), PredictOptions(explain=1)])
+def test_what_only_predictions_have_is_refused(wanted: PredictOptions) -> None:
     with pytest.raises(InvalidRequestError, match="A model of components has no"):
-        answer(served(version_of_components()), BLOCK, wanted)
+        predict(served(version_of_components()), PredictRequest(BLOCK, wanted))
 
 
 def test_predictions_have_no_components() -> None:
     kept = InMemory()
     kept.models.put(OWNER, small_version(), number=1)
     with pytest.raises(InvalidRequestError) as refused:
-        answer(Prediction(kept.open, 10**6).version(OWNER, "small"), BLOCK, Wanted(components=2, explain=1))
+        predict(
+            ServedVersions(kept.open, 10**6).version(OWNER, "small"),
+            PredictRequest(BLOCK, PredictOptions(components=2, explain=1)),
+        )
     assert [fault.pointer for fault in refused.value.faults] == ["/components"]
 
 
 def test_the_arrays_count_as_memory() -> None:
     made = version_of_components()
-    assert served(made).answering.bytes >= 2 * made.predictor.components.centres.nbytes + SCORES.nbytes
+    assert served(made).model.bytes >= 2 * made.predictor.components.centres.nbytes + SCORES.nbytes

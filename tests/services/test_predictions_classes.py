@@ -5,32 +5,33 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.api.inference.signature import tensors_of
-from app.services.answering import ClassificationAnswer, SupervisedAnswering, Wanted, answer
-from app.services.answering.columns import flat_columns
+from app.services.prediction import ClassificationPrediction, PredictOptions, PredictRequest, SupervisedModel, predict
+from app.services.prediction.columns import flat_columns
 from relevance_bayes.core.basis import evaluate
-from relevance_bayes.core.prediction import ClassPrediction, predict
+from relevance_bayes.core.prediction import ClassPrediction
+from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.exports.trained import block, trained
 from tests.services.small_models import STATES, WEIGHTS, version_of_three_classes
-from tests.services.test_answering import BLOCK, MIXED, served
+from tests.services.test_predictions import BLOCK, MIXED, served
 
 MADE = version_of_three_classes()
 MANY: Block = {"x": numbers(*np.linspace(-1.0, 4.0, 40)), "colour": texts(*["red", "blue"] * 20)}
 
 
-def classes(block: Block, wanted: Wanted = Wanted()) -> ClassificationAnswer:  # noqa: B008
-    found = answer(served(MADE), block, wanted)
-    assert isinstance(found, ClassificationAnswer)
+def classes(block: Block, wanted: PredictOptions = PredictOptions()) -> ClassificationPrediction:  # noqa: B008
+    found = predict(served(MADE), PredictRequest(block, wanted))
+    assert isinstance(found, ClassificationPrediction)
     return found
 
 
 def test_each_class_has_the_cores_probability_and_latent() -> None:
     found = classes(BLOCK)
     inputs, _ = encode_inputs(MADE.predictor.encoding, BLOCK)
-    core = predict(MADE.predictor.model, inputs)
+    core = core_predict(MADE.predictor.model, inputs)
     assert isinstance(core, ClassPrediction)
     assert found.classes == STATES
     assert (found.probabilities.shape, found.latent_mean.shape, found.latent_variance.shape) == ((3, 3), (3, 3), (3,))
@@ -43,7 +44,7 @@ def test_each_class_has_the_cores_probability_and_latent() -> None:
 
 @pytest.mark.parametrize("most", [1, 2, 20])
 def test_a_class_is_explained_by_its_own_latent(most: int) -> None:
-    found = classes(MANY, Wanted(explain=most))
+    found = classes(MANY, PredictOptions(explain=most))
     inputs, _ = encode_inputs(MADE.predictor.encoding, MANY)
     chosen = found.most_probable
     assert len(np.unique(chosen)) > 1
@@ -59,8 +60,8 @@ def test_a_class_is_explained_by_its_own_latent(most: int) -> None:
 
 
 def test_a_bad_row_among_classes_changes_no_other() -> None:
-    found = classes(MIXED, Wanted(explain=2))
-    alone = classes({"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}, Wanted(explain=2))
+    found = classes(MIXED, PredictOptions(explain=2))
+    alone = classes({"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}, PredictOptions(explain=2))
     sound = np.array([0, 2, 4])
     assert {fault.row for fault in found.faults} == {1, 3}
     assert_array_equal(np.isnan(found.probabilities).all(axis=1), [False, True, False, True, False])
@@ -73,8 +74,8 @@ def test_a_bad_row_among_classes_changes_no_other() -> None:
 
 def test_a_table_of_bad_rows_or_none_has_no_class_to_explain() -> None:
     empty: Block = {"x": numbers(), "colour": texts()}
-    assert classes(empty, Wanted(explain=2)).probabilities.shape == (0, 3)
-    bad = classes({"x": numbers(None), "colour": texts("red")}, Wanted(explain=2))
+    assert classes(empty, PredictOptions(explain=2)).probabilities.shape == (0, 3)
+    bad = classes({"x": numbers(None), "colour": texts("red")}, PredictOptions(explain=2))
     assert np.isnan(bad.probabilities).all()
 
 
@@ -82,23 +83,23 @@ def test_a_table_of_bad_rows_or_none_has_no_class_to_explain() -> None:
 def test_a_model_for_each_class_has_a_variance_for_each_in_every_form(name: str) -> None:
     made = trained(name)
     rows = block(made.predictor.encoding.inputs, 12, 5, gaps=False)
-    found = SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted())
-    assert isinstance(found, ClassificationAnswer)
+    found = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
+    assert isinstance(found, ClassificationPrediction)
     assert found.latent_variance.shape == found.latent_mean.shape == (12, 3)
     flat = flat_columns(found, ("probabilities", "latent"))
     kinds = ("probability", "latent_mean", "latent_variance")
     assert list(flat) == [f"{kind}_{state}" for kind in kinds for state in found.classes]
     for place, state in enumerate(found.classes):
         assert_array_equal(flat[f"latent_variance_{state}"], found.latent_variance[:, place])
-    names = [tensor.name for tensor, _ in tensors_of(found)]
+    names = list(tensors_of(found))
     assert names == ["label", "probabilities", *(["support"] if found.support is not None else [])]
     with pytest.raises(InvalidRequestError):
-        SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted(covariance=True))
+        SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions(covariance=True))
 
 
 def test_no_rows_have_an_answer_with_all_its_members() -> None:
     made = trained("bernoulli_per_class 1.4, independent")
     rows = block(made.predictor.encoding.inputs, 0, 5, gaps=False)
-    found = SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted(explain=2))
-    assert isinstance(found, ClassificationAnswer)
+    found = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions(explain=2))
+    assert isinstance(found, ClassificationPrediction)
     assert found.probabilities.shape == found.latent_variance.shape == (0, 3)

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.domain.models import Version
-from app.services.answering.components import ComponentsAnswer
-from app.services.answering.served import Answer
-from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
-from app.services.answering.values import ValueAnswer
+from app.services.prediction.components import ComponentsPrediction
+from app.services.prediction.served import Prediction
+from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction
+from app.services.prediction.values import ValuePrediction
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import FlatColumn, Labels
 from relevance_bayes.types.values import text_of
@@ -23,7 +23,7 @@ _REAL = {
 """The columns of each output of numbers."""
 
 
-def flat_columns(answer: Answer, outputs: Sequence[str]) -> dict[str, FlatColumn]:
+def flat_columns(answer: Prediction, outputs: Sequence[str]) -> dict[str, FlatColumn]:
     """The columns by name, in the order of `outputs`, and decisions behind them."""
     return dict(_columns(answer, outputs))
 
@@ -33,25 +33,25 @@ def version_metadata(version: Version) -> dict[str, str]:
     return {"model": version.model, "version": str(version.number)}
 
 
-def _columns(answer: Answer, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:
+def _columns(answer: Prediction, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:
     match answer:
-        case RegressionAnswer():
+        case RegressionPrediction():
             yield from _real(answer, outputs)
-        case ClassificationAnswer():
+        case ClassificationPrediction():
             for output in outputs:
                 yield from _class(answer, output)
             if answer.decisions is not None:
                 chosen = np.where(answer.decisions.rejected, -1, answer.decisions.chosen)
                 yield "decision", Labels(answer.classes, chosen)
                 yield "expected_cost", answer.decisions.expected_cost
-        case ValueAnswer():
+        case ValuePrediction():
             yield "value", answer.value
-        case ComponentsAnswer():
+        case ComponentsPrediction():
             for output in outputs:
                 yield from _component(answer, output)
 
 
-def real_columns(answer: RegressionAnswer) -> dict[str, Array]:
+def real_columns(answer: RegressionPrediction) -> dict[str, Array]:
     """All columns of predicted numbers by name, but for the support, which not every model can tell."""
     return {
         "mean": answer.mean,
@@ -65,13 +65,13 @@ def real_columns(answer: RegressionAnswer) -> dict[str, Array]:
     }
 
 
-def _real(answer: RegressionAnswer, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:
+def _real(answer: RegressionPrediction, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:
     support = np.full(len(answer.mean), np.nan) if answer.support is None else answer.support
     told = {**real_columns(answer), "support": support}
     yield from ((name, told[name]) for output in outputs for name in _REAL[output])
 
 
-def _class(answer: ClassificationAnswer, output: str) -> Iterator[tuple[str, FlatColumn]]:
+def _class(answer: ClassificationPrediction, output: str) -> Iterator[tuple[str, FlatColumn]]:
     rows, names = len(answer.probabilities), [*map(text_of, answer.classes)]
     match output:
         case "label":
@@ -91,7 +91,7 @@ def _class(answer: ClassificationAnswer, output: str) -> Iterator[tuple[str, Fla
                 yield from zip((f"latent_variance_{name}" for name in names), answer.latent_variance.T, strict=True)
 
 
-def _component(answer: ComponentsAnswer, output: str) -> Iterator[tuple[str, FlatColumn]]:
+def _component(answer: ComponentsPrediction, output: str) -> Iterator[tuple[str, FlatColumn]]:
     match output:
         case "components":
             yield from ((f"component_{place}", one) for place, one in enumerate(answer.components.T, start=1))

@@ -11,6 +11,7 @@ from app.api.errors import KINDS, kind_of
 from app.domain import errors
 from app.domain.errors import ConflictError, UnavailableError
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS
+from relevance_bayes.types import errors as shared_errors
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
 from tests.api.conftest import LIMITS, SUBMIT, InMemoryParts
 from tests.api.problems import TITLES, assert_problem
@@ -245,7 +246,7 @@ def test_a_problem_with_very_many_faults_lists_the_first(
 def test_every_error_of_the_service_has_its_kind() -> None:
     named = {
         member
-        for member in vars(errors).values()
+        for member in (vars(errors) | vars(shared_errors)).values()
         if isinstance(member, type) and issubclass(member, RelevanceError) and member is not RelevanceError
     }
     of_their_own = {one for one in named if one in KINDS or RelevanceError in one.__bases__}

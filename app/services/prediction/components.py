@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.services.answering.wanted import Wanted, refuse_all
+from app.services.prediction.options import PredictOptions, refuse_all
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
 from relevance_bayes.tables.columns import Block
@@ -16,7 +16,7 @@ ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class ComponentsAnswer:
+class ComponentsPrediction:
     """The first components (N, Q) of N rows, the share (N,) of their images that these miss, and what goes by all.
 
     `log_density` (N,) in nats, up to a constant; `novelty` (N,) in [0, 1], the share of the rows told as usual
@@ -31,7 +31,7 @@ class ComponentsAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class ComponentsAnswering:
+class ComponentsModel:
     """The components, as they are."""
 
     predictor: ComponentsPredictor
@@ -48,12 +48,12 @@ class ComponentsAnswering:
         axes = len(found.rows) * len(found.variances) * found.weights.itemsize
         return 2 * found.centres.nbytes + found.weights.nbytes + axes + self.predictor.log_densities.nbytes
 
-    def answer(self, block: Block, wanted: Wanted) -> ComponentsAnswer:
+    def predict(self, block: Block, options: PredictOptions) -> ComponentsPrediction:
         """Where rows lie; raises InvalidRequestError for what only models with a target have."""
-        refuse_all(wanted, "A model of components", but=("components",))
+        refuse_all(options, "A model of components", but=("components",))
         inputs, faults = encode_inputs(self.predictor.encoding, block)
         found, usual = self.predictor.components, self.predictor.log_densities
-        answered = min(wanted.components or COMPONENTS_TOLD, len(found.variances))
+        answered = min(options.components or COMPONENTS_TOLD, len(found.variances))
         told = np.full((len(inputs), answered + 3), np.nan)
         sound = np.flatnonzero(np.isfinite(inputs[:, 0]))
         for first in range(0, len(sound), ROWS_AT_ONCE):
@@ -66,4 +66,4 @@ class ComponentsAnswering:
                 [found.missed_at(projected[:, :answered]), density, above / len(usual)]
             )
         missed, log_density, novelty = told[:, answered:].T
-        return ComponentsAnswer(told[:, :answered], missed, log_density, novelty, faults)
+        return ComponentsPrediction(told[:, :answered], missed, log_density, novelty, faults)

@@ -12,9 +12,9 @@ from app.domain.errors import OutOfReachError, UnavailableError
 from app.domain.models import Version
 from app.domain.ports import Happenings, OpenUnitOfWork
 from app.domain.reachability import Reachability
-from app.services.answering import ServedVersion
 from app.services.bounded_cache import BoundedCache
 from app.services.counting import Counters
+from app.services.prediction import ServedVersion
 from app.services.renewals import Renewals
 from app.services.serving import serve, stored
 from app.services.staleness import note_stale
@@ -57,7 +57,7 @@ class _Meaning:
     ask_from: float
 
 
-class Prediction:
+class ServedVersions:
     """Versions to predict with, kept in at most `cache_bytes` of memory.
 
     What names mean is believed for STALE_AFTER seconds. With `happenings` a thread renews it before they are over, and
@@ -226,4 +226,4 @@ def _size(served: ServedVersion) -> int:
     """About how many bytes a version takes: its arrays, and what its columns, categories and functions cost."""
     columns = served.version.report.plan.inputs
     texts = sum(len(category) + 100 for column in columns for category in column.categories)
-    return served.answering.bytes + 2 * texts + 1000 * (len(columns) + 4) + 200 * len(served.functions)
+    return served.model.bytes + 2 * texts + 1000 * (len(columns) + 4) + 200 * len(served.functions)

@@ -1,4 +1,4 @@
-"""Predictions as bytes: from arrays to JSON without detours, since this is what the service does most."""
+"""Predictions rendered in JSON: from arrays to JSON without detours, since this is what the service does most."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -7,14 +7,14 @@ import msgspec
 
 from app.api.errors import KINDS, fault_members
 from app.domain.decisions import Decisions
-from app.services.answering import (
-    Answer,
-    ClassificationAnswer,
-    ComponentsAnswer,
+from app.services.prediction import (
+    ClassificationPrediction,
+    ComponentsPrediction,
     Explanation,
-    RegressionAnswer,
+    Prediction,
+    RegressionPrediction,
     ServedVersion,
-    ValueAnswer,
+    ValuePrediction,
     piece_of,
     rows_of,
 )
@@ -31,7 +31,7 @@ Columns = dict[str, Sequence[object]]
 _ENCODER = msgspec.json.Encoder()
 
 ROWS_AT_ONCE = 1_000
-"""A piece of a long answer: nobody else runs while it is encoded. Answers with a covariance are not longer."""
+"""A piece of a long prediction: nobody else runs while it is encoded. Documents with a covariance are not longer."""
 
 
 class Variance(msgspec.Struct, gc=False):
@@ -45,31 +45,30 @@ class Variance(msgspec.Struct, gc=False):
 
 def predictions_json(
     served: ServedVersion,
-    answer: Answer,
+    prediction: Prediction,
     *,
     outputs: Sequence[str],
-    faults: Iterable[Fault] = (),
 ) -> Iterator[bytes]:
-    """The whole answer, a long one in pieces; where a row has a fault is its problem."""
-    version, problems = served.version, _row_problems(faults, 0)
+    """The whole prediction, a long one in pieces; where a row has a fault is its problem."""
+    version, problems = served.version, _row_problems(prediction.faults, 0)
     whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": []}
-    if rows_of(answer) <= ROWS_AT_ONCE:
-        whole["predictions"] = _told(answer, outputs, served.functions, problems)
-        if isinstance(answer, RegressionAnswer) and answer.covariance is not None:
-            whole["covariance"] = answer.covariance.tolist()
+    if rows_of(prediction) <= ROWS_AT_ONCE:
+        whole["predictions"] = _rows(prediction, outputs, served.functions, problems)
+        if isinstance(prediction, RegressionPrediction) and prediction.covariance is not None:
+            whole["covariance"] = prediction.covariance.tolist()
         yield _ENCODER.encode(whole)
         return
     before = _ENCODER.encode(whole).removesuffix(b"]}")
-    for some, theirs in _pieces(answer, problems):
-        yield before + _ENCODER.encode(_told(some, outputs, served.functions, theirs))[1:-1]
+    for some, theirs in _pieces(prediction, problems):
+        yield before + _ENCODER.encode(_rows(some, outputs, served.functions, theirs))[1:-1]
         before = b","
     yield b"]}"
 
 
-def _told(
-    answer: Answer, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
+def _rows(
+    prediction: Prediction, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
 ) -> list[object]:
-    columns = _columns(answer, outputs, functions)
+    columns = _columns(prediction, outputs, functions)
     # Structs, because these are made without a step of Python for each row.
     rows: list[object] = [*map(_row_of(tuple(columns)), *columns.values())]
     for row, problem in problems.items():
@@ -79,38 +78,37 @@ def _told(
 
 def prediction_lines(
     served: ServedVersion,
-    answer: Answer,
+    prediction: Prediction,
     *,
     outputs: Sequence[str],
-    faults: Iterable[Fault] = (),
     first_row: int = 0,
 ) -> Iterator[bytes]:
     """The predictions alone, on each line one, many lines at a time; problems count rows from `first_row`."""
-    problems = _row_problems(faults, first_row)
-    for some, theirs in _pieces(answer, problems):
-        yield _ENCODER.encode_lines(_told(some, outputs, served.functions, theirs))
+    problems = _row_problems(prediction.faults, first_row)
+    for some, theirs in _pieces(prediction, problems):
+        yield _ENCODER.encode_lines(_rows(some, outputs, served.functions, theirs))
 
 
-def _pieces(answer: Answer, problems: Mapping[int, Row]) -> Iterator[tuple[Answer, Mapping[int, Row]]]:
-    """Pieces of a long answer, each with the problems of its own rows."""
-    for first in range(0, rows_of(answer), ROWS_AT_ONCE):
+def _pieces(prediction: Prediction, problems: Mapping[int, Row]) -> Iterator[tuple[Prediction, Mapping[int, Row]]]:
+    """Pieces of a long prediction, each with the problems of its own rows."""
+    for first in range(0, rows_of(prediction), ROWS_AT_ONCE):
         theirs = {row - first: problem for row, problem in problems.items() if 0 <= row - first < ROWS_AT_ONCE}
-        yield piece_of(answer, slice(first, first + ROWS_AT_ONCE)), theirs
+        yield piece_of(prediction, slice(first, first + ROWS_AT_ONCE)), theirs
 
 
-def _columns(answer: Answer, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Columns:
-    match answer:
-        case RegressionAnswer():
-            return _real_columns(answer, outputs) | _explanations(answer.explanation, functions)
-        case ClassificationAnswer():
-            columns = _class_columns(answer, outputs) | _explanations(answer.explanation, functions)
-            if answer.decisions is not None:
-                columns["decision"] = _decisions(answer.classes, answer.decisions)
+def _columns(prediction: Prediction, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Columns:
+    match prediction:
+        case RegressionPrediction():
+            return _real_columns(prediction, outputs) | _explanations(prediction.explanation, functions)
+        case ClassificationPrediction():
+            columns = _class_columns(prediction, outputs) | _explanations(prediction.explanation, functions)
+            if prediction.decisions is not None:
+                columns["decision"] = _decisions(prediction.classes, prediction.decisions)
             return columns
-        case ValueAnswer():
-            return {"value": answer.value.tolist()}
-        case ComponentsAnswer():
-            return _component_columns(answer, outputs)
+        case ValuePrediction():
+            return {"value": prediction.value.tolist()}
+        case ComponentsPrediction():
+            return _component_columns(prediction, outputs)
 
 
 @lru_cache(maxsize=1_000)
@@ -155,60 +153,60 @@ def _explained(function: ListedFunction, added: float, share: float) -> Row:
     }
 
 
-def _real_columns(answer: RegressionAnswer, outputs: Sequence[str]) -> Columns:
+def _real_columns(prediction: RegressionPrediction, outputs: Sequence[str]) -> Columns:
     columns: Columns = {}
     for output in outputs:
         match output:
             case "interval":
-                columns["lower"], columns["upper"] = answer.lower.tolist(), answer.upper.tolist()
+                columns["lower"], columns["upper"] = prediction.lower.tolist(), prediction.upper.tolist()
             case "variance":
-                parts = (answer.total, answer.noise, answer.weights, answer.beyond)
+                parts = (prediction.total, prediction.noise, prediction.weights, prediction.beyond)
                 columns["variance"] = [*map(Variance, *(part.tolist() for part in parts))]
             case "support":
-                columns["support"] = _support(answer.support, len(answer.mean))
+                columns["support"] = _support(prediction.support, len(prediction.mean))
             case "sd":
-                columns["sd"] = answer.sd.tolist()
+                columns["sd"] = prediction.sd.tolist()
             case _:
-                columns["mean"] = answer.mean.tolist()
+                columns["mean"] = prediction.mean.tolist()
     return columns
 
 
-def _class_columns(answer: ClassificationAnswer, outputs: Sequence[str]) -> Columns:
-    classes, probabilities = answer.classes, answer.probabilities.tolist()
+def _class_columns(prediction: ClassificationPrediction, outputs: Sequence[str]) -> Columns:
+    classes, probabilities = prediction.classes, prediction.probabilities.tolist()
     columns: Columns = {}
     for output in outputs:
         match output:
             case "label":
-                columns["label"] = [classes[place] for place in answer.most_probable.tolist()]
+                columns["label"] = [classes[place] for place in prediction.most_probable.tolist()]
             case "probabilities":
                 columns["probabilities"] = [
                     [{"label": label, "probability": p} for label, p in zip(classes, row, strict=True)]
                     for row in probabilities
                 ]
             case "support":
-                columns["support"] = _support(answer.support, len(probabilities))
+                columns["support"] = _support(prediction.support, len(probabilities))
             case _:
-                columns["latent"] = _latents(answer)
+                columns["latent"] = _latents(prediction)
     return columns
 
 
-def _component_columns(answer: ComponentsAnswer, outputs: Sequence[str]) -> Columns:
+def _component_columns(prediction: ComponentsPrediction, outputs: Sequence[str]) -> Columns:
     columns: Mapping[str, Sequence[object]] = {
-        "components": answer.components.tolist(),
-        "reconstruction_error": answer.missed.tolist(),
-        "log_density": answer.log_density.tolist(),
-        "novelty": answer.novelty.tolist(),
+        "components": prediction.components.tolist(),
+        "reconstruction_error": prediction.missed.tolist(),
+        "log_density": prediction.log_density.tolist(),
+        "novelty": prediction.novelty.tolist(),
     }
     return {output: columns[output] for output in outputs}
 
 
-def _latents(answer: ClassificationAnswer) -> list[object]:
+def _latents(prediction: ClassificationPrediction) -> list[object]:
     """One for two classes, a list of one for each where each has its own."""
-    means, variances = answer.latent_mean, answer.latent_variance
+    means, variances = prediction.latent_mean, prediction.latent_variance
     if means.ndim == 1:
         pairs = zip(means.tolist(), variances.tolist(), strict=True)
         return [{"mean": mean, "variance": variance} for mean, variance in pairs]
-    classes = answer.classes
+    classes = prediction.classes
     each = variances.tolist() if variances.ndim > 1 else [[one] * len(classes) for one in variances.tolist()]
     return [
         [

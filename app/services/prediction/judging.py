@@ -6,8 +6,8 @@ import numpy as np
 
 from app.domain.decisions import most_probable
 from app.domain.scoring import COVERAGES, Judged, JudgedClasses, JudgedNumbers
-from app.services.answering.served import ServedVersion
-from app.services.answering.supervised import ROWS_AT_ONCE, SupervisedAnswering
+from app.services.prediction.served import ServedVersion
+from app.services.prediction.supervised import ROWS_AT_ONCE, SupervisedModel
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
@@ -42,8 +42,8 @@ def judge(served: ServedVersion, block: Block) -> JudgedBlock:
 
     Raises InvalidRequestError for a version without a target to compare with.
     """
-    answering = served.answering
-    if not isinstance(answering, SupervisedAnswering):
+    answering = served.model
+    if not isinstance(answering, SupervisedModel):
         task = served.version.report.task
         raise InvalidRequestError(f"A model of {task} has no target by which to judge it.")
     target = answering.predictor.encoding.target

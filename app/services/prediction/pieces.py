@@ -4,48 +4,48 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from app.domain.decisions import Decisions
-from app.services.answering.components import ComponentsAnswer
-from app.services.answering.explanation import Explanation
-from app.services.answering.served import Answer
-from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
-from app.services.answering.values import ValueAnswer
+from app.services.prediction.components import ComponentsPrediction
+from app.services.prediction.explanation import Explanation
+from app.services.prediction.served import Prediction
+from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction
+from app.services.prediction.values import ValuePrediction
 from relevance_bayes.core.types import Array
 
 Rows: TypeAlias = "slice[int, int, None]"
 
 
-def rows_of(answer: Answer) -> int:
+def rows_of(answer: Prediction) -> int:
     """How many rows were predicted for."""
     match answer:
-        case RegressionAnswer():
+        case RegressionPrediction():
             return len(answer.mean)
-        case ClassificationAnswer():
+        case ClassificationPrediction():
             return len(answer.probabilities)
-        case ValueAnswer():
+        case ValuePrediction():
             return len(answer.value)
-        case ComponentsAnswer():
+        case ComponentsPrediction():
             return len(answer.novelty)
 
 
-def support_of(answer: Answer) -> Array | None:
+def support_of(answer: Prediction) -> Array | None:
     """Of each row (N,); None where the model can't tell."""
     match answer:
-        case RegressionAnswer() | ClassificationAnswer():
+        case RegressionPrediction() | ClassificationPrediction():
             return answer.support
-        case ValueAnswer() | ComponentsAnswer():
+        case ValuePrediction() | ComponentsPrediction():
             return None
 
 
-def piece_of(answer: Answer, rows: Rows) -> Answer:
+def piece_of(answer: Prediction, rows: Rows) -> Prediction:
     """The answer for some of the rows; what is said of all of them together, covariance and faults, stays."""
     match answer:
-        case RegressionAnswer():
+        case RegressionPrediction():
             return _numbers(answer, rows)
-        case ClassificationAnswer():
+        case ClassificationPrediction():
             return _classes(answer, rows)
-        case ValueAnswer():
-            return ValueAnswer(answer.value[rows], answer.faults)
-        case ComponentsAnswer():
+        case ValuePrediction():
+            return ValuePrediction(answer.value[rows], answer.faults)
+        case ComponentsPrediction():
             return replace(
                 answer,
                 components=answer.components[rows],
@@ -55,7 +55,7 @@ def piece_of(answer: Answer, rows: Rows) -> Answer:
             )
 
 
-def _numbers(answer: RegressionAnswer, rows: Rows) -> RegressionAnswer:
+def _numbers(answer: RegressionPrediction, rows: Rows) -> RegressionPrediction:
     return replace(
         answer,
         mean=answer.mean[rows],
@@ -71,7 +71,7 @@ def _numbers(answer: RegressionAnswer, rows: Rows) -> RegressionAnswer:
     )
 
 
-def _classes(answer: ClassificationAnswer, rows: Rows) -> ClassificationAnswer:
+def _classes(answer: ClassificationPrediction, rows: Rows) -> ClassificationPrediction:
     return replace(
         answer,
         probabilities=answer.probabilities[rows],
