@@ -47,13 +47,13 @@ from app.domain.ports import (
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
 from app.domain.webhook_ports import Deliveries, Webhooks
-from app.domain.webhooks import MOST_WEBHOOKS, Attempt, Delivery, Errand, Webhook
+from app.domain.webhooks import MOST_WEBHOOKS, Delivery, Errand, Webhook
 from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector, SupervisedReport
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import FINISHED, JobKind, JobState
 from relevance_bayes.types.references import NamedVersion, Selector
-from relevance_bayes.types.webhooks import TEST, DeliveryState, EventType
+from relevance_bayes.types.webhooks import TEST, Attempt, DeliveryState, EventType
 
 T = TypeVar("T")
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)

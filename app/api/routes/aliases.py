@@ -12,8 +12,9 @@ from app.api.negotiation import AcceptsJson
 from app.api.references import AliasName, ModelName, refuse_no_alias
 from app.api.schemas.aliases import ALIAS_IN, AliasMoveOut, AliasOut, Reason
 from app.api.schemas.lists import ListQuery
-from app.api.schemas.pages import After, Limit, PageOut
+from app.api.schemas.pages import After, Limit
 from app.domain.aliases import Alias
+from relevance_bayes.types.pages import Page
 
 router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
 
@@ -21,10 +22,10 @@ router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependen
 @router.get("", summary="List a model's aliases", responses=problems(404, 406, 422))
 def aliases(
     name: ModelName, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
-) -> PageOut[AliasOut]:
+) -> Page[AliasOut]:
     """Aliases by name, and where they point."""
     page = parts.aliases.page(owner, name, limit=limit, after=after)
-    return PageOut.of([AliasOut.of(alias) for alias in page.items], page.next)
+    return Page.of([AliasOut.of(alias) for alias in page.items], page.next)
 
 
 @router.get(
@@ -79,10 +80,10 @@ def remove(
 @router.get("/{alias}/history", summary="How an alias moved", responses=problems(404, 406, 422))
 def history(
     name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, query: Annotated[ListQuery, Query()]
-) -> PageOut[AliasMoveOut]:
+) -> Page[AliasMoveOut]:
     """Who moved it when, from where to where, and why; also after it was removed."""
     page = parts.aliases.history(owner, name, alias, query.part)
-    return PageOut.of([AliasMoveOut.of(move) for move in page.items], page.next)
+    return Page.of([AliasMoveOut.of(move) for move in page.items], page.next)
 
 
 def _content(alias: Alias) -> bytes:

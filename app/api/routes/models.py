@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import TypeAdapter
 
 from app.api.bodies import read_strictly
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, Removing, tag_of, unless_known
@@ -13,18 +14,21 @@ from app.api.references import ModelName, VersionReference
 from app.api.schemas.annotations import ANNOTATION_IN
 from app.api.schemas.lists import ModelsQuery, VersionsQuery
 from app.api.schemas.models import LineageOut, ModelOut, RelevanceVectorOut, VersionOut, version_out
-from app.api.schemas.pages import After, Limit, PageOut
+from app.api.schemas.pages import After, Limit
 from app.api.schemas.statistics import StatisticsOut
 from app.domain.models import Model, Version
+from relevance_bayes.types.pages import Page
+
+VECTORS: TypeAdapter[Page[RelevanceVectorOut]] = TypeAdapter(Page[RelevanceVectorOut])
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
 
 
 @router.get("", summary="List models", responses=problems(422, 406))
-def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Query()]) -> PageOut[ModelOut]:
+def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Query()]) -> Page[ModelOut]:
     """Models by age."""
     page = parts.catalogue.models(owner, query.part, task=query.task, tags=query.tags)
-    return PageOut.of([ModelOut.of(model) for model in page.items], page.next)
+    return Page.of([ModelOut.of(model) for model in page.items], page.next)
 
 
 @router.get(
@@ -63,10 +67,10 @@ def delete_model(name: ModelName, owner: Owner, parts: PartsDependency) -> None:
 @router.get("/{name}/versions", summary="List versions", responses=problems(404, 406, 422))
 def versions(
     name: ModelName, owner: Owner, parts: PartsDependency, query: Annotated[VersionsQuery, Query()]
-) -> PageOut[VersionOut]:
+) -> Page[VersionOut]:
     """A model's versions by age."""
     page = parts.catalogue.versions(owner, name, query.part, tags=query.tags)
-    return PageOut.of([version_out(version) for version in page.items], page.next)
+    return Page.of([version_out(version) for version in page.items], page.next)
 
 
 @router.get(
@@ -131,7 +135,7 @@ def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency
 @router.get(
     "/{name}/versions/{version}/relevance-vectors",
     summary="The functions a version keeps",
-    response_model=PageOut[RelevanceVectorOut],
+    response_model=Page[RelevanceVectorOut],
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 422)},
 )
 def relevance_vectors(
@@ -147,8 +151,7 @@ def relevance_vectors(
 ) -> Response:
     """The rows that the version stands on, with their weights."""
     page = parts.catalogue.vectors(owner, reference, limit=limit, after=after, sort=sort)
-    shown = PageOut[RelevanceVectorOut].of([RelevanceVectorOut.of(vector) for vector in page.items], page.next)
-    content = shown.model_dump_json().encode()
+    content = VECTORS.dump_json(Page.of([RelevanceVectorOut.of(vector) for vector in page.items], page.next))
     return unless_known(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
 
 

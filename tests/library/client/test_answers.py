@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from pydantic import BaseModel
 
-from app.api.schemas import datasets, jobs, models, pages, predictions, problems
+from app.api.schemas import datasets, jobs, models, predictions, problems
 from relevance_bayes.client import answers, errors
 
 
@@ -19,7 +19,6 @@ class Pair:
 
 
 PAIRS = [
-    Pair(answers.Slice, (pages.PageOut,)),
     Pair(answers.Dataset, (datasets.DatasetOut,)),
     Pair(answers.Image, (datasets.ImageOut,)),
     Pair(answers.Column, (datasets.NumberOut, datasets.BooleanOut, datasets.TimestampOut, datasets.CategoryOut)),

@@ -1,6 +1,6 @@
 """What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
 
-from relevance_bayes.client.answers.datasets import Category, Choice, Column, Dataset, Image, Json, Slice
+from relevance_bayes.client.answers.datasets import Category, Choice, Column, Dataset, Image, Json
 from relevance_bayes.client.answers.functions import ClassWeight, Expansion, InputShape, RelevanceVector
 from relevance_bayes.client.answers.jobs import (
     ApproximationJob,
@@ -56,6 +56,7 @@ from relevance_bayes.client.answers.predictions import (
     Predictions,
     Variance,
 )
+from relevance_bayes.types.pages import Page
 
 __all__ = [
     "Alternative",
@@ -99,6 +100,7 @@ __all__ = [
     "Member",
     "Model",
     "Outlier",
+    "Page",
     "Prediction",
     "Predictions",
     "Progress",
@@ -106,7 +108,6 @@ __all__ = [
     "RegressionVersion",
     "RelevanceVector",
     "Score",
-    "Slice",
     "SupervisedJob",
     "SupervisedVersion",
     "TermsError",
