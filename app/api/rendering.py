@@ -1,15 +1,15 @@
 """Records as the bytes of JSON."""
 
-from functools import cache
-
 from pydantic import TypeAdapter
+
+_ADAPTERS: dict[type, TypeAdapter[object]] = {}
+"""Of the classes met so far."""
 
 
 def rendered(record: object) -> bytes:
     """A record of a class that is not generic, as JSON."""
-    return _adapter(type(record)).dump_json(record)
-
-
-@cache
-def _adapter(record: type) -> TypeAdapter[object]:
-    return TypeAdapter(record)
+    kind = type(record)
+    adapter = _ADAPTERS.get(kind)
+    if adapter is None:
+        adapter = _ADAPTERS.setdefault(kind, TypeAdapter(kind))
+    return adapter.dump_json(record)

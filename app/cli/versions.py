@@ -11,7 +11,6 @@ from relevance_bayes.client.answers import (
     Evidence,
     Hyperparameters,
     ImageVersion,
-    ImportedFrom,
     InputWarp,
     InputWidth,
     Member,
@@ -21,6 +20,7 @@ from relevance_bayes.client.answers import (
     VersionBase,
 )
 from relevance_bayes.client.answers.datasets import Choice
+from relevance_bayes.types.lineage import ImportedFrom
 
 MOST_OUTLIERS_SHOWN = 8
 

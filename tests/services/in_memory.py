@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal, TypeVar
 from uuid import UUID
 
-from app.domain.aliases import Alias, AliasMove, MovedAlias, nowhere
+from app.domain.aliases import Alias, MovedAlias, nowhere
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
@@ -50,6 +50,7 @@ from app.domain.webhook_ports import Deliveries, Webhooks
 from app.domain.webhooks import MOST_WEBHOOKS, Delivery, Errand, Webhook
 from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector, SupervisedReport
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
+from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import FINISHED, JobKind, JobState
 from relevance_bayes.types.references import NamedVersion, Selector

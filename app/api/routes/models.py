@@ -11,13 +11,17 @@ from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import ModelName, VersionReference
+from app.api.rendering import rendered
 from app.api.schemas.annotations import ANNOTATION_IN
 from app.api.schemas.lists import ModelsQuery, VersionsQuery
-from app.api.schemas.models import LineageOut, ModelOut, RelevanceVectorOut, VersionOut, version_out
+from app.api.schemas.models import ModelOut, RelevanceVectorOut, VersionOut, version_out
+from app.api.schemas.models.lineage import lineage_record
 from app.api.schemas.pages import After, Limit
-from app.api.schemas.statistics import StatisticsOut
+from app.api.schemas.statistics import statistics_record
 from app.domain.models import Model, Version
+from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.statistics import Statistics
 
 VECTORS: TypeAdapter[Page[RelevanceVectorOut]] = TypeAdapter(Page[RelevanceVectorOut])
 
@@ -114,22 +118,22 @@ def delete_version(reference: VersionReference, owner: Owner, parts: PartsDepend
 @router.get(
     "/{name}/versions/{version}/lineage",
     summary="Where a version comes from",
-    response_model=LineageOut,
+    response_model=Lineage,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def lineage(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
-    told = LineageOut.of(parts.catalogue.lineage(owner, reference))
-    return unless_known(request, told.model_dump_json().encode(), cache_control=REVALIDATED)
+    content = rendered(lineage_record(parts.catalogue.lineage(owner, reference)))
+    return unless_known(request, content, cache_control=REVALIDATED)
 
 
 @router.get(
     "/{name}/versions/{version}/statistics", summary="What a version was asked for", responses=problems(404, 406)
 )
-def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency) -> StatisticsOut:
+def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency) -> Statistics:
     """Requests, rows, errors and times since the process that answers began; each process of the API counts its own."""
     found, counters = parts.catalogue.version(owner, reference), parts.prediction.counters
-    return StatisticsOut.of(found, counters.since, counters.until_now(found))
+    return statistics_record(found, counters.since, counters.until_now(found))
 
 
 @router.get(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.answers.aliases import Alias, AliasMove
 from relevance_bayes.client.http import Http
+from relevance_bayes.types.aliases import Alias, AliasMove
 from relevance_bayes.types.pages import Page
 
 

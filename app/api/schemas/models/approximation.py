@@ -6,10 +6,11 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
-from app.api.schemas.models.imported import ImportedFromOut
+from app.api.schemas.models.imported import imported_record
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import Version
 from relevance_bayes.documents.models import ApproximationReport
+from relevance_bayes.types.lineage import ImportedFrom
 
 
 class TermsErrorOut(FromDomain):
@@ -45,7 +46,7 @@ class ApproximationVersionOut(VersionBaseOut):
     dataset: DatasetNameOut
     seconds: float
     software_version: str
-    imported: ImportedFromOut | None = Field(
+    imported: ImportedFrom | None = Field(
         description="Null for what was trained here; else all figures are those of where it was."
     )
 
@@ -64,6 +65,6 @@ class ApproximationVersionOut(VersionBaseOut):
             "integral": report.integral,
             "integral_kept": report.integral_kept,
             "integral_negative": report.integral_negative,
-            "imported": ImportedFromOut.of(report),
+            "imported": imported_record(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -6,13 +6,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from app.api.schemas.jobs import IgnoredOut, InputOut
-from app.api.schemas.models.imported import ImportedFromOut
+from app.api.schemas.models.imported import imported_record
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.api.schemas.models.supervised import InputWidthOut
 from app.domain.models import Version
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.plans.requests import Missing
+from relevance_bayes.types.lineage import ImportedFrom
 
 
 class ComponentsVersionOut(VersionBaseOut):
@@ -48,7 +49,7 @@ class ComponentsVersionOut(VersionBaseOut):
     dataset: DatasetNameOut
     seconds: float
     software_version: str
-    imported: ImportedFromOut | None = Field(
+    imported: ImportedFrom | None = Field(
         description="Null for what was trained here; else all figures are those of where it was."
     )
 
@@ -70,6 +71,6 @@ class ComponentsVersionOut(VersionBaseOut):
             "log_marginal_likelihood": report.log_marginal_likelihood,
             "rows_drawn": report.rows_drawn,
             "rows_dropped": report.rows_dropped,
-            "imported": ImportedFromOut.of(report),
+            "imported": imported_record(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
-from app.api.schemas.models.imported import ImportedFromOut
+from app.api.schemas.models.imported import imported_record
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import Version
 from relevance_bayes.core.kernels import Kernel
@@ -16,6 +16,7 @@ from relevance_bayes.core.marginal import EvidenceKind
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport
 from relevance_bayes.plans.requests import Missing, Split, Task, Validation
+from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.values import ColumnKind, Label
 
 
@@ -301,7 +302,7 @@ class SupervisedVersionOut(VersionBaseOut):
     dataset: DatasetNameOut
     seconds: float
     software_version: str
-    imported: ImportedFromOut | None = Field(
+    imported: ImportedFrom | None = Field(
         description="Null for what was trained here; else all figures are those of where it was."
     )
 
@@ -344,6 +345,6 @@ class SupervisedVersionOut(VersionBaseOut):
             "score_loss": report.score_loss,
             "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
             "warnings": [WarningOut.model_validate(warning) for warning in report.warnings],
-            "imported": ImportedFromOut.of(report),
+            "imported": imported_record(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -8,6 +8,7 @@ import msgspec
 
 from relevance_bayes.client.answers.datasets import Choice
 from relevance_bayes.client.answers.jobs import Ignored, Input
+from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.values import ColumnKind, Label
 
 
@@ -187,15 +188,6 @@ class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     def task(self) -> str:
         """What was learned."""
         return str(self.__struct_config__.tag)
-
-
-@dataclass(frozen=True)
-class ImportedFrom:
-    """The version that was imported, by its names where it was; `digest` is SHA-256 of the file."""
-
-    model: str
-    version: int
-    digest: str
 
 
 class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
