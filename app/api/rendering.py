@@ -6,7 +6,7 @@ _ADAPTERS: dict[type, TypeAdapter[object]] = {}
 """Of the classes met so far."""
 
 
-def rendered(record: object) -> bytes:
+def to_json(record: object) -> bytes:
     """A record of a class that is not generic, as JSON."""
     kind = type(record)
     adapter = _ADAPTERS.get(kind)

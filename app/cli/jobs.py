@@ -11,7 +11,7 @@ from app.cli.rendering import number, print_facts, print_json, print_table, time
 from app.cli.saying import say
 from app.cli.versions import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob, VersionName
+from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.answers.batch_predictions import BatchPredicted, BatchPrediction
 from relevance_bayes.client.answers.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
 from relevance_bayes.client.answers.jobs import JobBase
@@ -20,6 +20,7 @@ from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.trainings import Trainings
+from relevance_bayes.types.jobs import VersionName
 
 Room: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 

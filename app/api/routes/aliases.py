@@ -10,7 +10,7 @@ from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import AliasName, ModelName, refuse_no_alias
-from app.api.rendering import rendered
+from app.api.rendering import to_json
 from app.api.schemas.aliases import ALIAS_IN, Reason, alias_record
 from app.api.schemas.lists import ListQuery
 from app.api.schemas.pages import After, Limit
@@ -90,7 +90,7 @@ def history(
 
 
 def _content(alias: Alias) -> bytes:
-    return rendered(alias_record(alias))
+    return to_json(alias_record(alias))
 
 
 def _shown(alias: Alias, *, status: int) -> Response:

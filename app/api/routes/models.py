@@ -11,7 +11,7 @@ from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import ModelName, VersionReference
-from app.api.rendering import rendered
+from app.api.rendering import to_json
 from app.api.schemas.annotations import ANNOTATION_IN
 from app.api.schemas.lists import ModelsQuery, VersionsQuery
 from app.api.schemas.models import ModelOut, RelevanceVectorOut, VersionOut, version_out
@@ -123,7 +123,7 @@ def delete_version(reference: VersionReference, owner: Owner, parts: PartsDepend
 )
 def lineage(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
-    content = rendered(lineage_record(parts.catalogue.lineage(owner, reference)))
+    content = to_json(lineage_record(parts.catalogue.lineage(owner, reference)))
     return unless_known(request, content, cache_control=REVALIDATED)
 
 

@@ -13,7 +13,7 @@ from app.api.dependencies import JsonBody, Owner, Parts, PartsDependency, identi
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
-from app.api.rendering import rendered
+from app.api.rendering import to_json
 from app.api.schemas.lists import DeliveriesQuery, ListQuery
 from app.api.schemas.webhooks import (
     WEBHOOK_CHANGE_IN,
@@ -66,12 +66,12 @@ def _registered(webhook: Webhook) -> KeptAnswer:
         ("Cache-Control", "no-store"),
         ("Content-Type", "application/json"),
     )
-    return KeptAnswer(201, headers, rendered(made))
+    return KeptAnswer(201, headers, to_json(made))
 
 
 def _with_secret(owner: str, parts: Parts, kept: KeptAnswer) -> KeptAnswer:
     made = NEW_WEBHOOK.validate_json(kept.content)
-    return replace(kept, content=rendered(replace(made, secret=parts.webhooks.secret(owner, UUID(made.id)))))
+    return replace(kept, content=to_json(replace(made, secret=parts.webhooks.secret(owner, UUID(made.id)))))
 
 
 @router.get("", summary="List webhooks", responses=problems(406, 422))

@@ -6,11 +6,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.api.schemas.jobs.shared import VersionNameOut
 from app.domain.webhooks import LONGEST_DESCRIPTION, Delivery, Webhook
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.types import webhooks as records
-from relevance_bayes.types.jobs import JobState
+from relevance_bayes.types.jobs import JobState, VersionName
 from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
 
 Url: TypeAlias = Annotated[str, Field(description="https, without a name, a password or a #fragment.")]
@@ -80,7 +79,7 @@ class EndedJobOut(BaseModel):
     started_at: datetime | None
     finished_at: datetime
     attempt: int
-    version: VersionNameOut | None
+    version: VersionName | None
     error: MessageProblemOut | None
     dataset_id: UUID
     model: str

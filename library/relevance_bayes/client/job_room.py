@@ -6,11 +6,11 @@ from typing import Generic, TypeVar
 
 from msgspec.json import Decoder
 
-from relevance_bayes.client.answers import Event
 from relevance_bayes.client.answers.jobs import JobBase
 from relevance_bayes.client.following import follow
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.paths import part
+from relevance_bayes.types.jobs import Event
 from relevance_bayes.types.pages import Page
 
 J = TypeVar("J", bound=JobBase)

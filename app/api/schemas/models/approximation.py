@@ -5,11 +5,12 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
+from app.api.schemas.jobs import FromDomain
 from app.api.schemas.models.imported import imported_record
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import Version
 from relevance_bayes.documents.models import ApproximationReport
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 
 
@@ -24,8 +25,8 @@ class ApproximationVersionOut(VersionBaseOut):
     """Few terms that stand for all of a known function."""
 
     task: Literal["approximation"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     coefficients: str | None
     widths: Sequence[float] = Field(
         description="Of the terms there were, one for each input; those kept may be up to three times as wide "

@@ -5,7 +5,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs import IgnoredOut, InputOut
 from app.api.schemas.models.imported import imported_record
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.api.schemas.models.supervised import InputWidthOut
@@ -13,6 +12,7 @@ from app.domain.models import Version
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.plans.requests import Missing
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 
 
@@ -20,8 +20,8 @@ class ComponentsVersionOut(VersionBaseOut):
     """Components of rows in a kernel's space."""
 
     task: Literal["components"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     kernel: Annotated[Covariance, Field(discriminator="type")]
     widths: Sequence[InputWidthOut]
     standardised: bool

@@ -5,19 +5,19 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs import IgnoredOut, InputOut
 from app.api.schemas.models.approximation import TermsErrorOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import Version
 from relevance_bayes.documents.models import ImageReport
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 
 
 class ImageVersionOut(VersionBaseOut):
     """Few wavelets that stand for an image."""
 
     task: Literal["image"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     height: int
     width: int
     peak: float

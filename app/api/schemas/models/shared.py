@@ -7,7 +7,6 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.jobs import IgnoredOut, InputOut
 from app.domain.models import Model, Version
 
 
@@ -77,8 +76,8 @@ def shared_by_versions(version: Version) -> dict[str, object]:
         "parent": version.parent,
         "description": version.annotation.description,
         "tags": version.annotation.tags,
-        "inputs": [InputOut.model_validate(column) for column in report.plan.inputs],
-        "ignored": [IgnoredOut.model_validate(column) for column in report.plan.ignored],
+        "inputs": report.plan.inputs,
+        "ignored": report.plan.ignored,
         "functions": report.functions,
         "rows": report.rows,
         "dataset": DatasetNameOut(id=report.dataset_id, digest=report.dataset_digest),

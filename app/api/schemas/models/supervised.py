@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Field
 
 from app.api.schemas.basis import BasisOut, shown_bases
-from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
+from app.api.schemas.jobs import FromDomain
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.api.schemas.models.imported import imported_record
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
@@ -16,6 +16,7 @@ from relevance_bayes.core.marginal import EvidenceKind
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport
 from relevance_bayes.plans.requests import Missing, Split, Task, Validation
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.values import ColumnKind, Label
 
@@ -232,8 +233,8 @@ class SupervisedVersionOut(VersionBaseOut):
         description="The rows learned from by class, in the order of `classes`: how frequent they are is what "
         "`class_priors` of a prediction change. Empty for numbers, and for versions that are older than this."
     )
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     likelihood: AnyLikelihood
     basis: Sequence[BasisOut]
     prior: Prior

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from relevance_bayes.client.answers.datasets import Choice
-from relevance_bayes.client.answers.jobs import Ignored, Input
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.values import ColumnKind, Label
 
@@ -173,8 +173,8 @@ class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     version: int
     created_at: datetime
     job_id: str | None
-    inputs: tuple[Input, ...]
-    ignored: tuple[Ignored, ...]
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
     functions: int
     rows: int
     dataset: DatasetName
