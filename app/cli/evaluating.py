@@ -9,14 +9,9 @@ from app.cli.progress import watch
 from app.cli.rendering import number, print_facts, print_json
 from app.cli.saying import refuse, say, warn
 from relevance_bayes.client import Problem, Relevance
-from relevance_bayes.client.answers.evaluations import (
-    ClassDiagnostics,
-    ClassMetrics,
-    Evaluation,
-    NumberDiagnostics,
-    NumberMetrics,
-)
-from relevance_bayes.client.answers.promotions import PromotionResult
+from relevance_bayes.client.answers.evaluations import Evaluation
+from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
+from relevance_bayes.types.promotions import PromotionResult
 
 
 def evaluate(

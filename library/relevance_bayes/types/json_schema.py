@@ -55,4 +55,4 @@ def _descriptions(record: type) -> Iterator[tuple[str, str]]:
         for attribute, following in zip(definition.body, definition.body[1:], strict=False):
             match attribute, following:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                    yield name, inspect.cleandoc(text).replace("\n", " ")
+                    yield name, inspect.cleandoc(text).strip().replace("\n", " ")
