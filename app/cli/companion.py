@@ -6,7 +6,7 @@ import threading
 import time
 from types import TracebackType
 
-from app.cli.saying import warn
+from relevance_bayes.cli.console import warn
 
 STEADY_SECONDS = 10.0
 """A worker that lived this long started well: its successor comes at once."""

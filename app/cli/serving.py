@@ -10,8 +10,8 @@ from types import FrameType
 from app import __version__, bootstrap
 from app.cli import companion
 from app.cli.companion import Companion
+from app.cli.database import database_in_reach
 from app.cli.ending import end_with_standard_input
-from app.cli.saying import database_in_reach, refuse, say
 from app.cli.watchdog import MARGIN_SECONDS, Watchdog
 from app.logs import configure_logging
 from app.malloc import tune_malloc
@@ -19,6 +19,7 @@ from app.server.config import Config
 from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
 from app.server.server import Server
 from app.settings import Settings
+from relevance_bayes.cli.console import refuse, say
 
 
 def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:

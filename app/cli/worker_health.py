@@ -2,9 +2,9 @@
 
 import time
 
-from app.cli.saying import refuse, say
 from app.settings import Settings
 from app.worker.health_check import default_directory, healthy_workers
+from relevance_bayes.cli.console import refuse, say
 
 
 def check_worker(settings: Settings) -> None:

@@ -3,14 +3,15 @@
 from collections.abc import Callable
 
 from app import bootstrap
+from app.cli.database import database_in_reach
 from app.cli.ending import end_with_standard_input
-from app.cli.saying import database_in_reach, refuse, say
 from app.cli.stop_request import StopRequest
 from app.cli.watchdog import Watchdog
 from app.logs import configure_logging
 from app.settings import Settings
 from app.worker.spool import UnusableSpoolError
 from app.worker.worker import Worker
+from relevance_bayes.cli.console import refuse, say
 
 GRACE_SECONDS = 5.0
 """How long a running fit may take to come to a place where it can be handed back."""

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from app.formats.flat_table import FlatTable
-from app.formats.formulas import escaped
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, Labels, NumberColumn, TimestampColumn
+from relevance_bayes.tables.formulas import escaped
 from relevance_bayes.types.values import text_of
 
 AnyArray: TypeAlias = "pa.Array[pa.Scalar[pa.DataType]]"

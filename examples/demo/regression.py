@@ -6,10 +6,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from app.cli.progress import watch
 from examples.demo import truth
 from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
+from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.answers import Json, Prediction, SupervisedVersion
 

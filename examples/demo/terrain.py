@@ -7,13 +7,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from app.cli.progress import watch
 from examples.demo.comparison import CHOICES
 from examples.demo.files import write_csv
 from examples.demo.heights import Grid, Heights, coarser, measured_at, survey
 from examples.demo.peers import Peer, gaussian_process, support_vectors
 from examples.demo.report import trained_version, what_was_learned
 from examples.demo.truth import Array
+from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.answers import Json, SupervisedVersion
 

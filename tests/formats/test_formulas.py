@@ -5,7 +5,7 @@ import pytest
 
 from app.formats.arrow_parts import csv_part
 from app.formats.arrow_tables import without_formulas
-from app.formats.formulas import escaped
+from relevance_bayes.tables.formulas import escaped
 
 FORMULAS = ["=1+1", "+SUM(A1)", "-2+3", "@A1", "\tx", "\rx", "\nx", "=", "-", "+", "@", "-1\n", "- 1", "=HYPERLINK(1)"]
 OTHERS = ["", "red", "a=b", "'=1", "1-2", " =1", "ünd", "-1", "+49", "-1.5e-3", "-.5", "2", "1e400", "é=1"]

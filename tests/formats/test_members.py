@@ -24,7 +24,7 @@ OF_IMAGES = frozenset(
         "app/api/negotiation.py",
         "app/api/pictures.py",
         "app/api/routes/wholes.py",
-        "app/cli/coding.py",
+        "library/relevance_bayes/cli/coding.py",
         "library/relevance_bayes/client/codes.py",
         "library/relevance_bayes/client/relevance.py",
     }
@@ -46,8 +46,8 @@ def missing_parts(one: Format) -> Iterator[str]:
         yield "media_types in small letters"
     if not one.suffixes or any(not suffix.startswith(".") or suffix != suffix.lower() for suffix in one.suffixes):
         yield "suffixes in small letters, with their points"
-    if FileFormat(one.name, one.media_type, one.suffixes) not in FILE_FORMATS:
-        yield "its name, media type and suffixes in relevance_bayes.types.formats, by which clients find it"
+    if file_format(one) not in FILE_FORMATS:
+        yield f"for clients, in relevance_bayes.types.formats: {file_format(one)}"
     if not isinstance(one, TableFormat | RowFormat | WritableFormat):
         yield "a method: derive from TableFormat, RowFormat or WritableFormat"
     if isinstance(one, RowFormat):
@@ -62,6 +62,19 @@ def missing_parts(one: Format) -> Iterator[str]:
     yield from (f"{name} in {sample}" for name, is_so in needed.items() if is_so and not hasattr(module, name))
     if row_of_docs(one) not in PAGE:
         yield f"its row in docs/formats.md: {row_of_docs(one)}"
+
+
+def file_format(one: Format) -> FileFormat:
+    """What clients know of it."""
+    return FileFormat(
+        one.name,
+        one.media_type,
+        one.suffixes,
+        is_text=one.is_text,
+        is_document=one.is_document,
+        is_written=isinstance(one, WritableFormat),
+        for_batches=isinstance(one, PartsFormat | AssembledFormat),
+    )
 
 
 def row_of_docs(one: Format) -> str:
@@ -121,7 +134,7 @@ def test_a_format_without_a_method_can_not_be_made() -> None:
 
 def test_what_a_format_lacks_beside_its_class_is_said() -> None:
     assert [*missing_parts(WithoutTests())] == [
-        "its name, media type and suffixes in relevance_bayes.types.formats, by which clients find it",
+        f"for clients, in relevance_bayes.types.formats: {file_format(WithoutTests())}",
         "written in tests.formats.samples.half",
         f"its row in docs/formats.md: {row_of_docs(WithoutTests())}",
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.wheels import Environment, Wheels, environment
+from tests.packaging.wheels import Environment, Wheels, environment, run
 from tests.waiting import until
 
 pytestmark = pytest.mark.thorough
@@ -98,6 +98,17 @@ def serving(server: Environment, project: Path) -> Iterator[str]:
 
 def test_the_library_fits_beside_a_users_own_app(library: Environment, project: Path) -> None:
     assert float(library.run(FIT, project)) == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_client_commands_need_nothing_of_the_server(wheels: Wheels, project: Path, tmp_path: Path) -> None:
+    made = environment(tmp_path / "env", f"relevance-bayes[cli] @ {wheels.library.as_uri()}")
+    assert "relevance-server" not in made.distributions()
+    assert "predict-dataset" in run(str(made.command("relevance-client")), "--help", folder=project)
+    url = "http://127.0.0.1:9"
+    refused = subprocess.run(
+        (str(made.command("relevance-client")), "models", "--url", url), capture_output=True, text=True, timeout=60
+    )
+    assert (refused.returncode, url in refused.stderr) == (1, True)
 
 
 def test_an_environment_of_the_client_has_few_distributions(library: Environment) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.commands.options import UntilEof
+from relevance_bayes.cli.commands.options import UntilEof
 
 GrpcPort = Annotated[
     int | None,

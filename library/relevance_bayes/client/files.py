@@ -9,7 +9,7 @@ import msgspec
 
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.paths import version_path
-from relevance_bayes.types.formats import media_type_named, media_type_of
+from relevance_bayes.types.formats import by_name, media_type_of
 from relevance_bayes.types.values import Label
 
 
@@ -57,6 +57,6 @@ class Files:
             f"{version_path(name, version)}/predict",
             file.read_bytes(),
             media_type=media_type_of(file),
-            answer_type=media_type_named(answer),
+            answer_type=by_name(answer).media_type,
             query=query,
         )

@@ -1,43 +1,60 @@
 """File formats that a client sends and asks for; how they are read and written is the service's alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format by its name in the API, its media type and the suffixes of its files, with their points."""
+    """A format by its name in the API, its media type and the suffixes of its files, with their points.
+
+    `is_text`: files are UTF-8. `is_document`: the API's own JSON, in which options stand beside the rows. Predictions
+    come in it where it `is_written`, and files of batch predictions where it is `for_batches`.
+    """
 
     name: str
     media_type: str
     suffixes: tuple[str, ...]
+    is_text: bool = False
+    is_document: bool = False
+    is_written: bool = False
+    for_batches: bool = False
 
 
-CSV = FileFormat("csv", "text/csv", (".csv", ".tsv", ".txt"))
+JSON = FileFormat("json", "application/json", (".json",), is_text=True, is_document=True, is_written=True)
+NDJSON = FileFormat("ndjson", "application/x-ndjson", (".ndjson", ".jsonl"), is_text=True, is_written=True)
+CSV = FileFormat("csv", "text/csv", (".csv", ".tsv", ".txt"), is_text=True, is_written=True, for_batches=True)
 
 FILE_FORMATS: Sequence[FileFormat] = (
-    FileFormat("json", "application/json", (".json",)),
-    FileFormat("ndjson", "application/x-ndjson", (".ndjson", ".jsonl")),
+    JSON,
+    NDJSON,
     CSV,
-    FileFormat("arrow", "application/vnd.apache.arrow.stream", (".arrow", ".arrows")),
-    FileFormat("parquet", "application/vnd.apache.parquet", (".parquet", ".pq")),
-    FileFormat("npy", "application/x-npy", (".npy",)),
-    FileFormat("feather", "application/vnd.apache.arrow.file", (".feather", ".ipc")),
+    FileFormat(
+        "arrow", "application/vnd.apache.arrow.stream", (".arrow", ".arrows"), is_written=True, for_batches=True
+    ),
+    FileFormat("parquet", "application/vnd.apache.parquet", (".parquet", ".pq"), is_written=True, for_batches=True),
+    FileFormat("npy", "application/x-npy", (".npy",), is_written=True),
+    FileFormat("feather", "application/vnd.apache.arrow.file", (".feather", ".ipc"), is_written=True, for_batches=True),
     FileFormat("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", (".xlsx",)),
     FileFormat("png", "image/png", (".png",)),
 )
 
 
-def media_type_of(file: PurePath) -> str:
-    """Return the media type of a file by its suffix; CSV's for a suffix of no format."""
+def by_suffix(file: PurePath, formats: Iterable[FileFormat] = FILE_FORMATS) -> FileFormat | None:
+    """Return the format of a file by its suffix."""
     suffix = file.suffix.lower()
-    return next((one for one in FILE_FORMATS if suffix in one.suffixes), CSV).media_type
+    return next((one for one in formats if suffix in one.suffixes), None)
 
 
-def media_type_named(name: str) -> str:
-    """Return the media type of the format of this name; raises LookupError."""
+def by_name(name: str) -> FileFormat:
+    """Return the format of this name; raises LookupError."""
     for one in FILE_FORMATS:
         if one.name == name:
-            return one.media_type
+            return one
     raise LookupError(f"There is no format {name!r}.")
+
+
+def media_type_of(file: PurePath) -> str:
+    """Return the media type of a file by its suffix; CSV's for a suffix of no format."""
+    return (by_suffix(file) or CSV).media_type

@@ -270,8 +270,8 @@ class SupervisedVersionOut(VersionBaseOut):
     )
     score: ScoreOut | None = Field(
         description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "
-        "processes it is measured before their reduction to few functions, which costs `score_loss`. Null in versions "
-        "that are older than this."
+        "processes it is measured before their reduction to few functions, which costs `score_loss`, but where that is "
+        "more than `max_score_loss` it is measured after it. Null in versions that are older than this."
     )
     integrated_evidence: float | None = Field(
         description="The log evidence with the hyperparameters integrated out, in nats, where fits were compared by it."
@@ -279,7 +279,7 @@ class SupervisedVersionOut(VersionBaseOut):
     alternatives: Sequence[AlternativeOut] = Field(
         description="What was compared and not taken. Another likelihood is taken by evidence where it is better by a "
         "tenth of a nat for each row, another model in the place of several by folds where its score is better by more "
-        "than two standard errors."
+        "than two standard errors, at a root mean square error of at most 1.1 times theirs."
     )
     max_score_loss: float = Field(
         description="What was asked for: nats a row that a pool's reduction to few functions may cost. More is lost "
@@ -287,11 +287,12 @@ class SupervisedVersionOut(VersionBaseOut):
     )
     unreduced_functions: int | None = Field(
         description="Functions of the whole before it was reduced, one for each row and process, to which `score` "
-        "belongs; null where nothing was reduced."
+        "belongs where `score_loss` is at most `max_score_loss`; null where nothing was reduced."
     )
     score_loss: float | None = Field(
-        description="What keeping few functions is estimated to cost, in nats a row of `metrics.validation.nll`, which "
-        "is measured before; null where nothing was reduced."
+        description="What keeping few functions costs of the score, in nats a row: up to `max_score_loss` as it is "
+        "estimated, above as it is measured by folds, whose `metrics.validation` is then of what is kept. Null where "
+        "nothing was reduced."
     )
     outliers: Sequence[OutlierOut] = Field(
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "

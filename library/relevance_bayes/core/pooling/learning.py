@@ -30,6 +30,9 @@ JITTER_OF_NOISE = 0.01
 MIN_GAIN = 0.03
 """Nats that the last function of a member brings before any is left out to save cost."""
 
+CUT = 10.0
+"""An order whose last function gains so many times MIN_GAIN did not end for want of gain."""
+
 MAX_FUNCTIONS = 512
 
 MAX_ROWS_FOR_EXACT = 5_000
@@ -124,6 +127,12 @@ class Ordered:
             residue=min(1e-6, jitter(h)),
         )
         return cls(member, replace(chosen, places=places[chosen.places]), len(rows.t))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether MAX_FUNCTIONS or rounding ended the order while functions gained much more than MIN_GAIN."""
+        gains = self.chosen.gains
+        return 0 < len(gains) < self.rows and bool(gains[-1] > CUT * MIN_GAIN)
 
     def worth(self, gain: float) -> int:
         """How many functions stand before the first that brings less than `gain` nats."""

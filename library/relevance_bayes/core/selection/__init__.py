@@ -1,6 +1,7 @@
 """Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
 
-from relevance_bayes.core.selection.pooled import MAX_SCORE_LOSS, Member
+from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
+from relevance_bayes.core.selection.pooled import Member
 from relevance_bayes.core.selection.ranking import Contender
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, THOROUGH, Bounds, Compared, Score

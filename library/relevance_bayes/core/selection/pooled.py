@@ -16,27 +16,18 @@ from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.marginal import LogEvidence
-from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, Pool
 from relevance_bayes.core.pooling.learning import Ordered
-from relevance_bayes.core.pooling.reduction import Reduction, reduced
 from relevance_bayes.core.prediction import Measured
 from relevance_bayes.core.selection.pool_judgement import Judgement
-from relevance_bayes.core.selection.pool_members import Lost, in_order, learned_members, learned_through
+from relevance_bayes.core.selection.pool_members import Begun, Lost, in_order, learned_members
+from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS, reduced_pool
 from relevance_bayes.core.selection.pool_rivals import fitted_to_the_end, learned_rival, rival_prediction
 from relevance_bayes.core.selection.rows import FIT, Rows, Step
 from relevance_bayes.core.selection.scoring import NORMAL, Compared, figures
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
-
-MAX_SCORE_LOSS = 0.01
-"""Nats a row of the pool's fold score that its reduction to few functions may lose, ..."""
-
-MAX_PREDICTION_COST = 600_000.0
-"""... unless a row's prediction would cost more multiply-adds: a request for one row then takes twice the CPU time that
-it takes with 20 functions."""
-
 
 Judging = Callable[[Sequence[Spec], Sequence[Spec]], Generator[Step, None, Judgement]]
 """Of members and of what they are compared with, by folds."""
@@ -56,8 +47,9 @@ class Member:
 class Pooled:
     """The model, the spec that stands for it, and what decided.
 
-    `score` are the figures of the rows left out, by what was learned without them, before the reduction to few
-    functions: `score_loss` is what that costs, in nats a row, and `unreduced` are the functions without it.
+    `score` are the figures of the rows left out, by what was learned without them: before the reduction to few
+    functions where that is estimated to lose little, else after it. `score_loss` is what it costs, in nats a row, and
+    `unreduced` are the functions without it.
     """
 
     model: LearnedModel
@@ -85,7 +77,9 @@ def pooled(
     nats a row by its reduction to few functions, within MAX_PREDICTION_COST. Raises NotPositiveDefiniteError where
     nothing can be fitted.
     """
-    judging = partial(_judged, rows, splits=splits, trail=trail, most=max_rows_for_scales)
+    most = None if len(rows.t) <= ROWS_FOR_SCALES else max_rows_for_scales
+    fold_members: dict[int, Sequence[Begun]] = {}
+    judging = partial(_judged, rows, splits=splits, trail=trail, most=most, fold_members=fold_members)
     judgement, rivals = yield from _compare(rows, specs, rivals, judging)
     best = judgement.best_rival
     if best is not None:
@@ -105,19 +99,27 @@ def pooled(
     learned_again = [place for place, one in enumerate(ordered) if isinstance(one, Ordered)]
     if not learned_again:
         raise NotPositiveDefiniteError("; ".join(one.reason for one in ordered if isinstance(one, Lost)))
-    judgement = judgement.only(sound[learned_again])
-    sequences = [one for one in ordered if isinstance(one, Ordered)]
-    members = [one.whole for one in sequences]
-    reduction, models = yield from _reduced(sequences, judgement, max_score_loss, trail)
-    kept = [members[place] for place in reduction.places]
+    sequences = {int(sound[place]): one for place, one in enumerate(ordered) if isinstance(one, Ordered)}
+    members = [one.whole for one in sequences.values()]
+    found = yield from reduced_pool(
+        rows,
+        specs,
+        sequences,
+        judgement.only(sound[learned_again]),
+        trail,
+        fold_members=fold_members,
+        max_score_loss=max_score_loss,
+        max_rows_for_scales=most,
+    )
+    kept = [members[place] for place in found.places]
     of_members = tuple(
         Member(one.spec, float(weight), len(model.mean), one.evidence)
-        for one, weight, model in zip(kept, reduction.weights, models, strict=True)
+        for one, weight, model in zip(kept, found.weights, found.models, strict=True)
     )
-    pool = models[0] if len(models) == 1 else Pool(tuple(models), reduction.weights)
-    spec = kept[int(reduction.weights.argmax())].spec
+    pool = found.models[0] if len(found.models) == 1 else Pool(found.models, found.weights)
+    spec = kept[int(found.weights.argmax())].spec
     unreduced = len(members) * len(rows.t)
-    return Pooled(pool, spec, of_members, compared, figures(judgement.measured), reduction.loss, unreduced)
+    return Pooled(pool, spec, of_members, compared, figures(found.measured), found.loss, unreduced)
 
 
 def _compare(
@@ -144,9 +146,19 @@ def _compare(
 
 
 def _judged(
-    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], *, splits: Sequence[Split], trail: Trail, most: int
+    rows: Rows,
+    specs: Sequence[Spec],
+    rivals: Sequence[Spec],
+    *,
+    splits: Sequence[Split],
+    trail: Trail,
+    most: int | None,
+    fold_members: dict[int, Sequence[Begun]],
 ) -> Generator[Step, None, Judgement]:
-    """Every member and rival learned from each fold's other rows, and measured on the fold."""
+    """Every member and rival learned from each fold's other rows, and measured on the fold.
+
+    Members whose scales are learned from `most` rows at most are put into `fold_members` by the fold's number.
+    """
     tables = [np.empty((2 * len(specs) + 3 * len(rivals), 0))]
     yield Step("folds", 0, len(splits), "folds")
     for number, (others, fold) in enumerate(splits):
@@ -154,8 +166,12 @@ def _judged(
         if table is None:
             place = trail.begin()
             step = Step("folds", number, len(splits), "folds")
-            table = yield from _fold(rows.take(others), rows.take(fold), specs, rivals, trail, step, most=most)
+            apart, left_out = rows.take(others), rows.take(fold)
+            begun = yield from learned_members(apart, specs, trail, step, most)
+            table = yield from _fold(apart, left_out, begun, rivals, trail, step)
             trail.settle(place, table)
+            if specs:
+                fold_members[number] = begun
         tables.append(table)
         yield Step("folds", number + 1, len(splits), "folds")
     table, K = np.hstack(tables), len(specs)
@@ -165,12 +181,10 @@ def _judged(
 
 
 def _fold(
-    others: Rows, fold: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], trail: Trail, step: Step, *, most: int
+    others: Rows, fold: Rows, begun: Sequence[Begun], rivals: Sequence[Spec], trail: Trail, step: Step
 ) -> Generator[Step, None, Array]:
     """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each rival."""
     nothing = np.full(len(fold.t), np.nan)
-    few = len(others.t) + len(fold.t) <= ROWS_FOR_SCALES
-    begun = yield from learned_members(others, specs, trail, step, None if few else most)
     means, variances, figures = list[Array](), list[Array](), list[Array]()
     for member in begun:
         try:
@@ -188,17 +202,3 @@ def _fold(
             each = Measured.of(prediction, fold.t).each
             figures += [each["nll"], each["mae"], each["coverage_95"]]
     return np.array([*means, *variances, *figures])
-
-
-def _reduced(
-    ordered: Sequence[Ordered], judgement: Judgement, max_score_loss: float, trail: Trail
-) -> Generator[Step, None, tuple[Reduction, list[Model]]]:
-    """The members that stay, through few functions, learned on from there together with all scales."""
-    yield FIT
-    reduction = reduced(
-        ordered, judgement.densities, judgement.t, max_score_loss=max_score_loss, max_cost=MAX_PREDICTION_COST
-    )
-    models = []
-    for place, size in zip(reduction.places, reduction.sizes, strict=True):
-        models.append((yield from learned_through(ordered[place], size, trail)))
-    return reduction, models

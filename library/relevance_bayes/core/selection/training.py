@@ -19,7 +19,8 @@ from relevance_bayes.core.selection.classes import (
 )
 from relevance_bayes.core.selection.heteroscedastic import with_log_noise
 from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_temperature
-from relevance_bayes.core.selection.pooled import MAX_SCORE_LOSS, Member, pooled
+from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
+from relevance_bayes.core.selection.pooled import Member, pooled
 from relevance_bayes.core.selection.ranking import Contender, FitContext, fitted_to, ranked
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, Bounds, Compared, Score, Scoring, score_of, work_of

@@ -161,15 +161,16 @@ class SupervisedReport:
     """What a version's owner may know without its arrays, in the user's units.
 
     `members` are the models that predict together, one or more. `score` is by rows that were not learned from, before
-    their reduction to few functions; None in versions that are older than this. `alternatives` are what was compared
-    and not taken, `integrated_evidence` is what those of that kind are compared with. `metrics` maps a name ("holdout",
-    "validation", "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions`
-    those kept, of all members. Under noise with heavy tails `outliers` are the rows learned from that it
-    accounts for. `score_loss` is what keeping few functions is estimated to cost of the folds' score, in nats a row,
-    where there were `unreduced_functions` before. `class_rows` are the rows learned from by class, in the plan's order;
-    empty for numbers, and in versions that are older than this. `imported` is None for what was trained here; else all
-    other figures are those of where it was. `temperature` is that of the probabilities of classes, None for numbers,
-    and in versions that are older than it. `warnings` say what was left out, and what could not be done as planned.
+    their reduction to few functions, after it where it loses more than was asked for; None in versions that are older
+    than this. `alternatives` are what was compared and not taken, `integrated_evidence` is what those of that kind are
+    compared with. `metrics` maps a name ("holdout", "validation", "leave_one_out") to figures ("rmse", "nll", ...);
+    `candidates` counts functions looked at, `functions` those kept, of all members. Under noise with heavy tails
+    `outliers` are the rows learned from that it accounts for. `score_loss` is what keeping few functions costs of the
+    folds' score, in nats a row, where there were `unreduced_functions` before. `class_rows` are the rows learned from
+    by class, in the plan's order; empty for numbers, and in versions that are older than this. `imported` is None for
+    what was trained here; else all other figures are those of where it was. `temperature` is that of the probabilities
+    of classes, None for numbers, and in versions that are older than it. `warnings` say what was left out, and what
+    could not be done as planned.
     """
 
     task: Task

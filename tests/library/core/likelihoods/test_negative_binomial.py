@@ -156,10 +156,8 @@ def learned(spec: Spec, X: Array, t: Array) -> Model:
 @pytest.mark.parametrize(
     ("prior", "algorithm", "width"),
     [
-        pytest.param(
-            GaussianProcess("rows"), Greedy(), EvidencePerInputWidth(), id="process", marks=pytest.mark.thorough
-        ),
-        pytest.param(Independent(), Sequential(), FixedWidth(1.5), id="independent"),
+        pytest.param(GaussianProcess("rows"), Greedy(), EvidencePerInputWidth(), id="process"),
+        pytest.param(Independent(), Sequential(), FixedWidth(1.5), id="independent", marks=pytest.mark.thorough),
     ],
 )
 def test_the_dispersion_is_learned_by_every_prior_and_predicts_better_than_poisson(

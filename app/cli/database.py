@@ -1,0 +1,16 @@
+"""Commands that need the database."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.domain.errors import UnavailableError
+from relevance_bayes.cli.console import refuse
+
+
+@contextmanager
+def database_in_reach() -> Iterator[None]:
+    """What is done within needs the database; without it, say so, and end with 1."""
+    try:
+        yield
+    except UnavailableError as away:
+        refuse(f"{away.detail}\nRELEVANCE_DATABASE_URL says where the database is.")

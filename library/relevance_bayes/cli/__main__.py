@@ -1,0 +1,3 @@
+from relevance_bayes.cli import main
+
+main()

@@ -1,0 +1,114 @@
+"""`relevance compare`: two versions on the rows of a file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from relevance_bayes.cli.console import refuse
+from relevance_bayes.cli.predicting import BATCH
+from relevance_bayes.cli.rendering import number, print_facts, print_json
+from relevance_bayes.cli.rows import Row, RowReader
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Json, SupervisedVersion, VersionBase
+from relevance_bayes.client.answers.comparisons import Largest, Summary
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.jobs import VersionName
+from relevance_bayes.types.values import ColumnKind
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two versions on all rows of a file."""
+
+    first: VersionName
+    second: VersionName
+    summary: Summary
+
+
+def compare(client: Relevance, first: str, second: str, file: Path, *, read_rows: RowReader, as_json: bool) -> None:
+    """Where two versions disagree; raises typer.Exit(1) where the file can't be read, or has no rows."""
+    # An alias may move while a long file is read: both are asked for by their numbers.
+    one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
+    kinds = {**_kinds(one), **_kinds(other)}
+    summaries: list[Summary] = []
+    try:
+        for rows in read_rows(file, kinds, size=BATCH):
+            summaries.append(_summary(client, one, other, rows, kinds))
+    except RelevanceError as unreadable:
+        refuse(f"{file}: {unreadable.detail}")
+    if not summaries:
+        refuse(f"{file}: there are no rows.")
+    compared = Compared(VersionName(one.model, one.version), VersionName(other.model, other.version), joined(summaries))
+    print_json(compared) if as_json else _show(compared)
+
+
+def joined(summaries: Sequence[Summary]) -> Summary:
+    """The summary of one table of these tables' summaries, in their order."""
+    first, largest = 0, [(Largest(-1), -1.0)]
+    for one in summaries:
+        if one.largest is not None:
+            largest.append((replace(one.largest, row=one.largest.row + first), _size(one.largest)))
+        first += one.rows
+    greatest, _ = max(largest, key=lambda pair: pair[1])
+    return Summary(
+        rows=first,
+        largest=None if greatest.row < 0 else greatest,
+        mean_difference=_mean([(one.rows, one.mean_difference) for one in summaries]),
+        mean_absolute_difference=_mean([(one.rows, one.mean_absolute_difference) for one in summaries]),
+        labels_differ=None if summaries[0].labels_differ is None else sum(one.labels_differ or 0 for one in summaries),
+        mean_total_variation=_mean([(one.rows, one.mean_total_variation) for one in summaries]),
+    )
+
+
+def _mean(means: Sequence[tuple[int, float | None]]) -> float | None:
+    """The mean over all rows, of means over so many each."""
+    told = [(rows, mean) for rows, mean in means if mean is not None]
+    return sum(rows * mean for rows, mean in told) / sum(rows for rows, _ in told) if told else None
+
+
+def _size(largest: Largest) -> float:
+    return abs(largest.difference or largest.total_variation or 0.0)
+
+
+def _kinds(version: VersionBase) -> dict[str, ColumnKind]:
+    """The columns that a version reads, the noise's too where rows may bring it."""
+    kinds = {column.name: column.kind for column in version.inputs}
+    if isinstance(version, SupervisedVersion) and version.noise_column is not None:
+        kinds[version.noise_column] = "number"
+    return kinds
+
+
+def _summary(
+    client: Relevance, one: VersionBase, other: VersionBase, rows: Sequence[Row], kinds: Mapping[str, ColumnKind]
+) -> Summary:
+    names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
+    cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
+    table: Mapping[str, Json] = {"names": names, "rows": cells}
+    second = f"{other.model}@{other.version}"
+    return client.registry.compare(one.model, second, table, version=one.version).summary
+
+
+def _show(compared: Compared) -> None:
+    summary, largest = compared.summary, compared.summary.largest
+    differ = (
+        None
+        if summary.labels_differ is None
+        else f"{summary.labels_differ:,} ({summary.labels_differ / summary.rows:.1%})"
+    )
+    print_facts(
+        [
+            ("first", f"{compared.first.model}, version {compared.first.version}"),
+            ("second", f"{compared.second.model}, version {compared.second.version}"),
+            ("rows", f"{summary.rows:,}"),
+            ("labels differ", differ),
+            ("difference", number(summary.mean_difference) or None),
+            ("its size", number(summary.mean_absolute_difference) or None),
+            ("total variation", number(summary.mean_total_variation) or None),
+            (
+                "largest",
+                None
+                if largest is None
+                else f"{number(largest.difference or largest.total_variation or 0.0)} at row {largest.row:,}",
+            ),
+        ]
+    )

@@ -1,0 +1,41 @@
+"""A client command's connection: address and key from the environment, refusals in plain text."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from relevance_bayes.cli.console import refuse
+from relevance_bayes.client import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem, Relevance, connect
+
+NO_SERVICE = "Start a service with: relevance serve (another address: --url or RELEVANCE_URL)"
+HINTS = {
+    NOT_REACHABLE: NO_SERVICE,
+    CONNECTION_LOST: NO_SERVICE,
+    "/problems/unauthenticated": "RELEVANCE_API_KEY holds the key, or RELEVANCE_API_KEY_FILE names its file.",
+}
+"""What to do next, by the type of the problem."""
+
+
+@contextmanager
+def service(url: str) -> Iterator[Relevance]:
+    """A client of the service at `url`; whatever it refuses is said on standard error and ends the command with 1."""
+    try:
+        with connect(url, api_key=_api_key()) as client:
+            yield client
+    except ClientError as refused:
+        refuse(in_plain_text(refused.problem))
+
+
+def in_plain_text(problem: Problem) -> str:
+    """What went wrong, where, and what to do next."""
+    hint = HINTS.get(problem.type)
+    return f"{problem}\n{hint}" if hint else str(problem)
+
+
+def _api_key() -> str | None:
+    if key := os.environ.get("RELEVANCE_API_KEY"):
+        return key
+    if file := os.environ.get("RELEVANCE_API_KEY_FILE"):
+        return Path(file).read_text().strip()
+    return None

@@ -1,0 +1,21 @@
+"""What a command says: results on standard output, everything else on standard error."""
+
+from typing import NoReturn
+
+import typer
+
+
+def say(text: str) -> None:
+    """A line on standard output, at once."""
+    typer.echo(text)
+
+
+def warn(text: str) -> None:
+    """A line on standard error."""
+    typer.echo(text, err=True)
+
+
+def refuse(text: str) -> NoReturn:
+    """Say on standard error why not, and end with 1."""
+    warn(text)
+    raise typer.Exit(1)

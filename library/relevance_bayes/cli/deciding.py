@@ -1,0 +1,46 @@
+"""What is said on the command line of how to decide between classes: JSON, or a file that holds it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from relevance_bayes.cli.console import refuse
+from relevance_bayes.types.values import Label
+
+T = TypeVar("T")
+
+
+def read_priors(said: str | None, classes: Sequence[Label]) -> dict[Label, float] | None:
+    """An object of class and prior, whose keys are those of `classes`; raises typer.Exit(1) where one is not."""
+    if said is None:
+        return None
+    read = _read("--class-priors", said, dict[str, float])
+    return {_label(text, classes): prior for text, prior in read.items()}
+
+
+def read_costs(said: str | None) -> list[list[float]] | None:
+    """Rows of costs; raises typer.Exit(1) where they are none."""
+    return None if said is None else _read("--costs", said, list[list[float]])
+
+
+def _read(option: str, said: str, kind: type[T]) -> T:
+    try:
+        text = said if said.lstrip()[:1] in ("[", "{") else Path(said).read_text()
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
+        refuse(f"{option}: {wrong}")
+    except OSError as absent:
+        refuse(f"{option}: neither JSON nor a file: {absent.strerror}: {said}")
+
+
+def _label(text: str, classes: Sequence[Label]) -> Label:
+    if not classes:
+        return text  # a number is predicted: the service says so
+    for label in classes:
+        if text == label or (not isinstance(label, str) and text == json.dumps(label)):
+            return label
+    known = ", ".join(label if isinstance(label, str) else json.dumps(label) for label in classes)
+    refuse(f"--class-priors: there is no class {text}; the classes are {known}.")

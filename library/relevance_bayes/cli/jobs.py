@@ -1,0 +1,199 @@
+"""`relevance jobs`: trainings, evaluations, batch predictions and promotions in one list, each found by its id."""
+
+import heapq
+from collections.abc import Iterator
+from itertools import islice
+from typing import TypeAlias
+
+from relevance_bayes.cli.connection import in_plain_text
+from relevance_bayes.cli.console import say
+from relevance_bayes.cli.progress import figures, watch
+from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
+from relevance_bayes.cli.versions import fit_name
+from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob
+from relevance_bayes.client.answers.batch_predictions import BatchPrediction
+from relevance_bayes.client.answers.evaluations import ClassesEvaluation, NumbersEvaluation
+from relevance_bayes.client.answers.jobs import JobBase
+from relevance_bayes.client.answers.promotions import ClassesPromotion, NumbersPromotion
+from relevance_bayes.client.batch_predictions import BatchPredictions
+from relevance_bayes.client.evaluations import Evaluations
+from relevance_bayes.client.promotions import Promotions
+from relevance_bayes.client.trainings import Trainings
+from relevance_bayes.types.batch_predictions import BatchPredicted
+from relevance_bayes.types.evaluations import EvaluationResult
+from relevance_bayes.types.jobs import VersionName
+from relevance_bayes.types.promotions import PromotionResult
+
+Room: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
+
+NOT_FOUND = 404
+
+
+def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
+    """The newest jobs of all kinds."""
+    lists: list[Iterator[JobBase]] = [room.all() for room in _rooms(client)]
+    jobs = tuple(islice(heapq.merge(*lists, key=lambda job: job.created_at, reverse=True), limit))
+    if as_json:
+        print_json(jobs)
+        return
+    rows = (
+        (job.id, _kind(job), job.state, job.model, _about(job), time_text(job.created_at), _outcome(job))
+        for job in jobs
+    )
+    print_table(("job", "kind", "state", "model", "of", "created", ""), rows, if_none="No jobs.")
+
+
+def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+    """One job, with its history."""
+    _, job = _found(client, job_id)
+    if as_json:
+        print_json(job)
+        return
+    print_facts(
+        [
+            ("job", job.id),
+            ("kind", _kind(job)),
+            ("state", job.state),
+            ("model", job.model),
+            *_asked(job),
+            *_columns(job),
+            ("outcome", _outcome(job) or None),
+            ("priority", str(job.priority) if job.priority else None),
+            ("again after", job.retry_of),
+            *(
+                (time_text(move.at), f"{move.state}{f' ({move.reason})' if move.reason else ''}")
+                for move in job.transitions
+            ),
+        ]
+    )
+
+
+def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+    """What happens to a job until it has ended, then all of it."""
+    room, job = _found(client, job_id)
+    watch(room.follow(job_id), label=job.model)
+    show_job(client, job_id, as_json=as_json)
+
+
+def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+    """Ask for a job's end."""
+    room, _ = _found(client, job_id)
+    job = room.cancel(job_id)
+    if as_json:
+        print_json(job)
+    else:
+        say(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
+
+
+def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+    """Ask for what a finished job was asked for again."""
+    room, _ = _found(client, job_id)
+    job = room.retry(job_id)
+    print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
+
+
+def _rooms(client: Relevance) -> tuple[Room, ...]:
+    return client.trainings, client.evaluations, client.batch_predictions, client.promotions
+
+
+def _found(client: Relevance, job_id: str) -> tuple[Room, JobBase]:
+    """A job, and where those of its kind are, which its id does not tell. Raises ClientError where there is none."""
+    for room in _rooms(client):
+        try:
+            return room, room.get(job_id, of=Job) if isinstance(room, Trainings) else room.get(job_id)
+        except ClientError as refused:
+            if refused.problem.status != NOT_FOUND:
+                raise
+    raise ClientError(Problem(title="No such thing", detail=f"There is no job {job_id}.", status=NOT_FOUND))
+
+
+def _kind(job: JobBase) -> str:
+    match job:
+        case Job():
+            return "training"
+        case BatchPrediction():
+            return "prediction"
+        case NumbersPromotion() | ClassesPromotion():
+            return "promotion"
+        case _:
+            return "evaluation"
+
+
+def _asked(job: JobBase) -> list[tuple[str, str | None]]:
+    """What is to be learned, and how."""
+    match job:
+        case SupervisedJob():
+            return [
+                ("task", f"{job.task}: {job.task_reason}"),
+                ("target", job.target),
+                ("scatter", str(job.likelihood["type"]).replace("_", " ")),
+                ("prior", str(job.prior["type"]).replace("_", " ")),
+                ("beside it", "; ".join(map(fit_name, job.compared_models)) or None),
+                ("alternatives", f"{len(job.alternatives)}, judged by folds" if job.alternatives else None),
+            ]
+        case ApproximationJob():
+            return [
+                ("task", job.task),
+                ("coefficients", job.coefficients),
+                ("width", ", ".join(map(number, job.widths))),
+                ("to miss", f"{job.tolerance:.2%} of the function at most"),
+            ]
+        case ComponentsJob():
+            return [
+                ("task", job.task),
+                ("kernel", str(job.kernel["type"]).replace("_", " ")),
+                ("width", ", ".join(map(number, job.widths)) if job.widths else "the median distance of rows"),
+                ("to explain", f"{job.min_explained_variance:.0%} before noise"),
+            ]
+        case Job():
+            return [("task", job.task)]
+        case _:
+            return [("of", _about(job)), ("dataset", job.dataset_id)]
+
+
+def _columns(job: JobBase) -> list[tuple[str, str | None]]:
+    """What a training reads, and what it does not."""
+    if not isinstance(job, Job):
+        return []
+    return [
+        ("inputs", ", ".join(column.name for column in job.inputs)),
+        ("left out", "; ".join(f"{column.name}: {column.reason}" for column in job.ignored) or None),
+    ]
+
+
+def _about(job: JobBase) -> str:
+    """The column that is to be learned, the version that is put to use, or the task."""
+    match job:
+        case SupervisedJob():
+            return job.target
+        case ApproximationJob(coefficients=str(name)):
+            return name
+        case Job():
+            return f"({job.task})"
+        case _:
+            return "" if job.version is None else f"version {job.version.version}"
+
+
+def _outcome(job: JobBase) -> str:
+    """What came of it, or how far it is."""
+    if job.error is not None:
+        return in_plain_text(job.error)
+    if job.progress is not None and not job.has_ended:
+        return f"{job.progress.phase} {job.progress.completed} {figures(job.progress)}".rstrip()
+    match job:
+        case Job(version=VersionName(model, version)):
+            return f"{model}, version {version}"
+        case NumbersEvaluation(result=EvaluationResult(metrics=found)):
+            return f"rmse {number(found.rmse)}"
+        case ClassesEvaluation(result=EvaluationResult(metrics=found)):
+            return f"log loss {number(found.log_loss)}"
+        case BatchPrediction(result=BatchPredicted(rows=rows)):
+            return f"{rows:,} rows"
+        case (
+            NumbersPromotion(result=PromotionResult(moved=moved))
+            | ClassesPromotion(result=PromotionResult(moved=moved))
+        ):
+            return f"{job.model}@{job.alias} {'moved' if moved else 'stays'}"
+        case _:
+            return ""

@@ -1,0 +1,136 @@
+"""`relevance datasets`, `models` and `versions`: what there is."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from relevance_bayes.cli.rendering import cell_text, number, print_json, print_table, time_text
+from relevance_bayes.cli.versions import measured_text, show_version, tags_text
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Column, RelevanceVector, VersionBase
+
+MOST_COLUMNS_SHOWN = 8
+
+
+def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
+    """The newest models that have these tags."""
+    models = tuple(islice(client.models(tags=tags), limit))
+    if as_json:
+        print_json(models)
+        return
+    rows = (
+        (
+            model.name,
+            model.task,
+            model.target or "",
+            ", ".join(model.inputs),
+            str(model.versions),
+            ", ".join(f"{alias}: {number}" for alias, number in model.aliases.items()),
+            tags_text(model.tags),
+            time_text(model.created_at),
+        )
+        for model in models
+    )
+    print_table(
+        ("model", "task", "target", "inputs", "versions", "aliases", "tags", "created"), rows, if_none="No models."
+    )
+
+
+def list_datasets(client: Relevance, name: str | None, *, limit: int, as_json: bool) -> None:
+    """The newest datasets, or those of a name."""
+    datasets = tuple(islice(client.datasets(name=name), limit))
+    if as_json:
+        print_json(datasets)
+        return
+    rows = (
+        (
+            dataset.id,
+            dataset.name,
+            f"{dataset.rows:,}",
+            "an image" if dataset.image else _named(dataset.columns),
+            time_text(dataset.created_at),
+        )
+        for dataset in datasets
+    )
+    print_table(("dataset", "name", "rows", "columns", "created"), rows, if_none="No datasets.")
+
+
+def list_versions(client: Relevance, model: str, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
+    """A model's newest versions that have these tags."""
+    versions = tuple(islice(client.versions(model, tags=tags), limit))
+    if as_json:
+        print_json(versions)
+        return
+    named: dict[int, list[str]] = {}
+    for alias, number_ in client.model(model).aliases.items():
+        named.setdefault(number_, []).append(alias)
+    rows = (
+        (
+            str(version.version),
+            ", ".join(named.get(version.version, ())),
+            f"{version.functions:,}",
+            f"{version.rows:,}",
+            version.dataset.id,
+            measured_text(version),
+            tags_text(version.tags),
+            version.description or "",
+            time_text(version.created_at),
+        )
+        for version in versions
+    )
+    headings = ("version", "aliases", "functions", "rows", "dataset", "measured", "tags", "description", "created")
+    print_table(headings, rows, if_none="No versions.")
+
+
+def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:
+    """What one version has learned."""
+    learned = client.version(name, version, of=VersionBase)
+    print_json(learned) if as_json else show_version(learned)
+
+
+def list_vectors(client: Relevance, name: str, version: str | None, *, limit: int, as_json: bool) -> None:
+    """The functions that a version keeps, greatest weights first."""
+    learned = client.version(name, version, of=VersionBase)
+    vectors = tuple(islice(client.relevance_vectors(learned.model, learned.version, sort="weight"), limit))
+    if as_json:
+        print_json(vectors)
+        return
+    inputs = tuple(column.name for column in learned.inputs)
+    classes = [cell_text(weight.label) for weight in vectors[0].weight_means] if vectors else []
+    weights = [f"weight for {label}" for label in classes] or ["weight"]
+    headings = ("function", "row", *inputs, *weights, "sd", "alpha", "gamma")
+    print_table(
+        headings, (_vector(vector, inputs) for vector in vectors), if_none="No functions: it predicts a constant."
+    )
+
+
+def _named(columns: Sequence[Column]) -> str:
+    """The first columns, and how many more there are."""
+    names = ", ".join(column.name for column in columns[:MOST_COLUMNS_SHOWN])
+    more = len(columns) - MOST_COLUMNS_SHOWN
+    return f"{names} and {more:,} more" if more > 0 else names
+
+
+def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]:
+    cells = vector.inputs or {}
+    weights = tuple(weight.mean for weight in vector.weight_means) or (vector.weight_mean,)
+    return (
+        _function(vector),
+        "" if vector.row is None else f"{vector.row}{' (moved)' if vector.optimised else ''}",
+        *map(cell_text, map(cells.get, inputs)),
+        *map(number, (*weights, vector.weight_sd, vector.alpha, vector.gamma)),
+    )
+
+
+def _function(vector: RelevanceVector) -> str:
+    """What it is, and how it lies in each input that it sees."""
+    name = vector.kind if vector.input is None else f"{vector.kind} {vector.input}"
+    lies = [
+        f"{said} {number(value)}{f' of {one.input}' if len(vector.shape) > 1 else ''}"
+        for one in vector.shape
+        for said, value in (("at", one.location), ("over", one.scale), ("frequency", one.frequency))
+        if value is not None
+    ]
+    phase = [] if vector.phase is None else [f"phase {number(vector.phase)}"]
+    member = [] if vector.member is None else [f"member {vector.member}"]
+    noise = ["of the log noise"] if vector.function == "log_noise" else []
+    return ", ".join([name, *lies, *phase, *member, *noise])

@@ -1,0 +1,249 @@
+"""`relevance predict`: rows of a file in, the same rows with their predictions out."""
+
+import csv
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+from relevance_bayes.cli.console import refuse, say, warn
+from relevance_bayes.cli.deciding import read_costs, read_priors
+from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
+from relevance_bayes.cli.rows import Row, RowReader
+from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client.answers import (
+    ComponentsVersion,
+    Contribution,
+    Json,
+    Prediction,
+    Predictions,
+    SupervisedVersion,
+    VersionBase,
+)
+from relevance_bayes.tables.formulas import escaped
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.formats import CSV, by_name, by_suffix
+from relevance_bayes.types.values import Label
+
+BATCH = 10_000
+"""Rows of one request."""
+
+COMPONENTS = 10
+"""How many of the first are told of a row where nothing is said."""
+
+ROWS_SHOWN = 20
+"""Rows of a table on a terminal."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What predictions are to tell; `class_priors` and `costs` as they were said, JSON or a file of it."""
+
+    interval: float
+    explain: int | None = None
+    class_priors: str | None = None
+    costs: str | None = None
+    reject_cost: float | None = None
+    components: int | None = None
+    csv_escape_formulas: bool = False
+
+    @property
+    def decides(self) -> bool:
+        """Whether each row of classes has a decision."""
+        return any(said is not None for said in (self.class_priors, self.costs, self.reject_cost))
+
+
+def predict(
+    client: Relevance,
+    model: str,
+    file: Path,
+    *,
+    version: str | None,
+    wanted: Wanted,
+    read_rows: RowReader,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Predict for every row of `file`; raises typer.Exit(1) where it, or what is wanted, can't be read."""
+    learned = client.version(model, version, of=VersionBase)
+    answered = _answered(client, learned, read_rows, file, wanted)
+    try:
+        if as_json or (output is not None and output.suffix.lower() == ".json"):
+            document = Predictions(learned.model, learned.version, tuple(answer for _, answer in answered))
+            print_json(document) if output is None else write_json(output, document)
+        elif output is not None or not sys.stdout.isatty():
+            with _opened(output) as stream:
+                _write_csv(stream, learned, answered, wanted)
+        else:
+            _show(learned, answered, wanted)
+    except RelevanceError as unreadable:
+        faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
+        refuse(f"{file}: {unreadable.detail}{faults}")
+    if output is not None:
+        say(f"Written to {output}, by {learned.model}, version {learned.version}.")
+
+
+def predict_file(
+    client: Relevance,
+    model: str,
+    file: Path,
+    answer: str,
+    *,
+    version: str | None,
+    wanted: Wanted,
+    output: Path | None,
+) -> None:
+    """Send `file` as it is, and write the answer as it comes; raises typer.Exit(1) where there is no place for it."""
+    if output is None and not by_name(answer).is_text and sys.stdout.isatty():
+        refuse(f"{answer} is nothing to read on a terminal: say where to write it with --output FILE.")
+    if (by_suffix(file) or CSV).is_document:
+        refuse("A file of JSON has its options in itself: write its rows as .ndjson, or leave --format out.")
+    learned = client.version(model, version, of=VersionBase)
+    classes = learned.classes if isinstance(learned, SupervisedVersion) else ()
+    content = client.files.predict(
+        learned.model,
+        file,
+        answer,
+        version=learned.version,
+        interval=wanted.interval,
+        explain=wanted.explain,
+        class_priors=read_priors(wanted.class_priors, classes),
+        costs=read_costs(wanted.costs),
+        reject_cost=wanted.reject_cost,
+        components=wanted.components,
+        csv_escape_formulas=wanted.csv_escape_formulas,
+    )
+    if output is None:
+        sys.stdout.buffer.write(content)
+        return
+    output.write_bytes(content)
+    say(f"Written to {output}, by {learned.model}, version {learned.version}.")
+
+
+def _answered(
+    client: Relevance, version: VersionBase, read_rows: RowReader, file: Path, wanted: Wanted
+) -> Iterator[tuple[Row, Prediction]]:
+    classes = version.classes if isinstance(version, SupervisedVersion) else ()
+    priors, costs = read_priors(wanted.class_priors, classes), read_costs(wanted.costs)
+    kinds = {column.name: column.kind for column in version.inputs}
+    if isinstance(version, SupervisedVersion) and version.noise_column is not None:
+        kinds[version.noise_column] = "number"
+    first = 0
+    for rows in read_rows(file, kinds, size=BATCH):
+        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
+        cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
+        try:
+            answer = client.predict(
+                version.model,
+                {"names": names, "rows": cells},
+                version=version.version,
+                interval=wanted.interval,
+                explain=wanted.explain,
+                class_priors=priors,
+                costs=costs,
+                reject_cost=wanted.reject_cost,
+                components=wanted.components or (COMPONENTS if isinstance(version, ComponentsVersion) else None),
+            )
+        except ClientError as refused:
+            raise _from_row(first, refused.problem) from refused
+        yield from zip(rows, answer.predictions, strict=True)
+        first += len(rows)
+
+
+def _from_row(first: int, problem: Problem) -> ClientError:
+    """The same problem, saying where its rows are counted from: the service knows of one batch only."""
+    note = f" (rows are counted from row {first:,} of the file)" if first else ""
+    return ClientError(replace(problem, detail=problem.detail + note))
+
+
+def headings(version: VersionBase, wanted: Wanted) -> tuple[str, ...]:
+    """What a prediction adds to its row."""
+    explanation = () if wanted.explain is None else ("because",)
+    if isinstance(version, ComponentsVersion):
+        told = min(wanted.components or COMPONENTS, len(version.variances))
+        return (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
+    if not isinstance(version, SupervisedVersion):
+        return ("value",)
+    if version.classes:
+        decision = ("decision", "expected_cost") if wanted.decides else ()
+        probabilities = (f"probability_{label}" for label in version.classes)
+        return ("predicted", *probabilities, *decision, "support", *explanation)
+    return ("mean", "sd", "lower", "upper", "support", *explanation)
+
+
+def figures(version: VersionBase, answer: Prediction) -> tuple[Label | None, ...]:
+    """What stands under `headings`."""
+    told: tuple[Label | None, ...]
+    if isinstance(version, ComponentsVersion):
+        return (*(answer.components or ()), answer.reconstruction_error, answer.log_density, answer.novelty)
+    if not isinstance(version, SupervisedVersion):
+        return (answer.value,)
+    if version.classes:
+        shares = {share.label: share.probability for share in answer.probabilities or ()}
+        decision = () if answer.decision is None else (answer.decision.label, answer.decision.expected_cost)
+        told = (answer.label, *(shares[label] for label in version.classes), *decision, answer.support)
+    else:
+        told = (answer.mean, answer.sd, answer.lower, answer.upper, answer.support)
+    return told if answer.explanation is None else (*told, "; ".join(_because(answer)))
+
+
+def _because(answer: Prediction) -> Iterator[str]:
+    """What the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
+    whole = answer.explanation_sum
+    if whole is not None:
+        yield f"baseline: {whole.baseline:+.4g}"
+    yield from map(_contribution, answer.explanation or ())
+    if whole is not None:
+        yield f"others: {whole.others:+.4g}"
+
+
+def _contribution(one: Contribution) -> str:
+    """A function and what it adds, as in "gaussian at row 17: +2.5"."""
+    place = one.kind if one.row is None else f"{one.kind} at row {one.row}"
+    return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"
+
+
+def _write_csv(
+    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], wanted: Wanted
+) -> None:
+    writer, escapes = csv.writer(stream, lineterminator="\n"), wanted.csv_escape_formulas
+    for position, (row, answer) in enumerate(answered):
+        if position == 0:  # called after the target: a column of the file may be called "mean"
+            called = version.target if isinstance(version, SupervisedVersion) else version.model
+            names = (*row, *(f"{called}_{heading}" for heading in headings(version, wanted)))
+            writer.writerow([_csv_cell(name, escapes) for name in names])
+        writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *figures(version, answer))])
+
+
+def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
+    if isinstance(cell, str) and escapes_formulas:
+        return escaped(cell)
+    return str(cell).lower() if isinstance(cell, bool) else cell
+
+
+def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], wanted: Wanted) -> None:
+    shown = list(islice(answered, ROWS_SHOWN))
+    names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
+    cells = ((*(row[name] for name in names), *figures(version, answer)) for row, answer in shown)
+    titles = (*names, *headings(version, wanted))
+    print_table(titles, (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
+    if more := sum(1 for _ in answered):
+        warn(f"... and {more:,} rows more: --output FILE writes them all.")
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[TextIO]:
+    """Standard output, or a file that is there only once it is whole."""
+    if output is None:
+        yield sys.stdout
+        return
+    part = output.with_name(f"{output.name}.part")
+    try:
+        with part.open("w", newline="") as stream:
+            yield stream
+        part.replace(output)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,67 @@
+"""Answers as tables for people, or as JSON for programs; on standard output."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from relevance_bayes.cli.console import say
+
+WIDTH_OFF_TERMINAL = 200
+"""Columns of text where there is no terminal that would say how many it has."""
+
+
+def print_json(answer: object) -> None:
+    """An answer of the client as the API would say it."""
+    say(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+
+
+def write_json(path: Path, answer: object) -> None:
+    """The same into a file."""
+    path.write_bytes(msgspec.json.encode(answer) + b"\n")
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_none: str) -> None:
+    """A plain table, or `if_none` where there are no rows."""
+    table = Table(*headings, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    if table.row_count == 0:
+        say(if_none)
+    else:
+        _console().print(table)
+
+
+def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
+    """One line a fact; those that are None are left out."""
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for name, value in facts:
+        if value is not None:
+            table.add_row(name, value)
+    _console().print(table)
+
+
+def number(value: float | None) -> str:
+    """A figure with four digits that count."""
+    return "" if value is None else f"{value:.4g}"
+
+
+def cell_text(cell: str | int | float | bool | None) -> str:
+    """A value of a row, with four digits that count."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return number(cell) if isinstance(cell, float) else "" if cell is None else str(cell)
+
+
+def time_text(moment: datetime) -> str:
+    """A moment as the clock on the wall here has it."""
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _console() -> Console:
+    width = None if sys.stdout.isatty() else WIDTH_OFF_TERMINAL
+    return Console(width=width, markup=False, highlight=False)

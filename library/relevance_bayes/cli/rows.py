@@ -1,0 +1,100 @@
+"""Rows to predict for, read from a file."""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, TextIO, TypeAlias
+
+from relevance_bayes.types.errors import InvalidDataError
+from relevance_bayes.types.formats import CSV, NDJSON, by_suffix
+from relevance_bayes.types.values import Cell, ColumnKind
+
+Row: TypeAlias = dict[str, Cell]
+
+DELIMITERS = "\t;|,"
+"""Those looked for in the header; the one that stands there most often divides cells."""
+
+BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+class RowReader(Protocol):
+    """Reads the rows of a file, at most `size` at a time; columns that are not in `kinds` are texts.
+
+    Raises RelevanceError where the file can't be read as what its name says, or a value is not of its kind.
+    """
+
+    def __call__(self, path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]: ...
+
+
+@dataclass(frozen=True)
+class CommandContext:
+    """What commands are given by the program that they are part of."""
+
+    read_rows: RowReader
+
+
+def text_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
+    """The rows of a file of NDJSON, or of CSV under a header."""
+    written = by_suffix(path) or CSV
+    if written not in (CSV, NDJSON):
+        detail = (
+            f"Rows of {written.name} are read by the service alone: say --format to send the file as it is, "
+            "or use the server's command, relevance."
+        )
+        raise InvalidDataError(detail)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as opened:
+            rows = _csv(opened, kinds) if written == CSV else _ndjson(opened)
+            while batch := list(islice(rows, size)):
+                yield batch
+    except UnicodeDecodeError as broken:
+        raise InvalidDataError(f"The file is not UTF-8: {broken.reason} at byte {broken.start}.") from broken
+
+
+def _csv(lines: TextIO, kinds: Mapping[str, ColumnKind]) -> Iterator[Row]:
+    header = lines.readline()
+    delimiter = max(DELIMITERS, key=header.count)
+    names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
+    reader = csv.reader(lines, delimiter=delimiter)
+    for cells in reader:
+        line = reader.line_num + 1
+        if not cells:
+            continue
+        if len(cells) != len(names):
+            raise InvalidDataError(f"Expected {len(names)} cells as in the header, got {len(cells)} at line {line}.")
+        yield {
+            name: _cell(text.strip(), name, kinds.get(name, "category"), line)
+            for name, text in zip(names, cells, strict=True)
+        }
+
+
+def _cell(text: str, name: str, kind: ColumnKind, line: int) -> Cell:
+    """A CSV cell as a value of a kind; None where it is empty."""
+    if not text:
+        return None
+    if kind == "number":
+        try:
+            return float(text)
+        except ValueError as broken:
+            raise InvalidDataError(f"Expected a number, got {text!r} at line {line}, column {name}.") from broken
+    if kind == "boolean":
+        if text.lower() not in BOOLEANS:
+            raise InvalidDataError(f"Expected true or false, got {text!r} at line {line}, column {name}.")
+        return BOOLEANS[text.lower()]
+    return text
+
+
+def _ndjson(lines: TextIO) -> Iterator[Row]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as broken:
+            raise InvalidDataError(f"Line {number} is not JSON: {broken}.") from broken
+        if not isinstance(row, dict):
+            raise InvalidDataError(f"Expected an object with a member for each column, got another at line {number}.")
+        yield row

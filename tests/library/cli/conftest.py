@@ -1,0 +1,83 @@
+"""A service that answers what a test says, on a port of its own; and the command, run in this process."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Protocol
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli.commands import application
+from examples.demo.service import running_service
+
+Answers = dict[str, tuple[int, object]]
+"""Status and document (a text as it is, all else as JSON) by method and path."""
+
+Stub = Callable[[Answers], str]
+
+
+class Run(Protocol):
+    """Runs `relevance` with these arguments."""
+
+    def __call__(self, *arguments: str) -> Result: ...
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    """Starts a service with these answers; its URL."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def start(answers: Answers) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                status, document = answers[f"{self.command} {self.path.partition('?')[0]}"]
+                body = (document if isinstance(document, str) else json.dumps(document)).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - the names that the standard library looks for
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_address[1]}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, logging_as_it_was: None) -> Run:
+    """The command, without a key from outside."""
+    monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
+    monkeypatch.delenv("RELEVANCE_API_KEY_FILE", raising=False)
+
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(application, arguments)
+
+    return invoke
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real service, with a worker inside, in which each test has models of its own."""
+    directory = tmp_path_factory.mktemp("service")
+    with running_service(directory / "relevance.db", log=directory / "service.log") as address:
+        yield address
+
+
+@pytest.fixture
+def asked(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command, asking that service."""
+    monkeypatch.setenv("RELEVANCE_URL", url)
+    return run

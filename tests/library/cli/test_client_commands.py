@@ -1,0 +1,418 @@
+"""The client commands against a real service: what a person and a script see."""
+
+import csv
+import io
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from app.formats import FORMATS, named
+from tests.api.table_files import ANSWERS, NAMED_ROWS, FlatRow, read, written
+from tests.library.cli.conftest import Run
+
+NUMBERS = (
+    "mean",
+    "sd",
+    "variance_total",
+    "variance_noise",
+    "variance_weights",
+    "variance_beyond",
+    "lower",
+    "upper",
+    "support",
+)
+"""The columns of a matrix of predictions."""
+
+ROWS = [(i / 4, "even" if i % 2 == 0 else "odd", i / 4 + (3 if i % 2 == 0 else 0)) for i in range(40)]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "lines.csv"
+    path.write_text("note,x,parity,y\n" + "".join(f"row {x:g},{x},{parity},{y}\n" for x, parity, y in ROWS))
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(url: str, file: Path) -> str:
+    """A model's name, trained once from the command line."""
+    from typer.testing import CliRunner
+
+    from app.cli.commands import application
+
+    options = (
+        "--target",
+        "y",
+        "--input",
+        "x",
+        "--input",
+        "parity",
+        "--prior",
+        "independent",
+        "--width",
+        "3",
+        "--effort",
+        "quick",
+    )
+    done = CliRunner().invoke(application, ("train", str(file), *options, "--url", url))
+    assert done.exit_code == 0, done.stderr
+    assert "lines, version 1" in done.stdout
+    assert "functions" in done.stdout
+    assert "compared" not in done.stdout
+    assert "lines.csv: succeeded" in done.stderr
+    return "lines"
+
+
+def test_what_was_learned_can_be_had_as_json(asked: Run, trained: str) -> None:
+    version = json.loads(asked("models", trained, "--json").stdout)
+    assert version["model"] == trained
+    assert version["hyperparameters"]["widths"] == [{"input": None, "width": 3.0}]
+    assert [column["name"] for column in version["inputs"]] == ["x", "parity"]
+    vectors = json.loads(asked("models", trained, "--relevance-vectors", "--json").stdout)
+    sizes = [abs(vector["weight_mean"]) for vector in vectors]
+    assert len(vectors) == version["functions"]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_datasets_and_versions_are_listed_by_name_and_tag(asked: Run, trained: str) -> None:
+    assert asked("annotate", f"{trained}@1", "--tag", "stage:trial").exit_code == 0
+    assert asked("aliases", "set", trained, "first", "1").exit_code == 0
+    listed = asked("versions", trained, "--tag", "stage:trial").stdout.splitlines()
+    (version,) = json.loads(asked("versions", trained, "--json").stdout)
+    assert listed[1].split()[:2] == ["1", "first"]
+    rows, scores = next(iter(version["metrics"].items()))
+    assert rows == "leave_one_out"
+    assert f"rmse {scores['rmse']:.4g} leave-one-out" in listed[1]
+    assert "stage:trial" in listed[1]
+    assert asked("versions", trained, "--tag", "stage:live").stdout.strip() == "No versions."
+    (dataset,) = json.loads(asked("datasets", "--name", "lines", "--json").stdout)
+    assert dataset["id"] == version["dataset"]["id"]
+    assert dataset["id"] in asked("datasets").stdout
+    assert asked("datasets", "--name", "nobodys").stdout.strip() == "No datasets."
+    assert asked("versions", "nobodys").exit_code == 1
+
+
+@pytest.mark.parametrize("said", [(), ("--prior", "automatic")], ids=["unsaid", "automatic"])
+def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
+    asked: Run, tmp_path: Path, said: tuple[str, ...]
+) -> None:
+    rows = ((i / 5, math.sin(i / 5) + 0.1 * math.cos(40 * i)) for i in range(-30, 31))
+    (tmp_path / "open.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+    done = asked("train", str(tmp_path / "open.csv"), "--target", "y", "--effort", "quick", *said)
+    assert done.exit_code == 0, done.stderr
+    assert "rival fit" in done.stderr
+    for shown in (done.stdout, asked("models", "open").stdout):
+        assert re.search(
+            r"^compared +independent with gaussian noise, .*gaussian.* \S+ nats less *$",
+            shown,
+            re.MULTILINE,
+        ), shown
+        assert re.search(r"^score +none: No rows were left out", shown, re.MULTILINE)
+        assert re.search(r"^leave-one-out +rmse \S+, nll \S+, coverage 95 \S+ \(a diagnostic\) *$", shown, re.MULTILINE)
+    version = json.loads(asked("models", "open", "--json").stdout)
+    assert [one["prior"]["type"] for one in version["alternatives"]] == ["independent"]
+    assert version["integrated_evidence"] > version["alternatives"][0]["score"]
+    job = next(job for job in json.loads(asked("jobs", "--json").stdout) if job["model"] == "open")
+    assert [rival["prior"]["type"] for rival in job["compared_models"]] == ["independent"]
+    assert "independent with gaussian noise" in asked("jobs", job["id"]).stdout
+
+
+def test_a_process_tells_its_widths_and_gains(asked: Run, file: Path) -> None:
+    options = ("--target", "y", "--input", "x", "--input", "parity", "--model", "process")
+    done = asked("train", str(file), *options, "--prior", "gaussian_process", "--kernel", "matern_5_2")
+    assert done.exit_code == 0, done.stderr
+    shown = asked("models", "process").stdout
+    for name in ("process sd", "gains", "width"):
+        assert f"\n{name} " in shown, shown
+    assert "next would bring" in shown
+    assert re.search(r"^score +\S+ \+- \S+ nats a row, on \d+ rows left out, in 5 folds *$", shown, re.MULTILINE), shown
+    assert "parity" in asked("models", "process", "--relevance-vectors").stdout
+
+
+def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, file: Path) -> None:
+    done = asked("predict", trained, str(file))
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert list(rows[0]) == ["note", "x", "parity", "y", "y_mean", "y_sd", "y_lower", "y_upper", "y_support"]
+    assert [row["note"] for row in rows] == [f"row {x:g}" for x, _, _ in ROWS]
+    assert all(float(row["y_lower"]) < float(row["y_mean"]) < float(row["y_upper"]) for row in rows)
+    assert max(abs(float(row["y_mean"]) - y) for row, (_, _, y) in zip(rows, ROWS, strict=True)) < 0.2
+
+
+def test_formulas_in_csv_are_escaped_where_that_is_asked_for(
+    asked: Run, trained: str, file: Path, tmp_path: Path
+) -> None:
+    names, row, *_ = file.read_text().splitlines()
+    harmful = tmp_path / "harmful.csv"
+    harmful.write_text(f"{names},=more,number\n{row},=1+1,-3\n")
+    plain = asked("predict", trained, str(harmful)).stdout.splitlines()
+    safe = asked("predict", trained, str(harmful), "--csv-escape-formulas").stdout.splitlines()
+    assert plain[0].startswith(f"{names},=more,number,")
+    assert plain[1].startswith(f"{row},=1+1,-3")
+    assert safe == [plain[0].replace("=more", "'=more"), plain[1].replace("=1+1", "'=1+1")]
+
+
+def test_predictions_are_the_same_from_csv_parquet_and_json(
+    asked: Run, trained: str, file: Path, tmp_path: Path
+) -> None:
+    columns: dict[str, list[object]] = {"x": [x for x, _, _ in ROWS], "parity": [parity for _, parity, _ in ROWS]}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    (tmp_path / "rows.json").write_text(json.dumps({"columns": columns}))
+    files = (file, tmp_path / "rows.parquet", tmp_path / "rows.json")
+    answers = [json.loads(asked("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
+    assert len(answers[0]) == len(ROWS)
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_predictions_are_the_same_from_every_format_and_from_npy(
+    asked: Run, trained: str, file: Path, tmp_path: Path
+) -> None:
+    rows: list[FlatRow] = [{"x": x, "parity": parity} for x, parity, _ in ROWS]
+    expected = json.loads(asked("predict", trained, str(file), "--json").stdout)["predictions"]
+    for coded in NAMED_ROWS:
+        path = tmp_path / f"rows{named(FORMATS, coded).suffixes[0]}"
+        path.write_bytes(written(coded, rows))
+        assert json.loads(asked("predict", trained, str(path), "--json").stdout)["predictions"] == expected, coded
+    (tmp_path / "flat.csv").write_text("x,y\n" + "".join(f"{x},{3 * x}\n" for x, _, _ in ROWS))
+    assert asked("train", str(tmp_path / "flat.csv"), "--target", "y").exit_code == 0
+    np.save(tmp_path / "flat.npy", np.array([[x] for x, _, _ in ROWS]))
+    of_numbers = [
+        json.loads(asked("predict", "flat", str(tmp_path / name), "--json").stdout)["predictions"]
+        for name in ("flat.csv", "flat.npy")
+    ]
+    assert of_numbers[0] == of_numbers[1]
+
+
+def test_predictions_alone_can_be_written_in_other_formats(asked: Run, trained: str, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("parity,x\n" + "".join(f"{parity},{x}\n" for x, parity, _ in ROWS))
+    means = [row["mean"] for row in json.loads(asked("predict", trained, str(file), "--json").stdout)["predictions"]]
+    for coded in ANSWERS:
+        done = asked("predict", trained, str(file), "--format", coded, "--output", str(tmp_path / coded))
+        assert done.exit_code == 0, done.stderr
+        assert f"Written to {tmp_path / coded}" in done.stdout
+        told = read(coded, (tmp_path / coded).read_bytes(), NUMBERS)
+        assert [row["mean"] for row in told] == means
+    unknown = asked("predict", trained, str(file), "--format", "xml")
+    assert unknown.exit_code == 2
+    assert all(coded in unknown.stderr for coded in ANSWERS)
+    lines = asked("predict", trained, str(file), "--format", "ndjson", "--interval", "0.5").stdout.splitlines()
+    assert [json.loads(line)["mean"] for line in lines] == means
+    (tmp_path / "rows.json").write_text("{}")
+    refused = asked("predict", trained, str(tmp_path / "rows.json"), "--format", "csv")
+    assert refused.exit_code == 1
+    assert ".ndjson" in refused.stderr
+
+
+def test_each_prediction_names_the_functions_that_add_most_to_it(asked: Run, trained: str, file: Path) -> None:
+    done = asked("predict", trained, str(file), "--explain", "2")
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert list(rows[0])[-2:] == ["y_support", "y_because"]
+    parts = [row["y_because"].split("; ") for row in rows]
+    assert all(
+        len(part) <= 4 and part[0].startswith("baseline: ") and part[-1].startswith("others: ") for part in parts
+    )
+    sums = [sum(float(part.rpartition(": ")[2]) for part in each) for each in parts]
+    assert sums == pytest.approx([float(row["y_mean"]) for row in rows], abs=0.01)
+    assert re.search(r"gaussian at row \d+: [+-]\d", rows[0]["y_because"])
+    explained = json.loads(asked("predict", trained, str(file), "--explain", "2", "--json").stdout)["predictions"]
+    assert {one["vector"] for one in explained[0]["explanation"]} <= set(range(1, 100))
+
+
+def test_a_process_says_how_far_the_data_support_a_prediction(asked: Run, tmp_path: Path) -> None:
+    (tmp_path / "waves.csv").write_text("x,y\n" + "".join(f"{i / 10},{math.sin(i / 10)}\n" for i in range(-30, 31)))
+    options = ("--target", "y", "--model", "reach", "--prior", "gaussian_process")
+    assert asked("train", str(tmp_path / "waves.csv"), *options).exit_code == 0
+    (tmp_path / "places.csv").write_text("x\n0\n1e6\n")
+    near, far = csv.DictReader(io.StringIO(asked("predict", "reach", str(tmp_path / "places.csv")).stdout))
+    assert float(near["y_support"]) > 0.9
+    assert float(far["y_support"]) < 0.01
+
+
+def test_predictions_can_be_written_to_a_file(asked: Run, trained: str, file: Path, tmp_path: Path) -> None:
+    done = asked("predict", trained, str(file), "--output", str(tmp_path / "out.csv"), "--version", "1")
+    assert done.exit_code == 0, done.stderr
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == len(ROWS) + 1
+    asked("predict", trained, str(file), "--output", str(tmp_path / "out.json"))
+    assert len(json.loads((tmp_path / "out.json").read_text())["predictions"]) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("x,parity\n1,odd\nmany,odd\n", "Line 3"),
+        ("x,parity\n1,neither\n", "neither"),
+        ("x\n1\n", "parity"),
+        ("x,parity\n", "no rows"),
+    ],
+    ids=["text for a number", "a new category", "a missing column", "no rows"],
+)
+def test_rows_that_cannot_be_predicted_for_leave_no_file(
+    asked: Run, trained: str, tmp_path: Path, content: str, said: str
+) -> None:
+    (tmp_path / "rows.csv").write_text(content)
+    done = asked("predict", trained, str(tmp_path / "rows.csv"), "--output", str(tmp_path / "out.csv"))
+    assert done.exit_code == 1
+    assert said in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+
+
+def test_jobs_are_listed_shown_and_cancelled(asked: Run, trained: str, tmp_path: Path) -> None:
+    long = tmp_path / "long.csv"  # many functions are found in a wave with noise, for each width: half a minute
+    rows = [(math.sin(row), math.sin(40.0 * math.sin(row)) + 0.3 * math.cos(3.0 * row * row)) for row in range(3_000)]
+    long.write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+    options = ("--target", "y", "--model", "other", "--prior", "independent", "--priority", "-5", "--no-wait", "--json")
+    submitted = json.loads(asked("train", str(long), *options).stdout)
+    listed = asked("jobs").stdout
+    assert submitted["id"] in listed
+    assert trained in listed
+    assert "y" in asked("jobs", submitted["id"]).stdout
+    assert asked("jobs", "--retry", submitted["id"]).exit_code == 1
+    assert submitted["id"] in asked("jobs", "--cancel", submitted["id"]).stdout
+    ended = json.loads(asked("jobs", submitted["id"], "--json").stdout)
+    while ended["state"] == "running":
+        ended = json.loads(asked("jobs", submitted["id"], "--json").stdout)
+    retried = json.loads(asked("jobs", "--retry", submitted["id"], "--json").stdout)
+    assert (retried["retry_of"], retried["priority"]) == (submitted["id"], -5)
+    assert submitted["id"] in asked("jobs", retried["id"]).stdout
+    assert retried["id"] in asked("jobs", "--cancel", retried["id"]).stdout
+    again = asked("jobs", "--cancel", "00000000-0000-7000-8000-000000000000")
+    assert again.exit_code == 1
+
+
+def test_classes_are_predicted_with_their_probabilities(asked: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sides.csv"
+    path.write_text("x,side\n" + "".join(f"{i / 10},{'right' if i > 0 else 'left'}\n" for i in range(-20, 21)))
+    trained = asked("train", str(path), "--target", "side", "--width", "1", "--json")
+    assert trained.exit_code == 0, trained.stderr
+    assert json.loads(trained.stdout)["classes"] == ["left", "right"]
+    rows = list(csv.DictReader(io.StringIO(asked("predict", "sides", str(path)).stdout)))
+    assert rows[0]["side_predicted"] == "left"
+    assert rows[-1]["side_predicted"] == "right"
+    assert float(rows[0]["side_probability_left"]) + float(rows[0]["side_probability_right"]) == pytest.approx(1)
+
+
+@pytest.fixture(scope="module")
+def frosts(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of nights with a model of their frost, trained once: true and false, in overlapping places."""
+    from typer.testing import CliRunner
+
+    from app.cli.commands import application
+
+    path = tmp_path_factory.mktemp("nights") / "frosts.csv"
+    nights = [(i / 10, (i < 0) != (i % 5 == 0 and abs(i) < 15)) for i in range(-20, 21)]
+    path.write_text("degrees,frost\n" + "".join(f"{x},{str(frost).lower()}\n" for x, frost in nights))
+    done = CliRunner().invoke(application, ("train", str(path), "--target", "frost", "--width", "2", "--url", url))
+    assert done.exit_code == 0, done.stderr
+    assert re.search(r"classes +false \(\d+ rows\), true \(\d+ rows\)", done.stdout)
+    return path
+
+
+def test_classes_are_decided_between_by_priors_and_costs(asked: Run, frosts: Path, tmp_path: Path) -> None:
+    (tmp_path / "costs.json").write_text("[[0, 1], [9, 0]]")
+    priors = '{"true": 0.1, "false": 0.9}'
+    rule = ("--class-priors", priors, "--costs", str(tmp_path / "costs.json"), "--reject-cost", "0.5")
+    done = asked("predict", "frosts", str(frosts), *rule)
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    added = ("predicted", "probability_False", "probability_True", "decision", "expected_cost", "support")
+    assert list(rows[0])[2:] == [f"frost_{name}" for name in added]
+    for row in rows:
+        no, yes = float(row["frost_probability_False"]), float(row["frost_probability_True"])
+        expected = "" if min(9 * yes, no) > 0.5 else "true" if no <= 9 * yes else "false"
+        assert row["frost_decision"] == expected
+        assert float(row["frost_expected_cost"]) == pytest.approx(min(9 * yes, no, 0.5))
+    assert {row["frost_decision"] for row in rows} >= {"", "true"}
+    told = json.loads(asked("predict", "frosts", str(frosts), *rule, "--json").stdout)["predictions"]
+    assert [one["decision"]["label"] for one in told] == [
+        {"": None, "true": True, "false": False}[row["frost_decision"]] for row in rows
+    ]
+    plain = csv.DictReader(io.StringIO(asked("predict", "frosts", str(frosts)).stdout))
+    assert "frost_decision" not in next(plain)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (("--class-priors", '{"maybe": 1}'), "--class-priors: there is no class maybe; the classes are false, true."),
+        (("--class-priors", '{"true": "much"}'), "--class-priors: Expected `float`, got `str`"),
+        (("--class-priors", '{"true": 0.5}'), "Each class needs a prior; there is none for false."),
+        (("--class-priors", "absent.json"), "--class-priors: neither JSON nor a file: No such file"),
+        (("--costs", "[[0, 1]"), "--costs: Input data was truncated"),
+        (("--costs", "[[0, 1]]"), "Needs 2 rows, one for each true class in the order of `classes`, got 1."),
+    ],
+    ids=["unknown class", "no number", "missing class", "no file", "broken", "not square"],
+)
+def test_a_rule_that_can_not_be_read_is_refused_and_leaves_no_file(
+    asked: Run, frosts: Path, tmp_path: Path, rule: tuple[str, ...], said: str
+) -> None:
+    done = asked("predict", "frosts", str(frosts), *rule, "--output", str(tmp_path / "out.csv"))
+    assert done.exit_code == 1
+    assert said in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_about_a_number_there_is_nothing_to_decide(asked: Run, trained: str, file: Path) -> None:
+    done = asked("predict", trained, str(file), "--class-priors", '{"low": 1}')
+    assert done.exit_code == 1
+    assert "Decisions are between classes, and this model predicts a number." in done.stderr
+
+
+def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(asked: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sizes.csv"
+    sizes = {-1: "small", 0: "middle", 1: "large"}
+    path.write_text("x,size\n" + "".join(f"{i / 10},{sizes[(i > 10) - (i < -10)]}\n" for i in range(-30, 31)))
+    trained = asked("train", str(path), "--target", "size", "--likelihood", "categorical", "--width", "1.5")
+    assert trained.exit_code == 0, trained.stderr
+    assert re.search(r"classes +large \(20 rows\), middle \(21 rows\), small \(20 rows\)", trained.stdout)
+    assert re.search(r"scatter +categorical", trained.stdout)
+    vectors = asked("models", "sizes", "--relevance-vectors").stdout
+    assert all(f"weight for {size}" in vectors for size in sizes.values())
+    rows = list(csv.DictReader(io.StringIO(asked("predict", "sizes", str(path)).stdout)))
+    assert [rows[place]["size_predicted"] for place in (0, 30, -1)] == ["small", "middle", "large"]
+    shares = [float(rows[0][f"size_probability_{size}"]) for size in sizes.values()]
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_noise_by_row_is_learned_from_told_and_predicted_with(asked: Run, tmp_path: Path) -> None:
+    path = tmp_path / "measured.csv"
+    noises = [0.1 if row % 2 else 0.3 for row in range(len(ROWS))]
+    lines = [f"{x},{y},{sd}\n" for (x, _, y), sd in zip(ROWS, noises, strict=True)]
+    path.write_text("x,y,sd\n" + "".join(lines))
+    done = asked("train", str(path), "--target", "y", "--noise-column", "sd", "--prior", "gaussian_process")
+    assert done.exit_code == 0, done.stderr
+    assert "by row, in sd; root mean square 0.22" in done.stdout
+    answers = json.loads(asked("predict", "measured", str(path), "--json").stdout)["predictions"]
+    assert [one["variance"]["noise"] for one in answers] == pytest.approx([sd * sd for sd in noises])
+
+
+def test_components_are_learned_shown_and_told_of_rows(asked: Run, tmp_path: Path) -> None:
+    usual, request, new = (tmp_path / name for name in ("usual.csv", "request.json", "new.csv"))
+    usual.write_text("x,z\n" + "".join(f"{i % 7},{(i * 5) % 11}\n" for i in range(60)))
+    request.write_text(json.dumps({"task": "components", "width": [2.0, 3.0], "inputs": ["x", "z"]}))
+    done = asked("train", str(usual), "--request", str(request))
+    assert done.exit_code == 0, done.stderr
+    facts = dict(re.split(r"\s{2,}", line.rstrip(), maxsplit=1) for line in done.stdout.splitlines())
+    assert facts["task"] == "components of rows, by a gaussian kernel"
+    assert facts["rows"] == "60"
+    assert facts["width"] == "x 2, z 3 (in the user's units)"
+    kept = re.fullmatch(r"(\d+) rows, which carry (\d+) components", facts["kept"])
+    assert kept is not None
+    new.write_text("note,x,z\nas before,3,4\naway,50,4\n")
+    first, away = csv.DictReader(io.StringIO(asked("predict", "usual", str(new)).stdout))
+    told = min(10, int(kept[2]))
+    named = (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
+    assert tuple(first) == ("note", "x", "z", *(f"usual_{name}" for name in named))
+    assert (float(away["usual_novelty"]), float(away["usual_reconstruction_error"])) == (1.0, 1.0)
+    assert float(first["usual_log_density"]) > float(away["usual_log_density"])
+    job = json.loads(asked("jobs", "--json").stdout)[0]["id"]
+    shown = asked("jobs", job).stdout
+    assert re.search(r"^width +2, 3 *$", shown, re.MULTILINE)
+    assert re.search(r"^to explain +90% before noise *$", shown, re.MULTILINE)

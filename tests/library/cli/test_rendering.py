@@ -1,0 +1,242 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace as changed
+
+from relevance_bayes.cli.versions import show_version
+from relevance_bayes.client.answers import (
+    Alternative,
+    Choice,
+    DatasetName,
+    Evidence,
+    Hyperparameters,
+    InputTerm,
+    InputWarp,
+    InputWidth,
+    Member,
+    Outlier,
+    RegressionVersion,
+    Score,
+    TrainingWarning,
+)
+
+VERSION = RegressionVersion(
+    model="speed",
+    version=1,
+    created_at=datetime(2024, 5, 1, tzinfo=UTC),
+    job_id="1",
+    target="y",
+    target_kind="number",
+    classes=(),
+    inputs=(),
+    ignored=(),
+    likelihood={"type": "gaussian", "noise_sd": "learned"},
+    basis=(),
+    prior={"type": "independent"},
+    algorithm={"type": "sequential"},
+    standardised=True,
+    missing="error",
+    split={"type": "random"},
+    holdout=0.0,
+    seed=0,
+    hyperparameters=Hyperparameters(0.5, None, (), (), (), 1.5, None, None),
+    evidence=Evidence(-1.0, "exact", 0.0, 0.0),
+    functions=1,
+    candidates=2,
+    rows=3,
+    rows_dropped=0,
+    rows_held_out=0,
+    termination="converged",
+    metrics={},
+    members=(),
+    integrated_evidence=None,
+    alternatives=(),
+    outliers=(),
+    dataset=DatasetName("2", "ab"),
+    seconds=1.0,
+    software_version="0.1.0",
+)
+
+
+def facts(version: RegressionVersion, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """What is said of a version, by name."""
+    show_version(version)
+    lines = [line.split("  ", 1) for line in capsys.readouterr().out.splitlines()]
+    return {name: value.strip() for name, value in lines}
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "noise", "process"),
+    [
+        ({"type": "gaussian", "noise_sd": "learned"}, "0.5", "1.5"),
+        ({"type": "log_gaussian"}, "0.5 (of log y)", "1.5 (of log y)"),
+        ({"type": "poisson"}, None, "1.5 (of the log rate)"),
+    ],
+)
+def test_a_spread_is_told_with_what_it_is_of(
+    likelihood: Choice, noise: str | None, process: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = replace(VERSION.hyperparameters, noise_sd=0.5 if noise else None)
+    told = facts(changed(VERSION, likelihood=likelihood, hyperparameters=found), capsys)
+    assert (told.get("noise sd"), told["process sd"]) == (noise, process)
+    assert told["scatter"] == str(likelihood["type"]).replace("_", " ")
+    assert "outliers" not in told
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(1, "row 0"), (8, "rows 0, 1, 2, 3, 4, 5, 6, 7"), (10, "rows 0, 1, 2, 3, 4, 5, 6, 7 and 2 more")],
+)
+def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
+    count: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    version = changed(
+        VERSION,
+        likelihood={"type": "student_t", "degrees_of_freedom": "learned"},
+        hyperparameters=replace(VERSION.hyperparameters, degrees_of_freedom=2.5),
+        outliers=tuple(Outlier(row, 0.1) for row in range(count)),
+    )
+    told = facts(version, capsys)
+    assert told["scatter"] == "student t with 2.5 degrees of freedom"
+    assert told["outliers"] == said
+
+
+def test_warnings_are_told_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+    detail = "`z` lies far outside its other values (-3 to 3): row 17 is left out."
+    assert facts(changed(VERSION, warnings=(TrainingWarning("outlying_input", detail),)), capsys)["warning"] == detail
+    assert "warning" not in facts(VERSION, capsys)
+
+
+def alternative(
+    prior: str, likelihood: str, score: float | None, functions: int | None = 7, kind: str = "integrated_evidence"
+) -> Alternative:
+    reason = "could not be fitted" if score is None else None
+    return Alternative(None, {"type": prior}, {"type": likelihood}, functions, kind, score, reason)
+
+
+def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    others = alternative("independent", "gaussian", -141.5), alternative("gaussian_process", "log_gaussian", -98.0)
+    told = facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
+    assert told["compared"] == (
+        "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more"
+    )
+    others = (
+        alternative("gaussian_process", "log_gaussian", -200.25, functions=None),
+        alternative("gaussian_process", "student_t", None, kind="fold_log_density"),
+    )
+    assert facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)["compared"] == (
+        "gaussian process with log gaussian noise 100 nats less, given up on the way; "
+        "gaussian process with student t noise could not be fitted"
+    )
+
+
+def test_evidence_is_told_with_its_kind_and_what_stands_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert facts(VERSION, capsys)["log evidence"] == "-1.00 nats"
+    bound = facts(changed(VERSION, evidence=Evidence(-2.0, "lower_bound", -0.5, 3.0)), capsys)
+    assert bound["log evidence"] == "-2.00 nats or more (a lower bound), log hyperprior -0.50, price 3.00"
+    assert "log evidence" not in facts(changed(VERSION, evidence=None), capsys)
+
+
+def test_there_is_nothing_to_tell_where_nothing_was_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "compared" not in facts(VERSION, capsys)
+
+
+def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFixture[str]) -> None:
+    each: Choice = {
+        "type": "kernel",
+        "kernel": {"type": "city_block"},
+        "width": {"type": "evidence_per_input", "shrinkage": 1.0},
+    }
+    one: Choice = {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "evidence"}}
+    process: Choice = {"type": "gaussian_process"}
+    others = (
+        Alternative(each, process, {"type": "bernoulli"}, None, "fold_log_density", -0.25, None),
+        Alternative(one, process, {"type": "bernoulli"}, None, "fold_log_density", None, "beyond the effort"),
+    )
+    score = Score(-0.125, 0.01, 100, 5, None)
+    told = facts(changed(VERSION, score=score, alternatives=others), capsys)["compared"]
+    assert told == (
+        "gaussian process with bernoulli noise, city block 0.125 nats a row less; "
+        "gaussian process with bernoulli noise, gaussian of one width beyond the effort"
+    )
+
+
+def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
+    measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
+    told = facts(changed(VERSION, metrics=measured), capsys)
+    assert told["on the holdout"] == "rmse 1.25"
+    assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375 (a diagnostic)"
+    assert told["moon"] == "mae 2"
+    on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
+    assert facts(changed(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
+
+
+def test_a_score_is_told_with_its_error_and_the_lack_of_one_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    scored = Score(-2.5, 0.125, 1200, 5, None)
+    told = facts(changed(VERSION, score=scored, score_loss=0.0125, unreduced_functions=4800), capsys)
+    assert told["score"] == "-2.5 +- 0.125 nats a row, on 1,200 rows left out, in 5 folds"
+    assert told["score lost"] == f"0.013 nats a row, by few functions: {VERSION.functions} of 4,800"
+    partly = replace(scored, folds=1, standard_error=None, reason="1 of 5 folds.")
+    told = facts(changed(VERSION, score=partly), capsys)
+    assert told["score"] == "-2.5 nats a row, on 1,200 rows left out, in 1 fold; 1 of 5 folds."
+    none = Score(None, None, 0, 0, "Nothing was measured.")
+    assert facts(changed(VERSION, score=none), capsys)["score"] == "none: Nothing was measured."
+    assert "score" not in facts(VERSION, capsys)
+
+
+@pytest.mark.parametrize(
+    ("widths", "standardised", "said"),
+    [
+        (((None, 1.5),), True, "1.5 (as standardised)"),
+        (((None, 1500.0),), True, "1500 (as standardised)"),
+        ((("a", 0.5), ("b", 2.0)), True, "a 0.5, b 2 (as standardised)"),
+        ((("a", 0.5), ("b", 101.0), ("c", 1e6)), True, "a 0.5 (as standardised); not used: b, c"),
+        ((("a", 0.5), ("b", 101.0)), False, "a 0.5, b 101 (in the user's units)"),
+        ((("b", 101.0),), True, "not used: b"),
+    ],
+)
+def test_widths_are_told_of_the_inputs_that_the_kernels_see(
+    widths: tuple[tuple[str | None, float], ...],
+    standardised: bool,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = replace(VERSION.hyperparameters, widths=tuple(InputWidth(name, width) for name, width in widths))
+    assert facts(changed(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == said
+    assert "width" not in facts(VERSION, capsys)
+
+
+def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "own terms" not in facts(VERSION, capsys)
+    apart = replace(VERSION.hyperparameters, terms=(InputTerm("age", 0.427), InputTerm("dose", 0.05)))
+    assert facts(changed(VERSION, hyperparameters=apart), capsys)["own terms"] == "age (43%), dose (5%)"
+
+
+def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureFixture[str]) -> None:
+    kernel: Choice = {"type": "matern_3_2"}
+    evidence = Evidence(-2.0, "exact", 0.0, 0.0)
+    none = Hyperparameters(None, None, (), (), (), None, None, None)
+    found = replace(none, widths=(InputWidth("a", 0.5),))
+    process = replace(found, noise_sd=0.4, warps=(InputWarp("a", 0.1, 0.2),))
+    members = (
+        Member(kernel, 0.25, 7, process, evidence, evidence, None),
+        Member(kernel, 0.75, 7, found, evidence, None, None),
+    )
+    told = facts(changed(VERSION, members=members), capsys)
+    assert told["member 1"] == (
+        "weight 0.25, matern 3 2, inputs bent, 7 functions, noise sd 0.4, width a 0.5 (as standardised), "
+        "log evidence -2.00 nats"
+    )
+    of_class = Member(kernel, None, 3, found, evidence, None, None, "gas")
+    without = Member(None, None, 1, none, evidence, None, None, False)
+    told = facts(changed(VERSION, members=(of_class, without)), capsys)
+    assert told["member 1"] == "gas, matern 3 2, 3 functions, width a 0.5 (as standardised), log evidence -2.00 nats"
+    assert told["member 2"] == "false, 1 function, log evidence -2.00 nats"
+    assert "member 1" not in facts(changed(VERSION, members=(of_class,)), capsys)
+
+
+def test_a_temperature_is_told_where_it_is_not_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for temperature, said in ((None, None), (1.0, None), (1.25, "1.25")):
+        found = replace(VERSION.hyperparameters, temperature=temperature)
+        assert facts(changed(VERSION, hyperparameters=found), capsys).get("temperature") == said

@@ -1,0 +1,149 @@
+import json
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import typer
+
+from relevance_bayes.cli import members
+from relevance_bayes.cli.commands.training import Effort, Prior
+from relevance_bayes.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
+from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.kernels import Kernel as KernelUnion
+from relevance_bayes.core.likelihoods import TargetLikelihood as LikelihoodUnion
+from relevance_bayes.core.scales import FixedWidth, Width
+from relevance_bayes.plans.requests import Effort as EffortLiteral
+from relevance_bayes.plans.requests import PriorChoice
+
+
+def test_options_are_spelled_out_as_the_api_wants_them() -> None:
+    choices = Choices(
+        target="y",
+        inputs=["a", "b"],
+        prior="independent",
+        kernel="linear_spline",
+        width="0.5",
+        noise_sd="0.1",
+        split="group:who",
+        validation=5,
+    )
+    assert spelled_out(choices, None) == {
+        "target": "y",
+        "inputs": ["a", "b"],
+        "prior": {"type": "independent"},
+        "basis": {"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "fixed", "value": 0.5}},
+        "likelihood": {"type": "gaussian", "noise_sd": 0.1},
+        "split": {"type": "group", "column": "who"},
+        "validation": {"folds": 5},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("random", {"type": "random"}),
+        ("order", {"type": "order"}),
+        ("order:when", {"type": "order", "column": "when"}),
+        ("group:a:b", {"type": "group", "column": "a:b"}),
+    ],
+    ids=["random", "order", "order by column", "column with a colon"],
+)
+def test_a_split_is_spelled_out(text: str, split: dict[str, str]) -> None:
+    assert spelled_out(Choices(target="y", split=text), None)["split"] == split
+
+
+def test_what_is_not_said_is_left_to_the_service() -> None:
+    asked = Choices(target="y", prior="gaussian_process", kernel="matern_5_2")
+    assert spelled_out(asked, None) == {
+        "target": "y",
+        "prior": {"type": "gaussian_process"},
+        "basis": {"type": "kernel", "kernel": {"type": "matern_5_2"}},
+    }
+    assert "basis" not in spelled_out(Choices(target="y", prior="gaussian_process"), None)
+
+
+def test_the_options_are_the_members_of_the_unions() -> None:
+    assert set(members.kernels("")) == {member().type for member in get_args(KernelUnion)}
+    assert set(members.covariances("")) == {member().type for member in get_args(Covariance)}
+    of_targets = {member().type for member in get_args(LikelihoodUnion)} - {"log_variance"}
+    assert set(members.likelihoods("")) == of_targets
+    for named, names in (
+        (members.kernel, members.kernels),
+        (members.covariance, members.covariances),
+        (members.likelihood, members.likelihoods),
+    ):
+        first, *_ = names("")
+        assert named(first) == first
+        assert names(first[:3])[0] == first
+        with pytest.raises(typer.BadParameter, match=f"no such is none of {first}, "):
+            named("no such")
+    assert {effort.value for effort in Effort} == set(get_args(EffortLiteral))
+    assert {prior.value for prior in Prior} == {member().type for member in get_args(PriorChoice)}
+    assert set(SOUGHT) == {member.type for member in get_args(Width) if member is not FixedWidth}
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "noise_sd", "spelled"),
+    [
+        ("poisson", None, {"type": "poisson"}),
+        ("gaussian", None, {"type": "gaussian"}),
+        ("gaussian", "0.5", {"type": "gaussian", "noise_sd": 0.5}),
+        (None, "0.5", {"type": "gaussian", "noise_sd": 0.5}),
+        (None, "heteroscedastic", {"type": "gaussian", "noise_sd": "heteroscedastic"}),
+    ],
+)
+def test_a_likelihood_is_spelled_out(
+    likelihood: str | None, noise_sd: str | None, spelled: dict[str, str | float]
+) -> None:
+    choices = Choices(target="y", likelihood=likelihood, noise_sd=noise_sd)
+    assert spelled_out(choices, None)["likelihood"] == spelled
+
+
+def test_noise_by_row_is_spelled_out_with_its_column() -> None:
+    spelled = {"type": "gaussian", "noise_sd": {"column": "sd"}}
+    assert spelled_out(Choices(target="y", noise_column="sd"), None)["likelihood"] == spelled
+    assert spelled_out(Choices(target="y", likelihood="gaussian", noise_column="sd"), None)["likelihood"] == spelled
+    with pytest.raises(typer.BadParameter, match="poisson has no noise of a known sd"):
+        spelled_out(Choices(target="y", likelihood="poisson", noise_column="sd"), None)
+    with pytest.raises(typer.BadParameter, match="against one of each"):
+        spelled_out(Choices(target="y", noise_sd="0.5", noise_column="sd"), None)
+
+
+def test_noise_of_a_known_sd_is_gaussian() -> None:
+    with pytest.raises(typer.BadParameter, match="student_t has no noise of a known sd"):
+        spelled_out(Choices(target="y", likelihood="student_t", noise_sd="0.5"), None)
+
+
+@pytest.mark.parametrize("way", SOUGHT)
+def test_a_way_to_find_the_width_is_spelled_out(way: str) -> None:
+    document = spelled_out(Choices(target="y", width=way), None)
+    assert document["basis"] == {"type": "kernel", "width": {"type": way}}
+
+
+@pytest.mark.parametrize(("text", "value"), [("0.5", 0.5), ("0.5,2,1e-3", [0.5, 2.0, 1e-3])])
+def test_a_width_is_a_number_or_one_for_each_input(text: str, value: float | list[float]) -> None:
+    document = spelled_out(Choices(target="y", width=text), None)
+    assert document["basis"] == {"type": "kernel", "width": {"type": "fixed", "value": value}}
+
+
+@pytest.mark.parametrize("text", ["wide", "0.5,wide", "0.5,"])
+def test_what_is_no_width_is_refused(text: str) -> None:
+    with pytest.raises(typer.BadParameter, match="neither a number, nor numbers with commas between"):
+        spelled_out(Choices(target="y", width=text), None)
+
+
+@pytest.mark.parametrize("task", WITHOUT_TARGET)
+def test_a_task_that_predicts_nothing_needs_no_target(task: str, tmp_path: Path) -> None:
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps({"task": task}))
+    assert spelled_out(Choices(model="few"), request) == {"task": task, "model": "few"}
+    request.write_text("{}")
+    with pytest.raises(typer.BadParameter, match="which column"):
+        spelled_out(Choices(), request)
+
+
+def test_options_win_over_the_request_file(tmp_path: Path) -> None:
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps({"target": "x", "seed": 3, "algorithm": {"type": "sequential"}}))
+    document = spelled_out(Choices(target="y"), request)
+    assert document == {"target": "y", "seed": 3, "algorithm": {"type": "sequential"}}

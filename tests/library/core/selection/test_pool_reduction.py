@@ -1,0 +1,114 @@
+"""A pool through few functions: what is told of it is true where next to no noise makes every function count."""
+
+from collections.abc import Generator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.kernels import Matern32
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.pooling.learning import Ordered, whole
+from relevance_bayes.core.prediction import RealPrediction
+from relevance_bayes.core.selection import Rows, Step, Trained, pool_members, train
+from relevance_bayes.core.selection.pool_members import MAX_JITTER, learned_through
+from relevance_bayes.core.trail import Mark, Trail
+from relevance_bayes.core.types import Array
+from tests.library.core.drawn import friedman, process_spec
+
+SMOOTH = process_spec(GaussianNoise(), inputs=True, vectors="rows")
+ROUGH = process_spec(GaussianNoise(), inputs=True, vectors="rows", kernel=Matern32())
+BENT = process_spec(GaussianNoise(), inputs=True, vectors="rows", warp="evidence")
+
+N = 150
+
+
+@cache
+def drawn() -> tuple[Array, Array]:
+    """A fraction with a noise sd of 1e-4: rounding ends the order of its functions before they gain little."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.0, 1.0, (N + 2_000, 3))
+    t = X[:, 0] * X[:, 1] / (0.1 + X[:, 2]) + 1e-4 * rng.standard_normal(len(X))
+    return X, (t - t.mean()) / t.std()
+
+
+def ended(trail: Trail) -> tuple[Trained, list[tuple[Mark, ...]]]:
+    X, t = drawn()
+    steps = [(step, trail.marks) for step in train(Rows(X[:N], t[:N]), SMOOTH, pool=(ROUGH, BENT), trail=trail)]
+    last, _ = steps[-1]
+    assert isinstance(last, Trained)
+    return last, [marks for _, marks in steps]
+
+
+@cache
+def trained() -> tuple[Trained, list[tuple[Mark, ...]]]:
+    return ended(Trail())
+
+
+def predicted(found: Trained) -> RealPrediction:
+    prediction, _ = ready_of(found.learned).predict(drawn()[0][N:])
+    assert isinstance(prediction, RealPrediction)
+    return prediction
+
+
+def test_score_and_coverage_of_what_loses_much_are_those_of_what_is_kept() -> None:
+    found, prediction, t = trained()[0], predicted(trained()[0]), drawn()[1][N:]
+    nll = -float(prediction.log_density(t).mean())
+    assert found.score_loss is not None
+    assert found.score_loss > 0.5
+    assert found.validation["nll"] > nll - 0.3
+    inside = np.abs(t - prediction.mean) < 1.96 * np.sqrt(prediction.variance)
+    assert found.validation["coverage_95"] == pytest.approx(float(inside.mean()), abs=0.04)
+    assert sum(member.weight for member in found.members) == pytest.approx(1.0)
+
+
+def test_a_training_whose_folds_are_measured_twice_ends_the_same_wherever_it_is_broken_off() -> None:
+    expected, marks = trained()
+    for kept in (marks[-5], marks[-30]):
+        again, _ = ended(Trail(kept))
+        np.testing.assert_array_equal(predicted(again).mean, predicted(expected).mean)
+        assert again.validation == expected.validation
+        assert again.members == expected.members
+
+
+@pytest.mark.parametrize(("computable", "expected"), [(30, (30, 1e-8)), (27, (27, 1e-8)), (10, (30, 1e-6))])
+def test_what_rounding_forbids_is_fitted_through_fewer_functions_or_with_more_jitter(
+    computable: int, expected: tuple[int, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to a jitter of 1e-6 so many functions can be computed with, and jitter costs more than functions."""
+    X, t, _ = friedman(60, 0)
+    problem = pose(X, t, SMOOTH)
+    member = Ordered.of([*whole(problem, SMOOTH, Trail())][-1])
+    some = _returned(learned_through(member, 5, Trail()))
+    tried = list[tuple[int, float]]()
+
+    def through(one: Ordered, functions: int, added: float, trail: Trail) -> Generator[Step, None, Model]:
+        tried.append((functions, added))
+        yield Step("fit", 0, None, "iterations")
+        if functions > computable and added < 1e-6:
+            raise NotPositiveDefiniteError("expected a positive definite matrix")
+        value = functions - 1e8 * added
+        return replace(some, evidence=replace(some.evidence, value=value), jitter=added)
+
+    monkeypatch.setattr(pool_members, "jitter", lambda h: 1e-8)
+    monkeypatch.setattr(pool_members, "_through", through)
+    found = _returned(learned_through(member, 30, Trail()))
+    functions, jitter = expected
+    assert found.jitter == jitter
+    assert found.evidence.value == pytest.approx(functions - 1e8 * jitter)
+    assert max(added for _, added in tried) <= MAX_JITTER
+
+
+def _returned(steps: Generator[Step, None, Model]) -> Model:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            model = end.value
+            assert isinstance(model, Model)
+            return model
