@@ -14,31 +14,35 @@ from app.api.references import ModelName, VersionReference
 from app.api.rendering import to_json
 from app.api.schemas.annotations import ANNOTATION_IN
 from app.api.schemas.lists import ModelsQuery, VersionsQuery
-from app.api.schemas.models import ModelOut, RelevanceVectorOut, VersionOut, version_out
+from app.api.schemas.models import VersionOut, version_out
 from app.api.schemas.models.lineage import lineage_record
+from app.api.schemas.models.shared import model_record
+from app.api.schemas.models.vectors import vector_record
 from app.api.schemas.pages import After, Limit
 from app.api.schemas.statistics import statistics_record
 from app.domain.models import Model, Version
+from relevance_bayes.types import models as records
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.statistics import Statistics
 
-VECTORS: TypeAdapter[Page[RelevanceVectorOut]] = TypeAdapter(Page[RelevanceVectorOut])
+VECTORS: TypeAdapter[Page[RelevanceVector]] = TypeAdapter(Page[RelevanceVector])
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
 
 
 @router.get("", summary="List models", responses=problems(422, 406))
-def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Query()]) -> Page[ModelOut]:
+def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Query()]) -> Page[records.Model]:
     """Models by age."""
     page = parts.catalogue.models(owner, query.part, task=query.task, tags=query.tags)
-    return Page.of([ModelOut.of(model) for model in page.items], page.next)
+    return Page.of([model_record(model) for model in page.items], page.next)
 
 
 @router.get(
     "/{name}",
     summary="Look at a model",
-    response_model=ModelOut,
+    response_model=records.Model,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
@@ -49,7 +53,7 @@ def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Reques
 @router.patch(
     "/{name}",
     summary="Describe a model",
-    response_model=ModelOut,
+    response_model=records.Model,
     openapi_extra=json_body("AnnotationIn"),
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
 )
@@ -139,7 +143,7 @@ def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency
 @router.get(
     "/{name}/versions/{version}/relevance-vectors",
     summary="The functions a version keeps",
-    response_model=Page[RelevanceVectorOut],
+    response_model=Page[RelevanceVector],
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 422)},
 )
 def relevance_vectors(
@@ -155,12 +159,12 @@ def relevance_vectors(
 ) -> Response:
     """The rows that the version stands on, with their weights."""
     page = parts.catalogue.vectors(owner, reference, limit=limit, after=after, sort=sort)
-    content = VECTORS.dump_json(Page.of([RelevanceVectorOut.of(vector) for vector in page.items], page.next))
+    content = VECTORS.dump_json(Page.of([vector_record(vector) for vector in page.items], page.next))
     return unless_known(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
 
 
 def _model_bytes(model: Model) -> bytes:
-    return ModelOut.of(model).model_dump_json().encode()
+    return to_json(model_record(model))
 
 
 def _version_bytes(version: Version) -> bytes:

@@ -9,12 +9,9 @@ from relevance_bayes.client.aliases import Aliases
 from relevance_bayes.client.answers import (
     ApproximationJob,
     Dataset,
-    Expansion,
     ImportedVersion,
     Json,
-    Model,
     Predictions,
-    RelevanceVector,
     SupervisedVersion,
     Version,
     VersionBase,
@@ -34,6 +31,8 @@ from relevance_bayes.client.registry import Registry, tag_query
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.formats import media_type_of
+from relevance_bayes.types.functions import Expansion, RelevanceVector
+from relevance_bayes.types.models import Model
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.values import Label
 

@@ -8,7 +8,6 @@ from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client.answers import (
     Alternative,
     Choice,
-    DatasetName,
     Evidence,
     Hyperparameters,
     InputTerm,
@@ -20,6 +19,7 @@ from relevance_bayes.client.answers import (
     Score,
     TrainingWarning,
 )
+from relevance_bayes.types.models import DatasetName
 
 VERSION = RegressionVersion(
     model="speed",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from app.api.schemas.models.imported import imported_record
-from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
 from app.api.schemas.models.supervised import InputWidthOut
 from app.domain.models import Version
 from relevance_bayes.core.kernels import Covariance
@@ -14,6 +14,7 @@ from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.plans.requests import Missing
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import DatasetName
 
 
 class ComponentsVersionOut(VersionBaseOut):
@@ -46,7 +47,7 @@ class ComponentsVersionOut(VersionBaseOut):
         "where these are as many, at most 10,000 of them, else by five folds."
     )
     rows_dropped: int = Field(description="Rows with gaps that were left out.")
-    dataset: DatasetNameOut
+    dataset: DatasetName
     seconds: float
     software_version: str
     imported: ImportedFrom | None = Field(

@@ -9,7 +9,7 @@ from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs import FromDomain
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.api.schemas.models.imported import imported_record
-from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
 from app.domain.models import Version
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.marginal import EvidenceKind
@@ -18,6 +18,7 @@ from relevance_bayes.documents.models import Alternative, Hyperparameters, Membe
 from relevance_bayes.plans.requests import Missing, Split, Task, Validation
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import DatasetName
 from relevance_bayes.types.values import ColumnKind, Label
 
 
@@ -301,7 +302,7 @@ class SupervisedVersionOut(VersionBaseOut):
     warnings: Sequence[WarningOut] = Field(
         description="What was left out, and what could not be done as planned; empty where nothing was."
     )
-    dataset: DatasetNameOut
+    dataset: DatasetName
     seconds: float
     software_version: str
     imported: ImportedFrom | None = Field(

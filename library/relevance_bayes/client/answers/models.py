@@ -1,6 +1,6 @@
 """Models and their versions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
@@ -9,23 +9,8 @@ import msgspec
 from relevance_bayes.client.answers.datasets import Choice
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import DatasetName, TermsError
 from relevance_bayes.types.values import ColumnKind, Label
-
-
-@dataclass(frozen=True)
-class Model:
-    """A name, and what the versions under it have in common; aliases with the numbers to which they point."""
-
-    name: str
-    created_at: datetime
-    task: str
-    target: str | None
-    inputs: tuple[str, ...]
-    versions: int
-    latest: int | None
-    aliases: dict[str, int] = field(default_factory=dict)
-    description: str | None = None
-    tags: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -151,14 +136,6 @@ class Score:
 
 
 @dataclass(frozen=True)
-class DatasetName:
-    """The data that were learned from; the digest is of their content."""
-
-    id: str
-    digest: str
-
-
-@dataclass(frozen=True)
 class ClassRows:
     """How many of the rows learned from are of one class."""
 
@@ -241,14 +218,6 @@ class RegressionVersion(SupervisedVersion, frozen=True, kw_only=True, tag="regre
 
 class ClassificationVersion(SupervisedVersion, frozen=True, kw_only=True, tag="classification"):
     """What a training learned of classes."""
-
-
-@dataclass(frozen=True)
-class TermsError:
-    """The share of a function that so many terms miss."""
-
-    functions: int
-    error: float
 
 
 class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approximation"):
