@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.api.schemas.models.imported import imported_record
 from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
-from app.api.schemas.models.supervised import InputWidthOut
+from app.api.schemas.models.supervised import input_widths
 from app.domain.models import Version
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.documents.models import ComponentsReport
@@ -15,6 +15,7 @@ from relevance_bayes.plans.requests import Missing
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName
+from relevance_bayes.types.reports import InputWidth
 
 
 class ComponentsVersionOut(VersionBaseOut):
@@ -24,7 +25,7 @@ class ComponentsVersionOut(VersionBaseOut):
     inputs: Sequence[InputColumn]
     ignored: Sequence[IgnoredColumn]
     kernel: Annotated[Covariance, Field(discriminator="type")]
-    widths: Sequence[InputWidthOut]
+    widths: Sequence[InputWidth]
     standardised: bool
     missing: Missing
     seed: int
@@ -61,7 +62,7 @@ class ComponentsVersionOut(VersionBaseOut):
         own = {
             "task": report.task,
             "kernel": plan.kernel,
-            "widths": [InputWidthOut.model_validate(width) for width in report.widths],
+            "widths": input_widths(report.widths),
             "standardised": plan.standardise,
             "missing": plan.missing,
             "seed": plan.seed,
