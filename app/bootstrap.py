@@ -33,9 +33,9 @@ from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
-from app.services.prediction import Prediction
 from app.services.retention import Retention
 from app.services.scoring import Scoring
+from app.services.served_versions import ServedVersions
 from app.services.timed_calls import TimedCalls
 from app.services.training import Training
 from app.services.watching import Watcher
@@ -105,7 +105,7 @@ class Parts:
     jobs: Jobs
     training: Training
     scoring: Scoring
-    prediction: Prediction
+    prediction: ServedVersions
     batch_predictions: BatchPredictions
     watcher: Watcher
     webhooks: Webhooks
@@ -141,7 +141,7 @@ def build(settings: Settings) -> Parts:
     """The parts of an API process; nothing is connected to before its first use."""
     reachability = Reachability()
     base = _base(settings, reachability)
-    prediction = Prediction(
+    prediction = ServedVersions(
         base.open_uow,
         settings.cache_bytes,
         happenings=SqlHappenings(base.engine, MODELS),

@@ -63,4 +63,4 @@ def _rpc(settings: Settings, parts: Parts, key: str | None) -> Beside | None:
         max_metadata_bytes=settings.max_header_bytes,
         grace_seconds=settings.grace_seconds,
     )
-    return lambda inferring, shutdown: serving(parts, inferring, rules, shutdown)
+    return lambda runner, shutdown: serving(parts, runner, rules, shutdown)

@@ -54,8 +54,8 @@ PREDICTS = """
 import sys
 import app.main
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.answering import Wanted, answer
-from app.services.prediction import Prediction
+from app.services.prediction import PredictRequest, predict
+from app.services.served_versions import ServedVersions
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
 from relevance_bayes.core.priors import GaussianProcess
@@ -63,12 +63,13 @@ from tests.services.small_models import small_version
 
 kept = InMemory()
 kept.models.put(OWNER, small_version(prior=GaussianProcess()), number=1)
-answer(Prediction(kept.open, 10**6).version(OWNER, "small"), {"x": numbers(0.5), "colour": texts("red")}, Wanted())
+served = ServedVersions(kept.open, 10**6).version(OWNER, "small")
+predict(served, PredictRequest({"x": numbers(0.5), "colour": texts("red")}))
 print(*sys.modules, sep="\\n")
 """
 
 
 def test_a_process_that_predicts_numbers_holds_no_more() -> None:
     found = subprocess.run([sys.executable, "-c", PREDICTS], capture_output=True, text=True, check=True).stdout.split()
-    assert "app.services.answering.supervised" in found
+    assert "app.services.prediction.supervised" in found
     assert not {*FOR_FITS, "alembic", "pyarrow"} & set(found)

@@ -1,4 +1,4 @@
-"""The HTTP door as one ASGI application, put together from its parts."""
+"""The HTTP service as one ASGI application, put together from its parts."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -15,10 +15,9 @@ from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
 from app.api.head_requests import HeadRequests
-from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.middleware import Entrance, Rules
-from app.api.predicting import Predicting
+from app.api.prediction import PredictionRunner
 from app.api.readiness import ReadinessProbe
 from app.api.routes import (
     aliases,
@@ -94,7 +93,7 @@ SHUTDOWN = "shutdown"
 """Where in the lifespan's state the server finds the `Shutdown` of the application."""
 
 State: TypeAlias = Mapping[str, int | Shutdown | None]
-Beside: TypeAlias = Callable[[Inferring, Shutdown], AbstractAsyncContextManager[int]]
+Beside: TypeAlias = Callable[[PredictionRunner, Shutdown], AbstractAsyncContextManager[int]]
 
 
 def make_application(
@@ -114,8 +113,7 @@ def make_application(
     What is `beside` it is open while it is, on the same event loop, and its lifespan's state says at which port.
     Pages of `cors_origins` may call the application from a browser.
     """
-    predicting = Predicting(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
-    inferring = Inferring(predicting)
+    runner = PredictionRunner(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
     shutdown = Shutdown(parts.watcher.stop)
     app = FastAPIOffline(
         docs_url=None,
@@ -125,7 +123,7 @@ def make_application(
         description=DESCRIPTION,
         openapi_tags=TAGS,
         redirect_slashes=False,
-        lifespan=_lifespan(parts, close, shutdown, None if beside is None else lambda: beside(inferring, shutdown)),
+        lifespan=_lifespan(parts, close, shutdown, None if beside is None else lambda: beside(runner, shutdown)),
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
@@ -133,8 +131,7 @@ def make_application(
     app.state.shutdown = shutdown
     app.state.readiness = ReadinessProbe(lambda: parts.ready())
     app.state.lookout = Lookout(parts.jobs, parts.watcher)
-    app.state.predicting = predicting
-    app.state.inferring = inferring
+    app.state.predictions = runner
     for router in ROUTERS:
         app.include_router(router)
     app.webhooks.include_router(webhooks.messages)
@@ -143,7 +140,7 @@ def make_application(
     uploads = frozenset({("POST", "/v1/datasets")})
     rules = Rules(api_key, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
     app.add_middleware(HeadRequests)
-    app.add_middleware(Entrance, rules, (predictions.Express(predicting), inference.ExpressInference(inferring)))
+    app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))
     if cors_origins:
         app.add_middleware(CrossOrigin, cors_origins)
     return app

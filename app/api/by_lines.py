@@ -1,46 +1,43 @@
-"""Predictions line by line: answers leave while rows still come, and rows are read no faster than answers are taken."""
+"""Predictions line by line: they leave while rows still come; rows are read no faster than predictions are taken."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Self
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api.answer_files import check_writable
-from app.api.answers import prediction_lines
 from app.api.errors import fault_members, kind_of
-from app.api.exchange import Exchange, asked_by, expected_of, told_of
 from app.api.expanding import Expander
+from app.api.json_codec import options_of
 from app.api.predict_query import asked_in
-from app.api.predicting import Breathe, Predicting, answered, wanted_of
-from app.api.schemas.requests import PredictOptions
+from app.api.prediction import PredictionRunner, YieldGil, is_quick, no_yield
+from app.api.render import prediction_lines
+from app.api.schemas.requests import PredictOptionsIn
+from app.api.table_codec import ContentNegotiation, expected_of, request_of, version_link
+from app.api.writable import check_writable
 from app.domain.errors import MalformedBodyError
 from app.formats.expected import Expected, need_rows
 from app.formats.line_rows import Line, read_lines
-from app.services.answering import ServedVersion, outputs_asked
-from app.services.counting import CountedRequest, Rows
-from relevance_bayes.types.errors import InvalidDataError, RelevanceError, sentence
-from relevance_bayes.types.references import Reference
+from app.services.counting import CountedRequest
+from app.services.prediction import Prediction, PredictRequest, ServedVersion, outputs_asked
+from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError, sentence
 
 ROWS_AT_ONCE = 8192
 
 
 async def by_lines(
-    request: Request, predicting: Predicting, owner: str, reference: Reference, wanted: Exchange
+    request: Request, runner: PredictionRunner, served: ServedVersion, negotiated: ContentNegotiation
 ) -> Response:
-    """The answer to rows on lines, as far as they have come.
+    """The response to rows on lines, as far as they have come.
 
-    What is wrong before the first answer leaves is raised, as everywhere; what is wrong later is the last line, or,
+    What is wrong before the first prediction leaves is raised, as everywhere; what is wrong later is the last line, or,
     where bad rows are not to refuse the others, the line in the row's place.
     """
-    served = await predicting.served(owner, reference)
-    answers = _answers(request.receive, served, predicting, wanted)
-    stream = _with_last_words(await anext(answers), answers)
-    return _WhileReading(stream, media_type=wanted.answer.media_type, headers=told_of(served))
+    lines = _predicted(request.receive, served, runner, negotiated)
+    stream = _with_last_words(await anext(lines), lines)
+    return _WhileReading(stream, media_type=negotiated.response.media_type, headers=version_link(served))
 
 
 class _WhileReading(StreamingResponse):
@@ -54,33 +51,34 @@ class _WhileReading(StreamingResponse):
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """How rows become answers."""
+class _LinesCodec:
+    """Consecutive lines, of which the first has row `first`; the longest line may have begun before this `piece`."""
 
-    served: ServedVersion
-    options: PredictOptions
+    lines: Sequence[Line]
+    first: int
+    piece: bytes
+    options: PredictOptionsIn
     expected: Expected
-    counted: Rows
 
-    @classmethod
-    def of(cls, served: ServedVersion, predicting: Predicting, wanted: Exchange, counted: Rows) -> Self:
-        """As a query asks for them; raises InvalidRequestError."""
-        options = asked_in(wanted.query, ()).options
-        check_writable(wanted.answer, wanted_of(options), outputs_asked(served.version, options.outputs))
-        return cls(served, options, expected_of(served, predicting), counted)
+    def read_inline(self, served: ServedVersion) -> PredictRequest | None:
+        """A few short lines."""
+        longest = max((line.text for line in self.lines), key=len)
+        is_inline = is_quick(served, self.piece if len(self.piece) >= len(longest) else longest)
+        return self.read(served, no_yield) if is_inline else None
 
-    def answered(self, lines: Sequence[Line], first: int, breathe: Breathe) -> bytes:
-        """The answers to consecutive rows of which the first is number `first`; raises what is refused."""
-        try:
-            read = read_lines(lines, self.expected, strict=self.options.on_error == "fail")
-            asked = asked_by(self.served, read, self.options)
-            found, faults = answered(self.served, asked, self.expected.most_rows, self.counted)
-        except (InvalidDataError, MalformedBodyError) as error:
-            moved = [fault if fault.row is None else replace(fault, row=first + fault.row) for fault in error.faults]
-            raise type(error)(error.detail, moved) from None
-        breathe()
-        told = prediction_lines(self.served, found, outputs=asked.outputs, faults=faults, first_row=first)
-        return b"".join(told)
+    def is_small(self, served: ServedVersion) -> bool:
+        """Never: a few short lines need no thread."""
+        return False
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Raises what is wrong with the lines."""
+        rows = read_lines(self.lines, self.expected, strict=self.options.on_error == "fail")
+        yield_gil()
+        return request_of(served, rows, self.options)
+
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
+        """A prediction on each line."""
+        yield b"".join(prediction_lines(served, prediction, outputs=request.outputs, first_row=self.first))
 
 
 class _Lines:
@@ -108,24 +106,34 @@ class _Lines:
             yield Line(self._number, text)
 
 
-async def _answers(
-    receive: Receive, served: ServedVersion, predicting: Predicting, wanted: Exchange
+async def _predicted(
+    receive: Receive, served: ServedVersion, runner: PredictionRunner, negotiated: ContentNegotiation
 ) -> AsyncIterator[bytes]:
-    """The answers to rows as they come, one at least; raises what these are refused for, and ClientDisconnect."""
+    """Lines for rows as they come, one at least; raises what the rows are refused for, and ClientDisconnect."""
     with CountedRequest(served.counts) as counted:
-        rows = _Rows.of(served, predicting, wanted, counted)
-        expander = Expander(wanted.encoding, predicting.most_bytes)
+        options = asked_in(negotiated.query, ()).options
+        check_writable(negotiated.response, options_of(options), outputs_asked(served.version, options.outputs))
+        expected = expected_of(served, runner.max_rows, runner.max_bytes)
+        expander = Expander(negotiated.encoding, runner.max_bytes)
         lines, seen = _Lines(), 0
         async for piece, come in _pieces(receive, expander, lines):
             for place in range(0, len(come), ROWS_AT_ONCE):
                 some = come[place : place + ROWS_AT_ONCE]
-                rows.expected.check_rows(seen + len(some))
-                call = partial(rows.answered, some, seen)
-                longest = max((line.text for line in some), key=len)  # which may have begun in pieces before
-                content = piece if len(piece) >= len(longest) else longest
-                yield await predicting.run(served, content, call, inline=True)
+                expected.check_rows(seen + len(some))
+                codec = _LinesCodec(some, seen, piece, options, expected)
+                try:
+                    rendered, _ = await runner.run(served, codec, counted)
+                except (InvalidDataError, MalformedBodyError) as error:
+                    faults = [_moved(fault, seen) for fault in error.faults]
+                    raise type(error)(error.detail, faults) from None
+                yield b"".join(rendered)
                 seen += len(some)
         need_rows(seen)
+
+
+def _moved(fault: Fault, rows: int) -> Fault:
+    """The same fault, of a row further down."""
+    return fault if fault.row is None else replace(fault, row=rows + fault.row)
 
 
 async def _pieces(receive: Receive, expander: Expander, lines: _Lines) -> AsyncIterator[tuple[bytes, Sequence[Line]]]:

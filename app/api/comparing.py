@@ -7,12 +7,11 @@ import orjson
 from pydantic import TypeAdapter
 
 from app.api.bodies import MAX_MEMBERS, checked
-from app.api.predicting import max_containers
+from app.api.json_codec import max_containers
 from app.api.schemas.requests import CompareOptions
 from app.domain.errors import TooLargeError
 from app.formats.json_table import has_column, read_json, typed_block
 from app.formats.misfits import refuse
-from app.services.answering import ServedVersion
 from app.services.comparing import (
     AT,
     ComparedClasses,
@@ -22,7 +21,8 @@ from app.services.comparing import (
     noise_columns,
     require_one_question,
 )
-from app.services.prediction import Prediction
+from app.services.prediction import ServedVersion
+from app.services.served_versions import ServedVersions
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.errors import Fault, NotFoundError
@@ -34,7 +34,7 @@ Row = Mapping[str, object]
 _OPTIONS: TypeAdapter[CompareOptions] = TypeAdapter(CompareOptions)
 
 
-def comparison_json(prediction: Prediction, owner: str, reference: Reference, body: bytes, most_rows: int) -> bytes:
+def comparison_json(prediction: ServedVersions, owner: str, reference: Reference, body: bytes, most_rows: int) -> bytes:
     """The whole answer; raises NotFoundError, ConflictError, and what the body is refused for."""
     first = prediction.version(owner, *reference)
     columns_of_a_row = max(MAX_MEMBERS, 2 * len(first.columns))
@@ -54,7 +54,7 @@ def comparison_json(prediction: Prediction, owner: str, reference: Reference, bo
     return orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def _second(prediction: Prediction, owner: str, options: CompareOptions) -> ServedVersion:
+def _second(prediction: ServedVersions, owner: str, options: CompareOptions) -> ServedVersion:
     try:
         return prediction.version(owner, *options.reference)
     except NotFoundError as error:

@@ -11,11 +11,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from app.api.expanding import Expander, expanded
-from app.api.express import body_of
-from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
-from app.api.predicting import Predicting
+from app.api.prediction import PredictionRunner
+from app.api.raw_route import body_of
 from app.api.readiness import ReadinessProbe
 from app.api.shutdown import Shutdown
 from app.domain.readiness import Readiness
@@ -28,8 +27,8 @@ from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
-from app.services.prediction import Prediction
 from app.services.scoring import Scoring
+from app.services.served_versions import ServedVersions
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
@@ -73,7 +72,7 @@ class Parts(Protocol):
     def batch_predictions(self) -> BatchPredictions: ...
 
     @property
-    def prediction(self) -> Prediction: ...
+    def prediction(self) -> ServedVersions: ...
 
     @property
     def watcher(self) -> Watcher: ...
@@ -114,16 +113,10 @@ def lookout_of(request: Request) -> Lookout:
     return lookout
 
 
-def predicting_of(request: Request) -> Predicting:
-    """What the application's requests for predictions are answered by."""
-    predicting: Predicting = request.app.state.predicting
-    return predicting
-
-
-def inferring_of(request: Request) -> Inferring:
-    """What the application's requests for inference are answered by."""
-    inferring: Inferring = request.app.state.inferring
-    return inferring
+def runner_of(request: Request) -> PredictionRunner:
+    """The application's predictions."""
+    runner: PredictionRunner = request.app.state.predictions
+    return runner
 
 
 def owner_of(request: Request) -> str:

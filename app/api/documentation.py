@@ -9,8 +9,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from app.api.doors import has_owner
 from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+from app.api.paths import has_owner
 from app.api.schemas.aliases import ALIAS_IN, AliasIn
 from app.api.schemas.annotations import ANNOTATION_IN, AnnotationIn
 from app.api.schemas.datasets import DATASET_IN, DatasetIn
@@ -21,7 +21,8 @@ from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN, Batch
 from app.api.schemas.requests.scoring import EVALUATION_IN, PROMOTION_IN, EvaluationIn, PromotionIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
 from app.domain.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
-from relevance_bayes.documents.schema import DOCUMENT, VersionDocument
+from app.exports.json_file import DOCUMENT
+from relevance_bayes.documents.schema import VersionDocument
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]

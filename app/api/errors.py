@@ -7,7 +7,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Scope
 
-from app.api.doors import INFERENCE, is_below, path_of
+from app.api.paths import INFERENCE, is_below, path_of
 from app.domain.errors import (
     ClientLeftError,
     ConflictError,

@@ -13,9 +13,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.documentation_pages import DOCS, REDOC
-from app.api.doors import has_owner, path_of
 from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.api.keys import HOW_TO_SEND, Key
+from app.api.paths import has_owner, path_of
 from app.api.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.domain.errors import TooLargeError, UnavailableError
 from app.domain.identity import BUILT_IN_OWNER, new_request_id
@@ -35,7 +35,7 @@ _SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 log = structlog.stdlib.get_logger("app.requests")
 
 
-class ExpressDoor(Protocol):
+class Shortcut(Protocol):
     """An application that takes some requests past the framework."""
 
     def takes(self, scope: Scope) -> bool: ...
@@ -58,12 +58,12 @@ class Entrance:
     """Gives each request an id, echoed in the answer, lets only those who know the key to what has an owner, refuses a
     body above the limit before it is read whole, and writes one line when the request is answered.
 
-    What one of the doors `express` takes goes there and all else to `app`.
+    What one of the `fast_paths` takes goes there and all else to `app`.
     """
 
-    def __init__(self, app: ASGIApp, rules: Rules, express: Sequence[ExpressDoor]) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules, fast_paths: Sequence[Shortcut]) -> None:
         self._app = app
-        self._express = express
+        self._fast_paths = fast_paths
         self._most = rules.most_bytes
         self._elsewhere = rules.elsewhere
         self._key = Key(rules.api_key)
@@ -103,7 +103,7 @@ class Entrance:
             elif (scope["method"], path) in self._elsewhere:
                 await self._app(scope, receive, send_with_id)
             else:
-                await self._door(scope)(scope, _counted(receive, self._most), send_with_id)
+                await self._route(scope)(scope, _counted(receive, self._most), send_with_id)
         except asyncio.CancelledError:
             if has_begun:
                 raise
@@ -115,10 +115,10 @@ class Entrance:
                 method, whole_path = scope["method"], scope["path"]
                 log.info("request", method=method, path=whole_path, status=status, ms=took, request_id=request_id)
 
-    def _door(self, scope: Scope) -> ASGIApp:
-        for door in self._express:
-            if door.takes(scope):
-                return door
+    def _route(self, scope: Scope) -> ASGIApp:
+        for fast_path in self._fast_paths:
+            if fast_path.takes(scope):
+                return fast_path
         return self._app
 
     def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:

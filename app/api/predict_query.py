@@ -8,11 +8,11 @@ import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.bodies import checked
-from app.api.schemas.requests import PredictOptions
+from app.api.schemas.requests import PredictOptionsIn
 from app.formats.options import Decimal, OptionName, ReadOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
-_OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
+_OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
 _DECIMAL: TypeAdapter[Decimal] = TypeAdapter(Decimal)
 _TEXTS = frozenset({"on_error", "outputs"})
 
@@ -24,7 +24,7 @@ Pairs = Sequence[tuple[str, str]]
 class Asked:
     """How predictions are wanted, and how the body is written."""
 
-    options: PredictOptions
+    options: PredictOptionsIn
     read: ReadOptions
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from app.domain.errors import NotInstalledError
-from app.exports import npz_file
+from app.exports import json_file, npz_file
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.writing import document_of
 
@@ -22,7 +22,7 @@ class Rendering:
 
 
 def _json(exported: ExportedVersion) -> bytes:
-    return document_of(exported).model_dump_json().encode()
+    return json_file.write(document_of(exported))
 
 
 def _npz(exported: ExportedVersion) -> bytes:

@@ -20,7 +20,7 @@ MOST_COLUMNS = 64
 """In a wider row each name that does not come in its turn is looked for among too many others."""
 
 PIECE_BYTES = 65_536
-"""A long body is decoded in pieces of about this size, with a breath after each: decoders let nobody else run."""
+"""A long body is decoded in pieces of about this size, and others run after each: a decoder holds the GIL."""
 
 _BEGINNING = re.compile(rb'"rows"\s*:\s*\[\s*\Z')
 _BETWEEN = re.compile(rb"\}\s*,\s*\{")
@@ -50,7 +50,7 @@ class NumberRows:
 
 
 def read_number_rows(
-    body: bytes, names: tuple[str, ...], *, breathe: Callable[[], None] = lambda: None
+    body: bytes, names: tuple[str, ...], *, yield_gil: Callable[[], None] = lambda: None
 ) -> NumberRows | None:
     """Rows (at least one) that have exactly the columns `names`, all of them numbers; None for any other body.
 
@@ -60,7 +60,7 @@ def read_number_rows(
     if b"\\" in body or (reader := _reader(names)) is None:
         return None
     try:
-        return reader.whole(body) if len(body) <= PIECE_BYTES else reader.in_pieces(body, breathe)
+        return reader.whole(body) if len(body) <= PIECE_BYTES else reader.in_pieces(body, yield_gil)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 
@@ -92,7 +92,7 @@ class _Reader:
             return None
         return self._read(found, self.values(found.rows))
 
-    def in_pieces(self, body: bytes, breathe: Callable[[], None]) -> NumberRows | None:
+    def in_pieces(self, body: bytes, yield_gil: Callable[[], None]) -> NumberRows | None:
         """The same where no name has a brace: rows are all that has some then, but for the body itself."""
         first, last = body.find(b"{", body.find(b"{") + 1), body.rfind(b"}", 0, body.rfind(b"}")) + 1
         if not 0 < first < last or not _BEGINNING.search(body, max(0, first - _LONGEST_BEGINNING), first):
@@ -107,7 +107,7 @@ class _Reader:
             if piece.count(b'"') != 2 * len(rows) * len(self.names):
                 return None
             parts.append(self.values(rows))
-            breathe()
+            yield_gil()
         return self._read(found, np.concatenate(parts))
 
     def values(self, rows: list[msgspec.Struct]) -> Array:

@@ -11,9 +11,9 @@ from app.domain.jobs import Job, prediction_of, queued
 from app.domain.planning import refuse_unfit
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
-from app.services.answering import ServedVersion, Wanted, answer, flat_columns, outputs_asked
 from app.services.jobs import ended, enqueue
-from app.services.prediction import Prediction
+from app.services.prediction import PredictOptions, PredictRequest, ServedVersion, flat_columns, outputs_asked, predict
+from app.services.served_versions import ServedVersions
 from relevance_bayes.tables.columns import no_rows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.jobs import FINISHED
@@ -27,7 +27,7 @@ class BatchPredictions:
     """Batch predictions as their owner meets them."""
 
     open_uow: OpenUnitOfWork
-    prediction: Prediction
+    prediction: ServedVersions
     clock: Clock
     most_unfinished: int = 10_000
 
@@ -98,17 +98,17 @@ class BatchPredictions:
             uow.jobs.remove(owner, job.id)
 
 
-def wanted_by(request: PredictionRequest) -> Wanted:
+def options_by(request: PredictionRequest) -> PredictOptions:
     """How its predictions are wanted."""
-    return Wanted(request.interval, deciding=request.deciding, components=request.components)
+    return PredictOptions(request.interval, deciding=request.deciding, components=request.components)
 
 
 def plan_of(request: PredictionRequest, dataset: Dataset, served: ServedVersion) -> PredictionPlan:
     """The request resolved; raises InvalidRequestError."""
-    noise = served.answering.noise_column
+    noise = served.model.noise_column
     refuse_unfit(dict(served.columns), dataset, optional={} if noise is None else {noise: "number"})
     outputs = outputs_asked(served.version, request.outputs)
-    of_no_rows = answer(served, no_rows(served.columns), wanted_by(request))
+    of_no_rows = predict(served, PredictRequest(no_rows(served.columns), options_by(request)))
     predicted = [*flat_columns(of_no_rows, outputs), *([ERROR] if request.on_error == "per_row" else [])]
     _refuse_keeping(request.keep, dataset, predicted)
     version = served.version

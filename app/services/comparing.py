@@ -8,13 +8,14 @@ import numpy as np
 
 from app.domain.decisions import most_probable
 from app.domain.errors import ConflictError
-from app.services.answering import (
-    ClassificationAnswer,
-    ComponentsAnswer,
-    RegressionAnswer,
+from app.services.prediction import (
+    ClassificationPrediction,
+    ComponentsPrediction,
+    PredictRequest,
+    RegressionPrediction,
     ServedVersion,
-    ValueAnswer,
-    answer,
+    ValuePrediction,
+    predict,
 )
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.columns import Block
@@ -96,22 +97,24 @@ def require_one_question(first: ServedVersion, second: ServedVersion) -> None:
 
 def noise_columns(first: ServedVersion, second: ServedVersion) -> tuple[str, ...]:
     """The columns in which rows may bring the sd of their noise, for either."""
-    said = (served.answering.noise_column for served in (first, second))
+    said = (served.model.noise_column for served in (first, second))
     return tuple(dict.fromkeys(name for name in said if name is not None))
 
 
 def compare(first: ServedVersion, second: ServedVersion, block: Block) -> Compared:
     """What both answer to a block's N rows; raises as `require_one_question`."""
     require_one_question(first, second)
-    match answer(first, block), answer(second, block):
-        case RegressionAnswer() as one, RegressionAnswer() as other:
+    match predict(first, PredictRequest(block)), predict(second, PredictRequest(block)):
+        case RegressionPrediction() as one, RegressionPrediction() as other:
             return ComparedNumbers(Numbers(one.mean, one.sd), Numbers(other.mean, other.sd), one.faults + other.faults)
-        case ValueAnswer() as one, ValueAnswer() as other:
+        case ValuePrediction() as one, ValuePrediction() as other:
             return ComparedNumbers(Numbers(one.value, None), Numbers(other.value, None), one.faults + other.faults)
-        case ClassificationAnswer() as one, ClassificationAnswer() as other:
+        case ClassificationPrediction() as one, ClassificationPrediction() as other:
             classes = _either(one.classes, other.classes)
             return ComparedClasses(classes, _spread(one, classes), _spread(other, classes), one.faults + other.faults)
-        case (ComponentsAnswer() | RegressionAnswer() | ValueAnswer() | ClassificationAnswer()) as one, other:
+        case (
+            ComponentsPrediction() | RegressionPrediction() | ValuePrediction() | ClassificationPrediction()
+        ) as one, other:
             raise TypeError(f"expected two answers of one kind, got {type(one).__name__} and {type(other).__name__}")
 
 
@@ -120,7 +123,7 @@ def _either(first: Sequence[Label], second: Sequence[Label]) -> tuple[Label, ...
     return (*first, *(label for label in second if _key(label) not in known))
 
 
-def _spread(answer: ClassificationAnswer, classes: Sequence[Label]) -> Array:
+def _spread(answer: ClassificationPrediction, classes: Sequence[Label]) -> Array:
     """The probabilities (N, K) in the order of these classes."""
     places = {_key(label): place for place, label in enumerate(classes)}
     wide = np.zeros((len(answer.probabilities), len(classes)))

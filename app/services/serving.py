@@ -4,8 +4,8 @@ from typing import TypeAlias
 
 from app.domain.models import Version
 from app.domain.ports import UnitOfWork
-from app.services.answering import ServedVersion, answering_of
 from app.services.counting import Counts
+from app.services.prediction import ServedVersion, predictive_model
 from relevance_bayes.documents.models import ListedFunction, Predictor, SupervisedReport
 
 Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
@@ -22,7 +22,7 @@ def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
     plan = version.report.plan
     return ServedVersion(
         version,
-        answering_of(version, predictor),
+        predictive_model(version, predictor),
         functions,
         tuple((column.name, column.kind) for column in plan.inputs),
         frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),

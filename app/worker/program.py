@@ -15,7 +15,7 @@ FITS = ("app/worker", "relevance_bayes/core", "relevance_bayes/plans", "relevanc
 FILES = (
     "app/domain",
     "app/formats",
-    "app/services/answering",
+    "app/services/prediction",
     "app/worker",
     "relevance_bayes/core",
     "relevance_bayes/documents",

@@ -9,8 +9,8 @@ import numpy as np
 
 from app.bootstrap import build
 from app.domain.identity import BUILT_IN_OWNER
-from app.services.answering import SupervisedAnswering
-from app.services.prediction import Prediction
+from app.services.prediction import SupervisedModel
+from app.services.served_versions import ServedVersions
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, Form
 from benchmarks.serving.load import Timed, busy, load
@@ -86,9 +86,9 @@ def mixed(server: Server, *, rows: int, requests: int, connections: int, rounds:
 def from_memory_to_memory(deployment: Deployment, rows: int, times: int) -> float:
     """Seconds of CPU that the core takes to predict so many rows."""
     parts = build(deployment.settings)
-    known = parts.prediction.version(BUILT_IN_OWNER, NAME).answering
+    known = parts.prediction.version(BUILT_IN_OWNER, NAME).model
     parts.close()
-    assert isinstance(known, SupervisedAnswering)
+    assert isinstance(known, SupervisedModel)
     X = points(rows)
     return median(_seconds(lambda: known.ready.predict(X), process_time) for _ in range(times))
 
@@ -98,7 +98,7 @@ def cold(deployment: Deployment, times: int) -> float:
     parts = build(deployment.settings)
     parts.prediction.version(BUILT_IN_OWNER, NAME)
     taken = median(
-        _seconds(lambda: Prediction(parts.base.open_uow, 10**7).version(BUILT_IN_OWNER, NAME), perf_counter)
+        _seconds(lambda: ServedVersions(parts.base.open_uow, 10**7).version(BUILT_IN_OWNER, NAME), perf_counter)
         for _ in range(times)
     )
     parts.close()

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from app.services.answering import ServedVersion, SupervisedAnswering
+from app.services.prediction import ServedVersion, SupervisedModel
 from benchmarks.serving.plain import PlainModel
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.prediction import Ready
@@ -17,8 +17,8 @@ OUTPUTS = ("mean", "variance", "interval")
 
 def plain_model(served: ServedVersion) -> PlainModel:
     """The arrays of a version; raises TypeError for a version that is not of this kind."""
-    known = served.answering
-    if not isinstance(known, SupervisedAnswering) or not isinstance(known.ready, Ready):
+    known = served.model
+    if not isinstance(known, SupervisedModel) or not isinstance(known.ready, Ready):
         raise TypeError("expected one model")
     lower, whitening = known.ready.lower, known.ready.whitening
     if whitening is None:

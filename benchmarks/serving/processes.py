@@ -132,7 +132,7 @@ def answering(
         said.open("w") as log,
         subprocess.Popen(
             [argument.replace(PORT, port) for argument in command],
-            env=os.environ | {"PYTHONPATH": str(ROOT)} | theirs,
+            env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'library'}"} | theirs,
             cwd=folder,
             stdout=log,
             stderr=log,

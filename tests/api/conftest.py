@@ -25,8 +25,8 @@ from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
-from app.services.prediction import Prediction
 from app.services.scoring import Scoring
+from app.services.served_versions import ServedVersions
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
@@ -93,7 +93,7 @@ class InMemoryParts:
         self.jobs = Jobs(self.kept.open, self.kept.queue)
         self.training = Training(self.kept.open, lambda: NOW)
         self.scoring = Scoring(self.kept.open, lambda: NOW)
-        self.prediction = Prediction(self.kept.open, 10**6)
+        self.prediction = ServedVersions(self.kept.open, 10**6)
         self.batch_predictions = BatchPredictions(self.kept.open, self.prediction, lambda: NOW)
         self.watcher = Watcher(self.kept.open, InMemoryHappenings())
         self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
@@ -117,7 +117,7 @@ class StoredParts:
         self.jobs = Jobs(open_uow, InMemoryQueue())
         self.training = Training(open_uow, now, most_unfinished=most_unfinished)
         self.scoring = Scoring(open_uow, now, most_unfinished=most_unfinished)
-        self.prediction = Prediction(open_uow, 10**6)
+        self.prediction = ServedVersions(open_uow, 10**6)
         self.batch_predictions = BatchPredictions(open_uow, self.prediction, now, most_unfinished=most_unfinished)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))
         self.webhooks = Webhooks(open_uow, Allowance(), now)

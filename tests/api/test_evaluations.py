@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.scoring import ClassScores, Evaluation, JudgedClasses, JudgedNumbers, NumberResult, NumberScores
-from app.services.answering import judge
+from app.services.prediction import judge
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import Transition
 from tests.api.conftest import DATASET, NOW, InMemoryParts
@@ -16,7 +16,7 @@ from tests.api.problems import assert_problem
 from tests.domain.small_tables import flags, numbers, texts
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
-from tests.services.test_answering import served
+from tests.services.test_predictions import served
 
 PATH = "/v1/evaluations"
 ASKED = {"model": "small", "dataset_id": str(DATASET.id)}

@@ -21,10 +21,10 @@ from starlette.testclient import TestClient
 from app.api.application import make_application
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
+from app.exports.json_file import DOCUMENT
 from relevance_bayes.core.likelihoods import OneAgainstRest
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.exports.known import KNOWN

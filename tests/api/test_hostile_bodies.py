@@ -19,13 +19,13 @@ from app.api.application import make_application
 from app.api.bodies import MAX_ELEMENTS, MAX_MEMBERS
 from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.api.inference.messages import read_request
-from app.api.predicting import max_containers, no_breath, predicted
+from app.api.json_codec import JsonCodec, max_containers
+from app.api.prediction import no_yield
 from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, decode
 from app.formats.line_rows import lines_of
-from app.services.answering import ServedVersion
-from app.services.counting import Rows
-from app.services.prediction import Prediction
+from app.services.prediction import ServedVersion, predict
+from app.services.served_versions import ServedVersions
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
@@ -66,7 +66,7 @@ def client(parts: InMemoryParts) -> Iterator[TestClient]:
 def numbers() -> ServedVersion:
     kept = InMemory()
     kept.models.put("owner", version_of_numbers(), number=1)
-    return Prediction(kept.open, 10**6).version("owner", "numbers")
+    return ServedVersions(kept.open, 10**6).version("owner", "numbers")
 
 
 def refused(response: httpx2.Response, slug: str) -> dict[str, object]:
@@ -77,7 +77,9 @@ def refused(response: httpx2.Response, slug: str) -> dict[str, object]:
 
 def answer(version: ServedVersion, body: bytes) -> bytes | RelevanceError:
     try:
-        return b"".join(predicted(version, body, 100_000, Rows(), no_breath))
+        codec = JsonCodec(body, 100_000)
+        request = codec.read(version, no_yield)
+        return b"".join(codec.render(version, request, predict(version, request)))
     except RelevanceError as error:
         return error
 

@@ -10,12 +10,11 @@ from backports import zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.api.exchange import Exchange, exchanged
-from app.api.predicting import Predicting, no_breath
+from app.api.prediction import no_yield
+from app.api.table_codec import ContentNegotiation, TableCodec
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, named
-from app.services.answering import ServedVersion
-from app.services.counting import Rows
-from app.services.prediction import Prediction
+from app.services.prediction import ServedVersion, predict
+from app.services.served_versions import ServedVersions
 from relevance_bayes.types.errors import RelevanceError
 from tests.api.table_files import MEDIA_TYPES, ROWS, FlatRow, written
 from tests.properties import examples
@@ -51,19 +50,18 @@ def versions() -> list[ServedVersion]:
     kept = InMemory()
     kept.models.put("owner", version_of_numbers(), number=1)
     kept.models.put("owner", small_version(), number=1)
-    prediction = Prediction(kept.open, 10**6)
+    prediction = ServedVersions(kept.open, 10**6)
     return [prediction.version("owner", name) for name in ("numbers", "small")]
-
-
-LIMITS = Predicting(Prediction(InMemory().open, 10**6), most_rows=1000, most_bytes=10**6)
 
 
 def answered(version: ServedVersion, coded: str, encoding: str, body: bytes) -> bytes | RelevanceError:
     body_format, answer = named(ROW_FORMATS, coded), named(WRITABLE_FORMATS, "json")
     query = () if body_format.is_document else (("on_error", "per_row"),)
-    exchange = Exchange(body_format, MEDIA_TYPES[coded], encoding, answer, query)
+    negotiated = ContentNegotiation(body_format, MEDIA_TYPES[coded], encoding, answer, query)
+    codec = TableCodec(body, negotiated, max_rows=1000, max_bytes=10**6)
     try:
-        return b"".join(exchanged(version, body, exchange, LIMITS, Rows(), no_breath))
+        request = codec.read(version, no_yield)
+        return b"".join(codec.render(version, request, predict(version, request)))
     except RelevanceError as refused:
         return refused
 

@@ -9,19 +9,19 @@ from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
 from starlette.types import Receive
 
-from app.api import answers
-from app.api import predicting as under_test
+from app.api import json_codec, render
+from app.api import prediction as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.answering import RegressionAnswer, Wanted, answer, supervised
-from app.services.prediction import Prediction
+from app.services.prediction import PredictOptions, PredictRequest, RegressionPrediction, predict, supervised
+from app.services.served_versions import ServedVersions
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
-from tests.services.test_answering import served
 from tests.services.test_one_row import NAMES, version_of_numbers
+from tests.services.test_predictions import served
 
 PATH = "/v1/models/small/predict"
 ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]
@@ -34,10 +34,10 @@ FORMS = [
 Errors = Sequence[Mapping[str, str | int]]
 
 
-def answer_of(prediction: Prediction, interval: float) -> RegressionAnswer:
+def answer_of(prediction: ServedVersions, interval: float) -> RegressionPrediction:
     block: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
-    found = answer(prediction.version(OWNER, "small"), block, Wanted(interval))
-    assert isinstance(found, RegressionAnswer)
+    found = predict(prediction.version(OWNER, "small"), PredictRequest(block, PredictOptions(interval)))
+    assert isinstance(found, RegressionPrediction)
     return found
 
 
@@ -73,8 +73,8 @@ def test_each_form_of_a_table_gets_the_services_answer(
 
 def test_a_large_body_gets_the_same_answer_in_a_thread(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     inline = client.post(PATH, json={"rows": ROWS})
-    monkeypatch.setattr(under_test, "MOST_BYTES_INLINE", 10)
-    monkeypatch.setattr(under_test, "MOST_BYTES_READ_INLINE", 10)
+    monkeypatch.setattr(under_test, "MAX_INLINE_BYTES", 10)
+    monkeypatch.setattr(under_test, "MAX_QUICK_BYTES", 10)
     assert client.post(PATH, json={"rows": ROWS}).content == inline.content
 
 
@@ -91,7 +91,7 @@ def test_a_long_answer_in_pieces_is_the_same_json(client: TestClient, monkeypatc
             whole = client.post(path, json=body)
             assert whole.status_code == 200
             with monkeypatch.context() as patched:
-                patched.setattr(answers, "ROWS_AT_ONCE", 2)
+                patched.setattr(render, "ROWS_AT_ONCE", 2)
                 pieces = client.post(path, json=body)
             assert pieces.content == whole.content
             assert pieces.headers["Content-Length"] == str(len(whole.content))
@@ -508,8 +508,8 @@ def test_a_model_with_one_noise_for_all_rows_reads_none(client: TestClient) -> N
 
 def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
     made = small_version()
-    many = replace(made, report=replace(made.report, functions=under_test.MOST_FUNCTIONS_INLINE + 1))
-    small, large = b"{}", b" " * (under_test.MOST_BYTES_INLINE + 1)
+    many = replace(made, report=replace(made.report, functions=under_test.MAX_INLINE_FUNCTIONS + 1))
+    small, large = b"{}", b" " * (under_test.MAX_INLINE_BYTES + 1)
     assert under_test.is_quick(served(made), small)
     assert not under_test.is_quick(served(made), large)
     assert not under_test.is_quick(served(made), b'{"covariance": true}')
@@ -520,10 +520,10 @@ def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
     ("bounds", "others", "threads"),
     [
         ({}, {}, 0),
-        ({"MOST_ROWS_INLINE": 3}, {}, 0),
-        ({"MOST_ROWS_INLINE": 2}, {}, 1),
-        ({"MOST_BYTES_READ_INLINE": 10}, {}, 1),
-        ({"MOST_WORK_INLINE": 10}, {}, 1),
+        ({"MAX_QUICK_ROWS": 3}, {}, 0),
+        ({"MAX_QUICK_ROWS": 2}, {}, 1),
+        ({"MAX_QUICK_BYTES": 10}, {}, 1),
+        ({"MAX_QUICK_WORK": 10}, {}, 1),
         ({}, {"on_error": "fail"}, 1),
     ],
 )
@@ -537,9 +537,9 @@ def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
 ) -> None:
     parts.kept.models.put(OWNER, version_of_numbers(Independent()), number=2)
     handed = 0
-    run_for_client = under_test.Predicting.run_for_client
+    run_for_client = under_test.PredictionRunner.run_for_client
 
-    async def noted(self: under_test.Predicting, receive: Receive, *what: Callable[[], object]) -> object:
+    async def noted(self: under_test.PredictionRunner, receive: Receive, *what: Callable[[], object]) -> object:
         nonlocal handed
         handed += 1
         return await run_for_client(self, receive, *what)
@@ -547,9 +547,9 @@ def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
     body = {"rows": [dict.fromkeys(NAMES, 0.25 * row) for row in range(3)], **others}
     path = "/v1/models/small/versions/2/predict"
     whole = client.post(path, json=body)
-    monkeypatch.setattr(under_test.Predicting, "run_for_client", noted)
-    for name, bound in ({"MOST_BYTES_INLINE": 10} | bounds).items():
-        monkeypatch.setattr(under_test, name, bound)
+    monkeypatch.setattr(under_test.PredictionRunner, "run_for_client", noted)
+    for name, bound in ({"MAX_INLINE_BYTES": 10} | bounds).items():
+        monkeypatch.setattr(json_codec if name == "MAX_QUICK_ROWS" else under_test, name, bound)
     answer = client.post(path, json=body)
     assert answer.status_code == 200, answer.text
     assert answer.content == whole.content

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Message, Scope
 
-from app.api import answers, predicting
+from app.api import prediction, render
 from app.api.application import make_application
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.formats import WRITABLE_FORMATS
@@ -37,10 +37,10 @@ def client(parts: InMemoryParts) -> TestClient:
 @pytest.fixture
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of two rows, each made alone, and no body so small that its answer is made in one go."""
-    monkeypatch.setattr(predicting, "MOST_BYTES_INLINE", 10)
-    monkeypatch.setattr(predicting, "MOST_BYTES_READ_INLINE", 10)
-    monkeypatch.setattr(predicting, "PIECES_AT_ONCE", 1)
-    for module in (answers.__name__, "app.formats.npy_file", "app.formats.arrow_parts"):
+    monkeypatch.setattr(prediction, "MAX_INLINE_BYTES", 10)
+    monkeypatch.setattr(prediction, "MAX_QUICK_BYTES", 10)
+    monkeypatch.setattr(prediction, "PIECES_AT_ONCE", 1)
+    for module in (render.__name__, "app.formats.npy_file", "app.formats.arrow_parts"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)
 
 
@@ -137,14 +137,14 @@ async def conversation(parts: InMemoryParts, answer: str, reader: Reader) -> Non
 def made(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The pieces that were made, but for the two by which it is known that an answer is long."""
     found: list[bytes] = []
-    some = predicting._some
+    some = prediction._some
 
     def watched(pieces: Iterator[bytes]) -> bytes:
         piece = some(pieces)
         found.extend([piece] if piece else [])
         return piece
 
-    monkeypatch.setattr(predicting, "_some", watched)
+    monkeypatch.setattr(prediction, "_some", watched)
     return found
 
 

@@ -17,6 +17,8 @@ pytest.register_assert_rewrite("tests.end_to_end.exchanges")
 @pytest.fixture(scope="session")
 def api_on(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Api]]:
     """The API with a worker on a database of this name, started when a test first asks for it."""
+    if "postgresql" in DATABASES:
+        request.getfixturevalue("postgres_databases")  # now, so that its server ends after the processes on it
     with ExitStack() as stack:
 
         @cache

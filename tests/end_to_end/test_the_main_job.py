@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from app import bootstrap
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.answering import SupervisedAnswering
+from app.services.prediction import SupervisedModel
 from app.settings import Settings
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.answers import Json
@@ -128,8 +128,8 @@ def predictor_of(api: Api, name: str) -> SupervisedPredictor:
     """The stored version itself, by another road than HTTP."""
     parts = bootstrap.build(Settings(database_url=api.database_url))
     try:
-        answering = parts.prediction.version(OWNER, name).answering
-        assert isinstance(answering, SupervisedAnswering)
+        answering = parts.prediction.version(OWNER, name).model
+        assert isinstance(answering, SupervisedModel)
         return answering.predictor
     finally:
         parts.close()

@@ -1,12 +1,27 @@
 """Services that several pages share; a page whose models are another page's too, or change, has its own."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from examples.demo.service import running_service
 from examples.tour import kiosk
 from relevance_bayes.client import connect
+
+HERE = Path(__file__).parent
+
+SERVICES = {"url", "kiosk_url"}
+"""Fixtures of a service that trains what a page shows: `make thorough` follows the pages, `make test` the README."""
+README = "test_readme"
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        names = item.fixturenames if isinstance(item, pytest.Function) else ()
+        if HERE in item.path.parents and item.path.stem != README and SERVICES & {*names}:
+            item.add_marker("thorough")
 
 
 @pytest.fixture(scope="session")

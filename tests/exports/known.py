@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.services.answering.values import ApproximationAnswering
-from app.services.answering.wanted import Wanted
+from app.services.prediction.options import PredictOptions
+from app.services.prediction.values import ApproximationModel
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedApproximation
@@ -62,4 +62,4 @@ def rows_of(made: ExportedApproximation, rows: int = 30) -> dict[str, NumberColu
 
 def values_of(made: ExportedApproximation, rows: Block) -> Array:
     """The service's own answer."""
-    return ApproximationAnswering(made.predictor).answer(rows, Wanted()).value
+    return ApproximationModel(made.predictor).predict(rows, PredictOptions()).value

@@ -6,8 +6,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from app.services.answering.components import ComponentsAnswer, ComponentsAnswering
-from app.services.answering.wanted import Wanted
+from app.services.prediction.components import ComponentsModel, ComponentsPrediction
+from app.services.prediction.options import PredictOptions
 from relevance_bayes.core.components import Components, components, usual_densities
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.scales import InputMap
@@ -92,8 +92,8 @@ def learned(name: str) -> ExportedComponents:
 
 def told_of(made: ExportedComponents, rows: Block, first: int | None = None) -> dict[str, Array]:
     """The service's own answer for these rows, by the names that its columns have."""
-    answer = ComponentsAnswering(made.predictor).answer(rows, Wanted(components=first))
-    assert isinstance(answer, ComponentsAnswer)
+    answer = ComponentsModel(made.predictor).predict(rows, PredictOptions(components=first))
+    assert isinstance(answer, ComponentsPrediction)
     return {
         "components": answer.components,
         "reconstruction_error": answer.missed,

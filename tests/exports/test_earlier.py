@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from app.exports.formats import RENDERINGS
+from app.exports.json_file import DOCUMENT
 from app.services.importing.supervised import checked
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.models import ImportedFrom
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target
 from tests.exports import oracle

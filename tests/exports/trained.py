@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 from pydantic import TypeAdapter
 
-from app.services.answering import SupervisedAnswering, Wanted
+from app.services.prediction import PredictOptions, SupervisedModel
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
@@ -391,7 +391,7 @@ CASES = _cases()
 
 def answered(made: ExportedSupervised, rows: Block) -> dict[str, Array]:
     """All arrays of the service's own answer for these rows."""
-    answer = SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted())
+    answer = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
     told = {field.name: getattr(answer, field.name) for field in fields(answer)}
     return {name: array for name, array in told.items() if isinstance(array, np.ndarray)}
 

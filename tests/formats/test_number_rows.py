@@ -147,11 +147,11 @@ def test_names_that_the_short_way_is_not_made_for_are_left_to_the_general_reader
     assert read_number_rows(json.dumps({"rows": [dict.fromkeys(names, 1.0)]}).encode(), names) is None
 
 
-def test_a_long_body_is_read_in_pieces_with_a_breath_after_each() -> None:
+def test_a_long_body_is_read_in_pieces_yielding_after_each() -> None:
     values = np.random.default_rng(1).normal(size=(5_000, 3))
     body = json.dumps({"rows": [dict(zip(NAMES, row, strict=True)) for row in values.tolist()]}, ensure_ascii=False)
-    breaths: list[None] = []
-    found = read_number_rows(body.encode(), NAMES, breathe=lambda: breaths.append(None))
+    yields: list[None] = []
+    found = read_number_rows(body.encode(), NAMES, yield_gil=lambda: yields.append(None))
     assert isinstance(found, NumberRows)
     np.testing.assert_array_equal(found.block.matrix, values)
-    assert len(breaths) == -(-len(body.encode()) // number_rows.PIECE_BYTES)
+    assert len(yields) == -(-len(body.encode()) // number_rows.PIECE_BYTES)

@@ -8,9 +8,15 @@ import pytest
 from app.domain.errors import ConflictError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewVersion
-from app.services.answering import ClassificationAnswer, RegressionAnswer, ServedVersion, answer
 from app.services.comparing import ComparedClasses, ComparedNumbers, compare, require_one_question
-from app.services.prediction import Prediction
+from app.services.prediction import (
+    ClassificationPrediction,
+    PredictRequest,
+    RegressionPrediction,
+    ServedVersion,
+    predict,
+)
+from app.services.served_versions import ServedVersions
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
@@ -26,7 +32,7 @@ BLOCK: Block = {"x": numbers(-1.0, 0.0, 1.0, 2.5), "colour": texts("red", "blue"
 def served(made: NewVersion) -> ServedVersion:
     kept = InMemory()
     kept.models.put(OWNER, made, number=1)
-    return Prediction(kept.open, 10**6).version(OWNER, made.report.plan.model)
+    return ServedVersions(kept.open, 10**6).version(OWNER, made.report.plan.model)
 
 
 def other_numbers() -> ServedVersion:
@@ -38,10 +44,10 @@ def other_numbers() -> ServedVersion:
 def test_numbers_are_those_that_each_answers_alone() -> None:
     first, second = served(small_version()), other_numbers()
     compared = compare(first, second, BLOCK)
-    one, other = answer(first, BLOCK), answer(second, BLOCK)
+    one, other = predict(first, PredictRequest(BLOCK)), predict(second, PredictRequest(BLOCK))
     assert isinstance(compared, ComparedNumbers)
-    assert isinstance(one, RegressionAnswer)
-    assert isinstance(other, RegressionAnswer)
+    assert isinstance(one, RegressionPrediction)
+    assert isinstance(other, RegressionPrediction)
     assert compared.first.mean.tolist() == one.mean.tolist()
     assert compared.second.sd is not None
     assert compared.second.sd.tolist() == other.sd.tolist()
@@ -67,9 +73,9 @@ def test_a_version_does_not_differ_from_itself() -> None:
 def test_classes_are_matched_by_their_labels_not_by_their_order() -> None:
     first = served(small_version("classification", classes=("no", "yes")))
     second = served(small_version("classification", name="other", classes=("yes", "no")))
-    compared, alone = compare(first, second, BLOCK), answer(first, BLOCK)
+    compared, alone = compare(first, second, BLOCK), predict(first, PredictRequest(BLOCK))
     assert isinstance(compared, ComparedClasses)
-    assert isinstance(alone, ClassificationAnswer)
+    assert isinstance(alone, ClassificationPrediction)
     assert compared.classes == ("no", "yes")
     assert compared.first.tolist() == alone.probabilities.tolist()
     assert compared.second.tolist() == alone.probabilities[:, ::-1].tolist()

@@ -10,7 +10,7 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.identity import uuid7
 from app.services import counting as under_test
 from app.services.counting import BOUNDS, CountedRequest, Counters, Counts
-from app.services.prediction import Prediction
+from app.services.served_versions import ServedVersions
 from relevance_bayes.types.references import Reference
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version
@@ -109,7 +109,7 @@ def test_rows_of_little_support_are_outside(support: list[float] | None, placed:
 def test_counts_outlast_what_is_kept_of_a_version() -> None:
     kept = InMemory()
     kept.models.put(OWNER, small_version(), number=1)
-    prediction = Prediction(kept.open, 1)  # no room for any
+    prediction = ServedVersions(kept.open, 1)  # no room for any
     first, again = prediction.version(OWNER, "small"), prediction.version(OWNER, "small")
     assert first is not again
     assert first.counts is again.counts
@@ -120,7 +120,7 @@ def test_counts_outlast_what_is_kept_of_a_version() -> None:
 def test_owners_see_their_own_versions_only() -> None:
     kept = InMemory()
     kept.models.put(OWNER, small_version(), number=1)
-    prediction = Prediction(kept.open, 10**6)
+    prediction = ServedVersions(kept.open, 10**6)
     assert [*prediction.counters.all(OWNER)] == []
     add_rows(prediction.version(OWNER, "small").counts, 1)
     ((reference, counted),) = prediction.counters.all(OWNER)
@@ -132,7 +132,7 @@ def test_of_very_many_versions_those_that_came_last_are_counted(monkeypatch: pyt
     monkeypatch.setattr(under_test, "MOST_VERSIONS", 2)
     kept = InMemory()
     kept.models.put(OWNER, small_version(), number=1)
-    first = Prediction(kept.open, 10**6).version(OWNER, "small").version
+    first = ServedVersions(kept.open, 10**6).version(OWNER, "small").version
     second, third = replace(first, id=uuid7(), number=2), replace(first, id=uuid7(), number=3)
     counters = Counters()
     for version in (first, second, first, third):

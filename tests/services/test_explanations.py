@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.listing import Place, listed_terms
 from app.domain.models import NewSupervisedVersion
-from app.services.answering import Explanation, SupervisedAnswering, Wanted
-from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
 from app.services.catalogue import Catalogue
+from app.services.prediction import Explanation, PredictOptions, SupervisedModel
+from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
 from relevance_bayes.core.kernels import Gaussian
@@ -40,14 +40,14 @@ each_likelihood = pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=str)
 each_prior = pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: prior.type)
 
 
-def answering(likelihood: TargetLikelihood, prior: Prior) -> SupervisedAnswering:
+def answering(likelihood: TargetLikelihood, prior: Prior) -> SupervisedModel:
     made = version(likelihood, BASIS, prior)
-    return SupervisedAnswering.of(made.predictor, made.report)
+    return SupervisedModel.of(made.predictor, made.report)
 
 
-def latent_mean(known: SupervisedAnswering, answer: RegressionAnswer | ClassificationAnswer) -> Array:
+def latent_mean(known: SupervisedModel, answer: RegressionPrediction | ClassificationPrediction) -> Array:
     """That of the prediction, by another way than through its functions one by one."""
-    if isinstance(answer, ClassificationAnswer):
+    if isinstance(answer, ClassificationPrediction):
         if answer.latent_mean.ndim == 1:
             return answer.latent_mean
         return answer.latent_mean[np.arange(len(answer.latent_mean)), answer.most_probable]
@@ -79,8 +79,8 @@ def test_a_baseline_the_contributions_and_the_others_are_the_mean(
     likelihood: TargetLikelihood, prior: Prior, most: int
 ) -> None:
     known = answering(likelihood, prior)
-    answer = known.answer(NEW, Wanted(explain=most))
-    assert isinstance(answer, RegressionAnswer | ClassificationAnswer)
+    answer = known.predict(NEW, PredictOptions(explain=most))
+    assert isinstance(answer, RegressionPrediction | ClassificationPrediction)
     assert answer.explanation is not None
     assert_adds_up(answer.explanation, latent_mean(known, answer))
     if most >= n_functions(known.predictor.learned):
@@ -93,8 +93,8 @@ def test_a_baseline_the_contributions_and_the_others_are_the_mean(
 def test_weights_times_functions_are_what_is_added(likelihood: TargetLikelihood) -> None:
     made = version(likelihood, BASIS)
     learned, target = made.predictor.learned, made.predictor.encoding.target
-    answer = SupervisedAnswering.of(made.predictor, made.report).answer(NEW, Wanted(explain=20))
-    assert isinstance(answer, RegressionAnswer | ClassificationAnswer)
+    answer = SupervisedModel.of(made.predictor, made.report).predict(NEW, PredictOptions(explain=20))
+    assert isinstance(answer, RegressionPrediction | ClassificationPrediction)
     found = answer.explanation
     assert found is not None
     inputs, _ = encode_inputs(made.predictor.encoding, NEW)
@@ -102,7 +102,7 @@ def test_weights_times_functions_are_what_is_added(likelihood: TargetLikelihood)
         return
     terms = np.hstack([added(model, inputs, target) for model in members_of(learned)])
     if isinstance(learned, PerClass):
-        assert isinstance(answer, ClassificationAnswer)
+        assert isinstance(answer, ClassificationPrediction)
         of_class = np.repeat(np.arange(3), [len(model.mean) for model in learned.members])
         terms = np.where(of_class == answer.most_probable[:, None], terms, 0.0)
     assert_allclose(found.added, np.take_along_axis(terms, found.functions, axis=1), rtol=1e-9)

@@ -7,17 +7,18 @@ import pytest
 
 from app.domain.models import NewSupervisedVersion
 from app.domain.scoring import ClassScores, JudgedClasses, JudgedNumbers, NumberScores
-from app.services.answering import RegressionAnswer, Wanted, answer, judge
-from app.services.answering import judging as under_test
+from app.services.prediction import PredictOptions, PredictRequest, RegressionPrediction, judge, predict
+from app.services.prediction import judging as under_test
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
-from relevance_bayes.core.prediction import predict, scores
+from relevance_bayes.core.prediction import predict as core_predict
+from relevance_bayes.core.prediction import scores
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version
-from tests.services.test_answering import served
+from tests.services.test_predictions import served
 
 INPUTS: Block = {"x": numbers(0.5, 1.0, 3.0, 2.0), "colour": texts("red", "blue", "red", "blue")}
 TARGET = numbers(11.0, 9.5, 13.0, 8.0)
@@ -43,7 +44,7 @@ def test_figures_of_numbers_are_those_that_a_fit_records(made: NewSupervisedVers
     block: Block = {**INPUTS, "y": TARGET}
     encoding = made.predictor.encoding
     inputs, _ = encode_inputs(encoding, block)
-    prediction = predict(made.predictor.model, inputs)
+    prediction = core_predict(made.predictor.model, inputs)
     expected = user_scores(encoding.target, scores(prediction, encode_target(encoding.target, block)))
     (judged,) = judge(served(made), block).judged
     assert isinstance(judged, JudgedNumbers)
@@ -56,7 +57,7 @@ def test_figures_of_classes_are_those_that_a_fit_records() -> None:
     made = small_version("classification")
     block: Block = {**INPUTS, "y": BooleanColumn(np.array([1, 0, 1, 1], np.int8))}
     inputs, _ = encode_inputs(made.predictor.encoding, block)
-    expected = scores(predict(made.predictor.model, inputs), encode_target(made.predictor.encoding.target, block))
+    expected = scores(core_predict(made.predictor.model, inputs), encode_target(made.predictor.encoding.target, block))
     (judged,) = judge(served(made), block).judged
     assert isinstance(judged, JudgedClasses)
     found = ClassScores.of(judged).result()
@@ -69,8 +70,8 @@ def test_ends_of_intervals_and_means_are_those_that_are_answered() -> None:
     (judged,) = judge(version, block).judged
     assert isinstance(judged, JudgedNumbers)
     for place, interval in enumerate((0.5, 0.8, 0.95)):
-        told = answer(version, block, Wanted(interval))
-        assert isinstance(told, RegressionAnswer)
+        told = predict(version, PredictRequest(block, PredictOptions(interval)))
+        assert isinstance(told, RegressionPrediction)
         assert judged.lower[place] == pytest.approx(told.lower)
         assert judged.upper[place] == pytest.approx(told.upper)
         assert judged.mean == pytest.approx(told.mean)

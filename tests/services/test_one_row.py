@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.models import NewSupervisedVersion
-from app.services.answering import RegressionAnswer, ServedVersion, answer
-from app.services.answering import supervised as under_test
+from app.services.prediction import PredictRequest, RegressionPrediction, ServedVersion, predict
+from app.services.prediction import supervised as under_test
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions
@@ -20,7 +20,7 @@ from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import inputs as encoding_inputs
 from tests.services.small_models import member_of, small_version
-from tests.services.test_answering import augmented, served
+from tests.services.test_predictions import augmented, served
 
 NAMES = ("a", "b", "c", "d", "e")
 FIGURES = ("mean", "sd", "total", "noise", "weights", "beyond", "lower", "upper", "support")
@@ -58,13 +58,13 @@ def version_of_numbers(prior: Prior, *, vectors: int = 20) -> NewSupervisedVersi
     return replace(made, report=report, predictor=replace(made.predictor, encoding=encoding, learned=model))
 
 
-def reals(version: ServedVersion, block: Block) -> RegressionAnswer:
-    found = answer(version, block)
-    assert isinstance(found, RegressionAnswer)
+def reals(version: ServedVersion, block: Block) -> RegressionPrediction:
+    found = predict(version, PredictRequest(block))
+    assert isinstance(found, RegressionPrediction)
     return found
 
 
-def figures(found: RegressionAnswer) -> Array:
+def figures(found: RegressionPrediction) -> Array:
     """(9, N), NaN where the model does not know."""
     each = [getattr(found, name) for name in FIGURES]
     return np.array([np.full(len(found.mean), np.nan) if one is None else one for one in each])
@@ -106,13 +106,11 @@ def test_the_figures_of_one_row_are_those_of_many_to_the_bit(
     mean: float, parts: tuple[float, float, float], unit: float, shift: float, interval: float
 ) -> None:
     target = EncodedTarget("y", "number", shift, unit, ())
-    noise, weights, beyond = (np.array([part]) for part in parts)
-    part = RealPrediction(np.array([mean]), noise, weights, beyond)
+    part = RealPrediction(np.array([mean]), *(np.array([part]) for part in parts))
     with np.errstate(over="ignore", invalid="ignore"):
         of_many = under_test._figures(target, part, interval)
-        of_one = under_test._figures_of_one(target, part, interval)
-    for one, many in zip(of_one, of_many, strict=True):
-        np.testing.assert_array_equal(one, many)
+        of_one = under_test._figures_of_one(target, mean, *parts, interval)
+    np.testing.assert_array_equal(np.array(of_one), of_many[:, 0])
 
 
 @given(

@@ -16,6 +16,7 @@ from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.errors import InUseError, UnavailableError
 from app.domain.ports import OpenUnitOfWork
+from app.exports.json_file import DOCUMENT
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, migrate, ours
 from app.storage.revision import is_migrated
@@ -26,7 +27,6 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.models import InputWidth, SupervisedPredictor
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT
 from tests.narrowing import of_data, of_kind
 from tests.storage import samples
 

@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 from app.domain.conditions import Condition
 from app.domain.errors import UnavailableError
 from app.domain.ports import Hearing, OpenUnitOfWork
-from app.services.answering import ServedVersion
-from app.services.prediction import STALE_AFTER, Prediction
+from app.services.prediction import ServedVersion
+from app.services.served_versions import STALE_AFTER, ServedVersions
 from app.storage.engine import make_engine
 from app.storage.happenings import MODELS, SqlHappenings
 from app.storage.unit_of_work import unit_of_work
@@ -52,8 +52,8 @@ class Looked:
 
 
 @pytest.fixture(params=[False, True], ids=["heard", "unheard"])
-def prediction(request: pytest.FixtureRequest, engine: Engine, open_uow: OpenUnitOfWork) -> Iterator[Prediction]:
-    made = Prediction(open_uow, 10**7, happenings=Looked(engine, deaf=request.param))
+def prediction(request: pytest.FixtureRequest, engine: Engine, open_uow: OpenUnitOfWork) -> Iterator[ServedVersions]:
+    made = ServedVersions(open_uow, 10**7, happenings=Looked(engine, deaf=request.param))
     yield made
     made.close()
 
@@ -65,7 +65,7 @@ def record(open_uow: OpenUnitOfWork) -> None:
         assert uow.jobs.succeed(job_id, 1, small_version()) is not None
 
 
-def asked(prediction: Prediction, selector: Selector = None) -> ServedVersion:
+def asked(prediction: ServedVersions, selector: Selector = None) -> ServedVersion:
     """As a request asks."""
     name = (samples.OWNER, "small", selector)
     return prediction.at_hand(*name) or prediction.version(*name)
@@ -81,7 +81,7 @@ def seconds_until(done: Callable[[], bool]) -> float:
 
 
 def test_a_newer_version_of_another_process_is_served_within_a_second(
-    prediction: Prediction, elsewhere: OpenUnitOfWork
+    prediction: ServedVersions, elsewhere: OpenUnitOfWork
 ) -> None:
     record(elsewhere)
     assert asked(prediction).version.number == 1
@@ -92,7 +92,7 @@ def test_a_newer_version_of_another_process_is_served_within_a_second(
 
 
 def test_what_another_process_has_deleted_is_gone_within_a_second(
-    prediction: Prediction, elsewhere: OpenUnitOfWork
+    prediction: ServedVersions, elsewhere: OpenUnitOfWork
 ) -> None:
     for _ in range(2):
         record(elsewhere)
@@ -107,7 +107,7 @@ def test_what_another_process_has_deleted_is_gone_within_a_second(
 
 
 def test_an_alias_that_another_process_moves_is_followed_within_a_second(
-    prediction: Prediction, elsewhere: OpenUnitOfWork
+    prediction: ServedVersions, elsewhere: OpenUnitOfWork
 ) -> None:
     for _ in range(2):
         record(elsewhere)
@@ -124,7 +124,7 @@ def point(open_uow: OpenUnitOfWork, number: int) -> None:
         )
 
 
-def is_gone(prediction: Prediction, number: int | None) -> bool:
+def is_gone(prediction: ServedVersions, number: int | None) -> bool:
     try:
         asked(prediction, number)
     except NotFoundError:
@@ -134,7 +134,7 @@ def is_gone(prediction: Prediction, number: int | None) -> bool:
 
 def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(engine: Engine, open_uow: OpenUnitOfWork) -> None:
     record(open_uow)
-    prediction = Prediction(open_uow, 10**7, happenings=SqlHappenings(engine, MODELS))
+    prediction = ServedVersions(open_uow, 10**7, happenings=SqlHappenings(engine, MODELS))
     asked(prediction)
     until, waited = time.monotonic() + 3.0 * STALE_AFTER, 0
     while time.monotonic() < until:
@@ -148,7 +148,7 @@ def test_nothing_listens_before_something_is_asked_for_and_after_the_end(
     engine: Engine, open_uow: OpenUnitOfWork
 ) -> None:
     happenings = Looked(engine, deaf=False)
-    prediction = Prediction(open_uow, 10**7, happenings=happenings)
+    prediction = ServedVersions(open_uow, 10**7, happenings=happenings)
     with pytest.raises(NotFoundError):
         asked(prediction)
     assert happenings.opened == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.domain.models import NewSupervisedVersion
-from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
+from app.services.prediction import PredictOptions, RegressionPrediction, SupervisedModel
 from app.worker.child.tasks import SupervisedTask, _rows
 from app.worker.fits.supervised import SupervisedFit
 from app.worker.materialise import Materialised, materialise
@@ -209,10 +209,10 @@ def test_a_prediction_at_an_outlying_input_is_finite_and_outside_of_the_support(
     version = learned(with_far(1e200), tmp_path, replace(ASKING, effort="quick", prior=GaussianProcess()))
     predictor = version.predictor
     assert isinstance(predictor, SupervisedPredictor)
-    answer = SupervisedAnswering.of(predictor, version.report).answer(
-        {"x": numbers(far, 0.0), "z": numbers(far, 0.0)}, Wanted()
+    answer = SupervisedModel.of(predictor, version.report).predict(
+        {"x": numbers(far, 0.0), "z": numbers(far, 0.0)}, PredictOptions()
     )
-    assert isinstance(answer, RegressionAnswer)
+    assert isinstance(answer, RegressionPrediction)
     assert np.isfinite(answer.mean).all()
     assert answer.faults == ()
     assert answer.support is not None

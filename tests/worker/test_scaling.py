@@ -16,7 +16,7 @@ import pytest
 
 from app.domain.errors import TrainingFailedError
 from app.domain.models import Learned
-from app.services.answering import SupervisedAnswering, Wanted
+from app.services.prediction import PredictOptions, SupervisedModel
 from app.worker.child.limits import Limits
 from app.worker.child.tasks import results
 from app.worker.fits.supervised import SupervisedFit
@@ -185,7 +185,7 @@ def in_own_units(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str
 
 
 def predicted(report: SupervisedReport, predictor: SupervisedPredictor, block: Block) -> dict[str, Array]:
-    answer = SupervisedAnswering.of(predictor, report).answer(block, Wanted())
+    answer = SupervisedModel.of(predictor, report).predict(block, PredictOptions())
     names = ("mean", "sd", "lower", "upper", "probabilities")
     return {name: value for name in names if isinstance(value := getattr(answer, name, None), np.ndarray)}
 

@@ -1,12 +1,13 @@
-"""Requests for inference, and their answers, as one body: JSON, then the tensors that come as bytes."""
+"""Requests for inference, as one body: JSON, then the tensors that come as bytes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Generic, TypeVar
 
 import msgspec
-import orjson
 
 from app.api.bodies import MAX_MEMBERS
 from app.api.inference.tensors import (
@@ -17,13 +18,11 @@ from app.api.inference.tensors import (
     from_bytes,
     from_json,
     from_values,
-    to_bytes,
-    to_json,
 )
 from app.api.integers import as_integer
 from app.domain.errors import MalformedBodyError
-from app.formats.cells import JSON
 from app.formats.json_scan import check_containers, check_members
+from relevance_bayes.types.errors import RelevanceError
 
 BINARY_SIZE = "binary_data_size"
 BINARY = "binary_data"
@@ -56,26 +55,46 @@ class _Request(msgspec.Struct, Generic[Data]):
 
 
 _REQUEST = msgspec.json.Decoder(_Request[msgspec.Raw])
+_FLOATS = msgspec.json.Decoder(list[float])
 _FLAT_FLOATS = msgspec.json.Decoder(_Request[list[float]])
 
 
 @dataclass(frozen=True)
-class WantedOutput:
+class RequestedOutput:
     """An output that is asked for, and whether as bytes: None where nothing is said of it."""
 
     name: str
     binary: bool | None
 
 
-@dataclass(frozen=True, eq=False)
-class InferenceRequest:
-    """Tensors to infer from; `outputs` None: all of them, `binary` where nothing else is said of one."""
+@dataclass(frozen=True)
+class InferenceOptions:
+    """What a request says beside its tensors; `outputs` None: all of them, `binary` where one says nothing itself."""
 
-    inputs: tuple[Tensor, ...]
     id: str | None = None
-    outputs: tuple[WantedOutput, ...] | None = None
+    outputs: tuple[RequestedOutput, ...] | None = None
     binary: bool = False
     interval: float | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...] | None:
+        """The outputs that are asked for, None: all."""
+        return tuple(output.name for output in self.outputs) if self.outputs else None
+
+    @cached_property
+    def binary_names(self) -> frozenset[str]:
+        """The outputs among them that leave as bytes."""
+        return frozenset(
+            output.name for output in self.outputs or () if (self.binary if output.binary is None else output.binary)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceRequest:
+    """Tensors to infer from, and how."""
+
+    inputs: tuple[Tensor, ...]
+    options: InferenceOptions
 
 
 def read_request(body: bytes, header_length: int | None, *, max_containers: int) -> InferenceRequest:
@@ -84,6 +103,8 @@ def read_request(body: bytes, header_length: int | None, *, max_containers: int)
     Raises MalformedBodyError, InvalidDataError for an object of too many members, and TooLargeError for more than
     `max_containers` objects and arrays.
     """
+    if (planned := _read_by_plan(body, header_length, max_containers)) is not None:
+        return planned
     length = len(body) if header_length is None else header_length
     if not 0 < length <= len(body):
         raise MalformedBodyError(f"The JSON is said to have {length} bytes, and the body has {len(body)}.")
@@ -94,10 +115,93 @@ def read_request(body: bytes, header_length: int | None, *, max_containers: int)
         asked = _decoded(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedBodyError(f"The request can't be read: {error}.") from error
+    options = _options(asked)
+    return InferenceRequest(_tensors(asked.inputs, memoryview(body)[length:]), options)
+
+
+_DATA = re.compile(rb'"data"\s*:\s*\[')
+"""Before the values of a tensor: a key, since a text with quotation marks has backslashes, which no plan has."""
+
+MAX_PLAN_BYTES = 2_048
+"""Of the JSON beside the values, of which the latest shapes are remembered as they were read."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """A request without the values of its tensors: name, data type, shape and, of binary ones, bytes of each."""
+
+    inputs: tuple[tuple[str, str, tuple[int, ...], int | None], ...]
+    options: InferenceOptions
+
+
+def _read_by_plan(body: bytes, header_length: int | None, max_containers: int) -> InferenceRequest | None:
+    """The request where its JSON was read before, but for the values; None for any other, and any that is wrong.
+
+    Without plans a one-row request costs 1.2 times the CPU in process, of bytes 1.4 times.
+    """
+    if header_length is None:
+        if len(body) > PIECE_BYTES or (found := _DATA.search(body, 0, MAX_PLAN_BYTES)) is None:
+            return None
+        first, last = found.end(), body.find(b"]", found.end())
+        if last < 0 or len(body) - last > MAX_PLAN_BYTES:
+            return None
+        plan = _plan(body[:first] + body[last:], max_containers)
+        if plan is None or len(plan.inputs) != 1 or plan.inputs[0][3] is not None:
+            return None
+        name, datatype, shape, _ = plan.inputs[0]
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, MalformedBodyError):
+            values = _FLOATS.decode(body[first - 1 : last + 1])
+            return InferenceRequest((from_values(name, datatype, shape, values),), plan.options)
+        return None
+    if not 0 < header_length <= min(MAX_PLAN_BYTES, len(body)):
+        return None
+    plan = _plan(body[:header_length], max_containers)
+    if plan is None:
+        return None
+    content, place, tensors = memoryview(body), header_length, list[Tensor]()
+    for name, datatype, shape, size in plan.inputs:
+        if size is None or place + size > len(body):
+            return None
+        with suppress(MalformedBodyError):
+            tensors.append(from_bytes(name, datatype, shape, content[place : place + size]))
+        place += size
+    return (
+        InferenceRequest(tuple(tensors), plan.options)
+        if place == len(body) and len(tensors) == len(plan.inputs)
+        else None
+    )
+
+
+@lru_cache(maxsize=512)
+def _plan(text: bytes, max_containers: int) -> _Plan | None:
+    """None where something is wrong with it, or where it holds values."""
+    if b"\\" in text or text.count(b'"data"') > 1:
+        return None
+    try:
+        check_containers(text, max_containers)
+        check_members(text, MAX_MEMBERS)
+        asked = _FLAT_FLOATS.decode(text)
+        inputs = []
+        for one in asked.inputs:
+            said = one.parameters or {}
+            _refuse(said)
+            size = _integer(said, BINARY_SIZE) if said else None
+            is_bare = one.data == [] and one.datatype in FLOATS
+            if (size is None) == (one.data is msgspec.UNSET) or (size is None and not is_bare) or (size or 0) < 0:
+                return None
+            inputs.append((one.name, one.datatype, tuple(_shape(one)), size))
+        if len({name for name, *_ in inputs}) < len(inputs):
+            return None
+        return _Plan(tuple(inputs), _options(asked))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, RelevanceError):
+        return None
+
+
+def _options(asked: "_Request[list[float]] | _Request[msgspec.Raw]") -> InferenceOptions:
+    """All of a request but its tensors; raises MalformedBodyError."""
     said = asked.parameters or {}
     _refuse(said)
-    return InferenceRequest(
-        _tensors(asked.inputs, memoryview(body)[length:]),
+    return InferenceOptions(
         asked.id,
         None if asked.outputs is None else tuple(_wanted(one) for one in asked.outputs),
         bool(_parameter(said, ALL_BINARY, bool)),
@@ -162,10 +266,10 @@ def _integer(said: Mapping[str, msgspec.Raw], name: str) -> int | None:
     raise MalformedBodyError(f"The parameter `{name}`: expected int.")
 
 
-def _wanted(output: _Output) -> WantedOutput:
+def _wanted(output: _Output) -> RequestedOutput:
     said = output.parameters or {}
     _refuse(said)
-    return WantedOutput(output.name, _parameter(said, BINARY, bool))
+    return RequestedOutput(output.name, _parameter(said, BINARY, bool))
 
 
 def _refuse(said: Mapping[str, msgspec.Raw]) -> None:
@@ -182,36 +286,3 @@ def _parameter(said: Mapping[str, msgspec.Raw], name: str, wanted: type[T]) -> T
         return msgspec.json.decode(said[name], type=wanted)
     except msgspec.DecodeError as error:
         raise MalformedBodyError(f"The parameter `{name}`: expected {wanted.__name__}.") from error
-
-
-@dataclass(frozen=True, eq=False)
-class InferenceAnswer:
-    """What was inferred; those named in `binary` leave as bytes. `told` are parameters of outputs by name."""
-
-    model: str
-    version: str
-    id: str | None
-    outputs: tuple[Tensor, ...]
-    binary: frozenset[str]
-    told: Mapping[str, Mapping[str, JSON]]
-
-
-def written(answer: InferenceAnswer) -> tuple[bytes, int | None]:
-    """The body, and how many of its first bytes are JSON, None where all of them are."""
-    outputs: list[dict[str, object]] = []
-    contents: list[bytes] = []
-    for tensor in answer.outputs:
-        told: dict[str, object] = {**answer.told.get(tensor.name, {})}
-        one: dict[str, object] = {"name": tensor.name, "datatype": tensor.datatype, "shape": tensor.shape}
-        if tensor.name in answer.binary:
-            contents.append(to_bytes(tensor))
-            told[BINARY_SIZE] = len(contents[-1])
-        else:
-            one["data"] = orjson.Fragment(to_json(tensor))
-        outputs.append({**one, "parameters": told} if told else one)
-    whole: dict[str, object] = {"model_name": answer.model, "model_version": answer.version}
-    if answer.id is not None:
-        whole["id"] = answer.id
-    whole["outputs"] = outputs
-    head = orjson.dumps(whole)
-    return (b"".join((head, *contents)), len(head)) if contents else (head, None)

@@ -14,14 +14,14 @@ from app.api.inference.tensors import TEXT, Tensor
 from app.domain.errors import MalformedBodyError
 from app.formats.cells import JSON
 from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
-from app.services.answering import (
-    Answer,
-    ClassificationAnswer,
-    ComponentsAnswer,
-    RegressionAnswer,
+from app.services.prediction import (
+    ClassificationPrediction,
+    Prediction,
+    PredictRequest,
+    RegressionPrediction,
     ServedVersion,
-    ValueAnswer,
-    answer,
+    ValuePrediction,
+    predict,
     real_columns,
 )
 from relevance_bayes.core.types import Array
@@ -35,9 +35,10 @@ ANY_NUMBER = -1
 
 _DATATYPES: Mapping[ColumnKind, str] = {"number": NUMBER, "boolean": "BOOL", "category": TEXT, "timestamp": TEXT}
 _MATRIX = "input"
+_NOTHING: "Parameters" = {}
 
 Parameters: TypeAlias = Mapping[str, JSON]
-Told: TypeAlias = tuple[Tensor, Parameters]
+Output: TypeAlias = tuple[Tensor, Parameters]
 """A tensor, and what is to be known of it beside."""
 
 
@@ -69,10 +70,10 @@ def matrix_name(columns: Sequence[str]) -> str:
 
 def outputs_of(served: ServedVersion) -> tuple[Kind, ...]:
     """What a version answers."""
-    of_no_rows = answer(served, no_rows(served.columns))
+    of_no_rows = predict(served, PredictRequest(no_rows(served.columns)))
     return tuple(
         Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), told)
-        for tensor, told in tensors_of(of_no_rows)
+        for tensor, told in tensors_of(of_no_rows).values()
     )
 
 
@@ -85,7 +86,7 @@ def block_of(served: ServedVersion, tensors: Sequence[Tensor]) -> tuple[Block, t
     if names and len(tensors) == 1 and tensors[0].name == matrix_name(names):
         return NumberBlock(names, _matrix(tensors[0], len(names))), ()
     kinds = dict(served.columns)
-    if (noise := served.answering.noise_column) is not None:
+    if (noise := served.model.noise_column) is not None:
         kinds[noise] = "number"
     raw = RawTable(ByColumn({tensor.name: _cells(tensor, kinds.get(tensor.name)) for tensor in tensors}), {})
     columns = served.columns
@@ -120,40 +121,41 @@ def _cells(tensor: Tensor, kind: ColumnKind | None) -> list[JSON]:
     return [*tensor.values] if isinstance(tensor.values, tuple) else tensor.values.tolist()
 
 
-def tensors_of(answer: Answer) -> tuple[Told, ...]:
-    """An answer's N rows as tensors."""
-    match answer:
-        case RegressionAnswer():
-            return (*_reals(real_columns(answer)), *_support(answer.support))
-        case ClassificationAnswer(classes=classes):
-            probabilities = _real("probabilities", answer.probabilities, {"classes": [*classes]})
-            return (_labels(answer), probabilities, *_support(answer.support))
-        case ValueAnswer():
-            return _reals({"value": answer.value})
-        case ComponentsAnswer():
-            return _reals(
-                {
-                    "components": answer.components,
-                    "reconstruction_error": answer.missed,
-                    "log_density": answer.log_density,
-                    "novelty": answer.novelty,
-                }
+def tensors_of(prediction: Prediction, names: Sequence[str] | None = None) -> Mapping[str, Output]:
+    """The outputs for N rows by name: all of them, or those of these `names` that there are."""
+    outputs: tuple[Output, ...]
+    match prediction:
+        case RegressionPrediction():
+            columns = real_columns(prediction)
+            if prediction.support is not None:
+                columns["support"] = prediction.support
+            shape = prediction.mean.shape
+            chosen = columns if names is None else (name for name in names if name in columns)
+            return {name: (Tensor(name, NUMBER, shape, columns[name]), _NOTHING) for name in chosen}
+        case ClassificationPrediction(classes=classes):
+            probabilities = _real("probabilities", prediction.probabilities, {"classes": [*classes]})
+            outputs = (_labels(prediction), probabilities, *_support(prediction.support))
+        case ValuePrediction():
+            outputs = (_real("value", prediction.value),)
+        case _:
+            outputs = (
+                _real("components", prediction.components),
+                _real("reconstruction_error", prediction.missed),
+                _real("log_density", prediction.log_density),
+                _real("novelty", prediction.novelty),
             )
+    return {tensor.name: (tensor, parameters) for tensor, parameters in outputs}
 
 
-def _reals(columns: Mapping[str, Array]) -> tuple[Told, ...]:
-    return tuple(_real(name, values) for name, values in columns.items())
+def _real(name: str, values: Array, parameters: Parameters | None = None) -> Output:
+    return Tensor(name, NUMBER, values.shape, values.ravel()), parameters or _NOTHING
 
 
-def _real(name: str, values: Array, told: Parameters | None = None) -> Told:
-    return Tensor(name, NUMBER, values.shape, values.ravel()), told or {}
-
-
-def _support(support: Array | None) -> tuple[Told, ...]:
+def _support(support: Array | None) -> tuple[Output, ...]:
     return () if support is None else (_real("support", support),)
 
 
-def _labels(answer: ClassificationAnswer) -> Told:
+def _labels(answer: ClassificationPrediction) -> Output:
     """The most probable class of each row, in the type in which classes came."""
     places, classes = answer.most_probable, answer.classes
     kinds = {*map(type, classes)}

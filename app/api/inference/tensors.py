@@ -7,9 +7,8 @@ itself.
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -66,8 +65,7 @@ _WIDEST = {"f": "=f8", "i": "=i8", "u": "=u8", "b": "?"}
 _DECODERS = {kind: msgspec.json.Decoder(wanted) for kind, wanted in _LISTS.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class Tensor:
+class Tensor(NamedTuple):
     """A named tensor: `values` are as many as its `shape` has places."""
 
     name: str
@@ -146,12 +144,12 @@ def to_json(tensor: Tensor) -> bytes:
     return orjson.dumps(tensor.values, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def to_bytes(tensor: Tensor) -> bytes:
-    """The values as bytes."""
+def to_bytes(tensor: Tensor) -> bytes | memoryview:
+    """The values as bytes, without a copy where they stand in memory so."""
     if isinstance(tensor.values, tuple):
         texts = [text.encode() for text in tensor.values]
         return b"".join(chain.from_iterable((_LENGTH.pack(len(text)), text) for text in texts))
-    return tensor.values.astype(CODES[tensor.datatype], copy=False).tobytes()
+    return np.ascontiguousarray(tensor.values, CODES[tensor.datatype]).data.cast("B")
 
 
 def _count_flat(data: bytes) -> int | None:
@@ -223,13 +221,13 @@ def _widened(values: Numbers) -> Numbers:
     """In the widest type of their kind, which loses nothing."""
     match values.dtype.kind:
         case "f":
-            return values.astype(np.float64)
+            return values.astype(np.float64, copy=False)
         case "i":
-            return values.astype(np.int64)
+            return values.astype(np.int64, copy=False)
         case "u":
-            return values.astype(np.uint64)
+            return values.astype(np.uint64, copy=False)
         case _:
-            return values.astype(np.bool_)
+            return values.astype(np.bool_, copy=False)
 
 
 def _texts(name: str, size: int, content: memoryview) -> tuple[str, ...]:

@@ -7,29 +7,25 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from app.api.bodies import MAX_DOCUMENT_MEMBERS, MAX_MENDED, checked
+from app.api.bodies import MAX_DOCUMENT_MEMBERS, checked
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
 from app.api.idempotency import Key, named, once
-from app.api.integers import with_integers
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.references import ModelName, VersionReference
 from app.api.schemas.models import VersionOut, version_out
-from app.api.validation import faults_of
 from app.domain.errors import MalformedBodyError
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.models import Version
 from app.exports import npz_file
 from app.exports.formats import NPZ, RENDERINGS, Format
+from app.exports.json_file import DOCUMENT
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.reports import ReportError
-from relevance_bayes.documents.schema import DOCUMENT, VersionDocument
-from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILES: dict[str, object] = {
@@ -141,25 +137,9 @@ def _read(body: bytes, media_type: str, *, most_bytes: int) -> ExportedVersion:
             check_members(body, MAX_DOCUMENT_MEMBERS)
             value = decode(body)
         document = checked(DOCUMENT, current_document(value), max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)
-        return _version_of(document)
+        return version_of(document)
     except RecursionError as error:
         raise MalformedBodyError("The document is nested too deeply.") from error
-    except ReportError as error:
-        faults = [Fault(fault.detail, f"/report{fault.pointer or ''}") for fault in faults_of(error.cause, error.sent)]
-        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults) from error
-
-
-def _version_of(document: VersionDocument) -> ExportedVersion:
-    """Return the version; an integer of the report may be written as 3.0. Raises InvalidRequestError, ReportError."""
-    for _ in range(MAX_MENDED):
-        try:
-            return version_of(document)
-        except ReportError as error:
-            report = with_integers(document.report, error.cause)
-            if report is None:
-                raise
-            document = document.model_copy(update={"report": report})
-    return version_of(document)
 
 
 def _imported(version: Version) -> KeptAnswer:

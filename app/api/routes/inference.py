@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from fastapi import APIRouter, Request, Response
-from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from app import __version__
@@ -16,15 +15,15 @@ from app.api.dependencies import (
     ReadinessDependency,
     ShutdownDependency,
     content_encoding_of,
-    inferring_of,
-    owner_of,
+    runner_of,
 )
 from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.documentation import inference_problems, json_body
-from app.api.doors import INFERENCE
-from app.api.express import BareRoute, body_of, documented, names_in, reference_of
-from app.api.handlers import problem_of
-from app.api.inferring import Inferred, Inferring
+from app.api.expanding import expanded
+from app.api.fast_path import FastPath
+from app.api.paths import INFERENCE
+from app.api.prediction import PredictionRunner
+from app.api.raw_route import RawRoute, body_of, documented, reference_of
 from app.api.references import ModelName, VersionName
 from app.api.schemas.inference import (
     IndexedOut,
@@ -37,8 +36,8 @@ from app.api.schemas.inference import (
     ModelReadyOut,
     TensorKindOut,
 )
+from app.api.tensor_codec import RenderedTensors, TensorCodec
 from app.domain.errors import MalformedBodyError
-from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
@@ -49,7 +48,7 @@ _JSON, _BINARY = b"application/json", b"application/octet-stream"
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 router = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"])
-inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route_class=BareRoute)
+inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route_class=RawRoute)
 
 
 @router.get("/", include_in_schema=False)
@@ -167,8 +166,7 @@ _ANSWERS: Mapping[int | str, dict[str, object]] = {
 )
 async def infer(request: Request) -> Response:
     """Tensors in and out, in JSON or as bytes; a newer version, and a move of an alias, is seen within a second."""
-    found, headers = await _inferred(request, inferring_of(request))
-    return Response(found.content, headers=dict(_texts(headers)))
+    return await _respond(request)
 
 
 @inferences.post(
@@ -180,48 +178,44 @@ async def infer(request: Request) -> Response:
 )
 async def infer_by_version(request: Request) -> Response:
     """Tensors in and out, in JSON or as bytes."""
-    found, headers = await _inferred(request, inferring_of(request))
-    return Response(found.content, headers=dict(_texts(headers)))
+    return await _respond(request)
 
 
-class ExpressInference:
-    """The way of inference past the framework, whose own routes tell of it, and take it where they are mounted below
-    another path."""
+def fast_path(runner: PredictionRunner) -> FastPath:
+    """Inference past the framework, whose own routes take it where they are mounted below another path."""
 
-    def __init__(self, inferring: Inferring) -> None:
-        self._inferring = inferring
-
-    def takes(self, scope: Scope) -> bool:
-        """Whether this is one; then the scope has what its path names."""
-        return names_in(scope, _PATH)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        try:
-            found, headers = await _inferred(request, self._inferring)
-        except (RelevanceError, HTTPException) as error:
-            response = await problem_of(request, error)
-            await response(scope, receive, send)
-            return
+    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+        found, headers = await _inferred(scope, receive, runner)
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": found.content})
 
+    return FastPath(_PATH, respond)
 
-async def _inferred(request: Request, inferring: Inferring) -> tuple[Inferred, Headers]:
+
+async def _respond(request: Request) -> Response:
+    found, headers = await _inferred(request.scope, request.receive, runner_of(request))
+    return Response(found.content, headers=dict(_texts(headers)))
+
+
+async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) -> tuple[RenderedTensors, Headers]:
     """Clients say of JSON that it is anything, or nothing: the body is read as what it is."""
-    reference, length = reference_of(request.scope), _header_length(request)
-    encoding = content_encoding_of(request)
-    body = await inferring.unpacked(await body_of(request.receive), encoding)
-    found = await inferring.answered(owner_of(request), reference, body, length, request.receive)
+    reference, length = reference_of(scope), _header_length(scope)
+    is_encoded = any(name == b"content-encoding" for name, _ in scope["headers"])
+    encoding = content_encoding_of(Request(scope)) if is_encoded else ""
+    body = await body_of(receive)
+    if encoding:
+        body = await runner.run_large(expanded, body, encoding, runner.max_bytes)
+    served = await runner.served(scope["state"]["owner"], reference)
+    (found,), _ = await runner.predict(served, TensorCodec(body, length, runner.max_rows), receive)
     headers = [(b"content-length", b"%d" % len(found.content))]
     if found.header_length is None:
         return found, [*headers, (b"content-type", _JSON)]
     return found, [*headers, (b"content-type", _BINARY), (HEADER_LENGTH, b"%d" % found.header_length)]
 
 
-def _header_length(request: Request) -> int | None:
+def _header_length(scope: Scope) -> int | None:
     """How many of the body's first bytes are JSON; None: all."""
-    for name, value in request.scope["headers"]:
+    for name, value in scope["headers"]:
         if name == HEADER_LENGTH:
             if not value.isdigit() or len(value) > 10:
                 raise MalformedBodyError(f"{HEADER_LENGTH.decode()}: expected how many bytes of the body are JSON.")

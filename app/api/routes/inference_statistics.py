@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from app.api.dependencies import Owner, Parts, PartsDependency
 from app.api.documentation import inference_problems
-from app.api.doors import INFERENCE
+from app.api.paths import INFERENCE
 from app.api.references import ModelName, VersionName
 from app.api.schemas.inference import InferenceStatisticsOut, ModelStatisticsOut
 from app.domain.models import Version

@@ -3,58 +3,28 @@
 import re
 
 from fastapi import APIRouter, Request, Response
-from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from app.api.by_lines import by_lines
-from app.api.dependencies import owner_of, predicting_of
+from app.api.dependencies import runner_of
 from app.api.documentation import problems
-from app.api.exchange import Exchange, exchange, response_of
-from app.api.express import BareRoute, body_of, documented, names_in, reference_of
-from app.api.handlers import problem_of
-from app.api.predicting import Content, Predicting
+from app.api.fast_path import FastPath
+from app.api.json_codec import JsonCodec
+from app.api.prediction import PredictionRunner
+from app.api.raw_route import RawRoute, body_of, documented, reference_of
 from app.api.schemas.predictions import PredictionsOut
 from app.api.schemas.row_formats import contents, query_parameters
+from app.api.table_codec import ContentNegotiation, TableCodec, response_of, version_link
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, listed
-from relevance_bayes.types.errors import RelevanceError
 
 JSON = b"application/json"
-_TELLING = frozenset({b"accept", b"content-type", b"content-encoding"})
-_SAID = (b"content-type", JSON)
+_NEGOTIATED = frozenset({b"accept", b"content-type", b"content-encoding"})
+_SENT = (b"content-type", JSON)
 _ANYTHING = ((b"accept", b"*/*"), (b"accept", JSON))
-_USUAL = ([_SAID], *([accept, _SAID] for accept in _ANYTHING), *([_SAID, accept] for accept in _ANYTHING))
-"""What is said by all but a few: these take no rules to be understood."""
+_USUAL = ([_SENT], *([accept, _SENT] for accept in _ANYTHING), *([_SENT, accept] for accept in _ANYTHING))
+"""The negotiating headers of JSON for JSON as nearly all send them."""
 
 _PATH = re.compile(r"/v1/models/([^/]+)(?:/versions/([^/]+))?/predict")
-
-
-class Express:
-    """The way of predict calls past the framework, whose own routes tell of them."""
-
-    def __init__(self, predicting: Predicting) -> None:
-        self._predicting = predicting
-
-    def takes(self, scope: Scope) -> bool:
-        """Whether this is one; then the scope has what its path names."""
-        return names_in(scope, _PATH)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            if not _is_usual(scope):
-                response = await _exchanged(Request(scope, receive), self._predicting)
-                await response(scope, receive, send)
-                return
-            content = await _answer(scope, receive, self._predicting)
-        except (RelevanceError, HTTPException) as error:
-            response = await problem_of(Request(scope, receive), error)
-            await response(scope, receive, send)
-            return
-        if not isinstance(content, bytes):
-            await response_of(content, "application/json")(scope, receive, send)
-            return
-        headers = [(b"content-length", b"%d" % len(content)), (b"content-type", JSON)]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": content})
 
 
 _BODY: dict[str, object] = {
@@ -81,7 +51,7 @@ _ANSWERS: dict[int | str, dict[str, object]] = {
 }
 
 
-router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRoute)
+router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=RawRoute)
 
 
 @router.post(
@@ -94,7 +64,7 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRo
 )
 async def predict(request: Request) -> Response:
     """One prediction for each row of a table, in their order, by the newest version or the one an alias points to."""
-    return await _responded(request)
+    return await _respond(request)
 
 
 @router.post(
@@ -106,32 +76,44 @@ async def predict(request: Request) -> Response:
 )
 async def predict_by_version(request: Request) -> Response:
     """One prediction for each row of a table, in their order; the same rows always get the same answer."""
-    return await _responded(request)
+    return await _respond(request)
 
 
-async def _responded(request: Request) -> Response:
-    predicting = predicting_of(request)
-    if not _is_usual(request.scope):
-        return await _exchanged(request, predicting)
-    return response_of(await _answer(request.scope, request.receive, predicting), "application/json")
+async def _respond(request: Request) -> Response:
+    found = await _predicted(request.scope, request.receive, runner_of(request))
+    return found if isinstance(found, Response) else Response(found, media_type="application/json")
 
 
-async def _answer(scope: Scope, receive: Receive, predicting: Predicting) -> Content:
-    """JSON for JSON."""
-    reference = reference_of(scope)
-    return await predicting.answered(scope["state"]["owner"], reference, await body_of(receive), receive)
+async def _predicted(scope: Scope, receive: Receive, runner: PredictionRunner) -> Response | bytes:
+    """The response, of a short one in JSON for JSON its body."""
+    owner, reference = scope["state"]["owner"], reference_of(scope)
+    headers = [header for header in scope["headers"] if header[0] in _NEGOTIATED]
+    if headers in _USUAL:
+        body = await body_of(receive)
+        served = await runner.served(owner, reference)
+        content = runner.content(*await runner.predict(served, JsonCodec(body, runner.max_rows), receive))
+        return content if isinstance(content, bytes) else response_of(content, "application/json")
+    request = Request(scope, receive)
+    negotiated = ContentNegotiation.of(request)
+    if negotiated.is_by_lines:
+        return await by_lines(request, runner, await runner.served(owner, reference), negotiated)
+    body = await body_of(receive)
+    served = await runner.served(owner, reference)
+    codec = TableCodec(body, negotiated, runner.max_rows, runner.max_bytes)
+    content = runner.content(*await runner.predict(served, codec, receive))
+    return response_of(content, negotiated.response.media_type, version_link(served))
 
 
-async def _exchanged(request: Request, predicting: Predicting) -> Response:
-    """Any format for any other."""
-    reference, owner = reference_of(request.scope), owner_of(request)
-    wanted = Exchange.of(request)
-    if wanted.is_by_lines:
-        return await by_lines(request, predicting, owner, reference, wanted)
-    return await exchange(predicting, owner, reference, await body_of(request.receive), wanted, request.receive)
+def fast_path(runner: PredictionRunner) -> FastPath:
+    """Predict calls past the framework."""
 
+    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+        found = await _predicted(scope, receive, runner)
+        if isinstance(found, Response):
+            await found(scope, receive, send)
+            return
+        headers = [(b"content-length", b"%d" % len(found)), (b"content-type", JSON)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": found})
 
-def _is_usual(scope: Scope) -> bool:
-    """Whether the body says that it is JSON and no more, and the answer may be."""
-    said = [header for header in scope["headers"] if header[0] in _TELLING]
-    return said in _USUAL
+    return FastPath(_PATH, respond)

@@ -10,7 +10,7 @@ from app.api.pictures import image_bytes
 from app.api.references import VersionReference
 from app.api.rendering import to_json
 from app.api.schemas.models.expansion import expansion_record
-from app.services.answering import ImageAnswering, expansion_of
+from app.services.prediction import ImageModel, expansion_of
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import Expansion
 from relevance_bayes.types.references import Reference
@@ -54,8 +54,8 @@ def image(reference: VersionReference, owner: Owner, parts: PartsDependency, req
     """
     media_type = image_media_type(request.headers.get("accept"))
     served = parts.prediction.version(owner, *reference)
-    answering = served.answering
-    if not isinstance(answering, ImageAnswering):
+    answering = served.model
+    if not isinstance(answering, ImageModel):
         raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} tells no image.")
     content = image_bytes(answering.image(), media_type, peak=answering.peak)
     return unless_known(request, content, cache_control=_kept(reference), media_type=media_type, vary="Accept")

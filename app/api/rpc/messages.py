@@ -1,18 +1,22 @@
 """Requests for inference and their answers, as the protocol has them in protocol buffers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from app.api.inference.messages import UNSUPPORTED, InferenceAnswer, InferenceRequest, WantedOutput
+from app.api.inference.messages import UNSUPPORTED, InferenceOptions, InferenceRequest, RequestedOutput
+from app.api.inference.responses import InferenceResponse
 from app.api.inference.tensors import TEXT, Tensor, check_count, from_bytes, from_values, size_of, to_bytes
+from app.api.prediction import YieldGil, is_read_quickly
 from app.api.rpc.generated.open_inference_pb2 import (
     InferParameter,
     InferTensorContents,
     ModelInferRequest,
     ModelInferResponse,
 )
+from app.api.tensor_codec import request_of, response_of
 from app.domain.errors import MalformedBodyError
+from app.services.prediction import Prediction, PredictRequest, ServedVersion
 
 Told = Mapping[str, InferParameter]
 
@@ -36,10 +40,12 @@ def read_request(asked: ModelInferRequest) -> InferenceRequest:
         raise MalformedBodyError("Two inputs have one name.")
     return InferenceRequest(
         _tensors(asked),
-        asked.id or None,
-        tuple(_wanted(output.name, output.parameters) for output in asked.outputs) or None,
-        binary=True,
-        interval=_interval(asked.parameters),
+        InferenceOptions(
+            asked.id or None,
+            tuple(_wanted(output.name, output.parameters) for output in asked.outputs) or None,
+            binary=True,
+            interval=_interval(asked.parameters),
+        ),
     )
 
 
@@ -81,9 +87,9 @@ def _texts(name: str, contents: Sequence[bytes]) -> list[str]:
         raise MalformedBodyError(f"Tensor {name!r}: a text is not UTF-8.") from error
 
 
-def _wanted(name: str, said: Told) -> WantedOutput:
+def _wanted(name: str, said: Told) -> RequestedOutput:
     _refuse(said)
-    return WantedOutput(name, None)
+    return RequestedOutput(name, None)
 
 
 def _refuse(said: Told) -> None:
@@ -99,23 +105,55 @@ def _interval(said: Told) -> float | None:
     return said["interval"].double_param
 
 
-def write_response(answer: InferenceAnswer) -> ModelInferResponse:
+class RpcCodec:
+    """A message with tensors, and the message that answers it."""
+
+    def __init__(self, message: ModelInferRequest, max_rows: int) -> None:
+        self._message = message
+        self._max_rows = max_rows
+        self._options = InferenceOptions()
+
+    def read_inline(self, served: ServedVersion) -> PredictRequest | None:
+        """A message that is read and predicted for in no time."""
+        return self._read(served) if is_read_quickly(served, self._message.ByteSize()) else None
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Never: small messages need no thread."""
+        return False
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Raises what is wrong with the message."""
+        return self._read(served)
+
+    def render(
+        self, served: ServedVersion, request: PredictRequest, prediction: Prediction
+    ) -> Iterator[ModelInferResponse]:
+        """One message."""
+        yield write_response(response_of(served, self._options, prediction))
+
+    def _read(self, served: ServedVersion) -> PredictRequest:
+        asked = read_request(self._message)
+        self._options = asked.options
+        return request_of(served, asked, self._max_rows)
+
+
+def write_response(response: InferenceResponse) -> ModelInferResponse:
     """Tensors as raw contents, which cost next to nothing."""
     outputs = [
         ModelInferResponse.InferOutputTensor(
             name=tensor.name,
             datatype=tensor.datatype,
             shape=tensor.shape,
-            parameters={name: _parameter(value) for name, value in answer.told.get(tensor.name, {}).items()},
+            parameters={name: _parameter(value) for name, value in parameters.items()},
         )
-        for tensor in answer.outputs
+        for tensor, parameters in response.outputs
     ]
     return ModelInferResponse(
-        model_name=answer.model,
-        model_version=answer.version,
-        id=answer.id or "",
+        model_name=response.model,
+        model_version=response.version,
+        id=response.id or "",
         outputs=outputs,
-        raw_output_contents=[to_bytes(tensor) for tensor in answer.outputs],
+        raw_output_contents=[bytes(to_bytes(tensor)) for tensor, _ in response.outputs],
     )
 
 

@@ -1,4 +1,4 @@
-"""The calls of the protocol, by the roads of /v2."""
+"""The calls of the protocol, as /v2 answers them."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,12 +14,11 @@ from app.api.dependencies import Parts
 from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.errors import kind_of
 from app.api.inference.signature import Kind
-from app.api.inferring import Inferring
 from app.api.keys import HOW_TO_SEND, Key
-from app.api.predicting import MOST_BYTES_READ_INLINE
+from app.api.prediction import MAX_QUICK_BYTES, PredictionRunner
 from app.api.readiness import ReadinessProbe
 from app.api.rpc.generated import open_inference_pb2 as messages
-from app.api.rpc.messages import read_request, write_response
+from app.api.rpc.messages import RpcCodec
 from app.api.rpc.wire_format import OF_INFERENCE, check_fields
 from app.api.shutdown import Shutdown
 from app.domain.errors import MalformedBodyError
@@ -52,10 +51,12 @@ log = structlog.stdlib.get_logger("app.requests")
 class Service:
     """Answers calls, to those who know the key; probes need none."""
 
-    def __init__(self, parts: Parts, inferring: Inferring, key: Key, *, shutdown: Shutdown, log_requests: bool) -> None:
+    def __init__(
+        self, parts: Parts, runner: PredictionRunner, key: Key, *, shutdown: Shutdown, log_requests: bool
+    ) -> None:
         self._parts = parts
         self._readiness = ReadinessProbe(parts.ready)
-        self._inferring = inferring
+        self._runner = runner
         self._key = key
         self._shutdown = shutdown
         self._log = log_requests
@@ -95,9 +96,9 @@ class Service:
     async def infer(self, asked: messages.ModelInferRequest) -> messages.ModelInferResponse:
         """Tensors in and out."""
         reference = _reference(asked.model_name, asked.model_version)
-        return await self._inferring.infer(
-            BUILT_IN_OWNER, reference, asked.ByteSize(), lambda _: read_request(asked), write_response
-        )
+        served = await self._runner.served(BUILT_IN_OWNER, reference)
+        rendered, _ = await self._runner.predict(served, RpcCodec(asked, self._runner.max_rows))
+        return rendered[0]
 
     def handlers(self) -> grpc.GenericRpcHandler:
         """Every call by its name."""
@@ -139,7 +140,7 @@ class Service:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
                 error.__traceback__ = None  # refers to the future of a thread, which refers to the error
             except Exception as error:
-                # As the HTTP door's last handler does: gRPC's own would tell the client what it was.
+                # As the last handler of HTTP does: gRPC's own would tell the client what it was.
                 log.error("unexpected", call=name, exc_info=error)
                 code, detail = grpc.StatusCode.INTERNAL, "Something went wrong that should not."
             finally:
@@ -151,14 +152,14 @@ class Service:
 
     async def _parsed(self, asked: type[Asked], content: bytes) -> Asked:
         """The message in a request; raises MalformedBodyError, TooLargeError."""
-        if len(content) <= MOST_BYTES_READ_INLINE:
+        if len(content) <= MAX_QUICK_BYTES:
             return _message(asked, content)
-        return await self._inferring.run_large(_message, asked, content)
+        return await self._runner.run_large(_message, asked, content)
 
 
 def _message(asked: type[Asked], content: bytes) -> Asked:
     """Raises MalformedBodyError, TooLargeError."""
-    if len(content) > MOST_BYTES_READ_INLINE:
+    if len(content) > MAX_QUICK_BYTES:
         check_fields(content, OF_INFERENCE)
     try:
         return asked.FromString(content)

@@ -1,4 +1,4 @@
-"""Predictions as OpenAPI shows them; the answers themselves are written by app.api.answers, without detours."""
+"""Predictions as OpenAPI shows them; the answers themselves are written by app.api.render, without detours."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from app.api.schemas.requests import PredictOptions
+from app.api.schemas.requests import PredictOptionsIn
 from app.formats import ROW_FORMATS
 from app.formats.format import Format, RowFormat
 from app.formats.options import OptionName
@@ -29,7 +29,7 @@ def described(option: OptionName) -> str:
 
 def query_parameters() -> list[dict[str, object]]:
     """The options of a body that has no room for them: those of a JSON body, which stand in it, as parameters."""
-    schema = PredictOptions.model_json_schema(ref_template="#/components/schemas/{model}-Input")
+    schema = PredictOptionsIn.model_json_schema(ref_template="#/components/schemas/{model}-Input")
     listed: list[dict[str, object]] = []
     for name, member in schema["properties"].items():
         said = {"name": name, "in": "query", "description": f"Not with a JSON body: {member.pop('description')}"}

@@ -17,13 +17,13 @@ __all__ = ["application", "main"]
 application = new_application(
     "relevance",
     "Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    "train to import, and webhooks, speak to a running service; the others are the service.",
+    "serve, api, worker, migrate and check are the service; the others are its clients.",
 )
 for command in (serve, api, worker, migrate):
     application.command()(command)
 add_client_commands(application)
 
-check = typer.Typer(help="Say whether something is alive, for health checks.", no_args_is_help=True)
+check = typer.Typer(help="Health checks.", no_args_is_help=True)
 check.command("worker")(check_worker)
 application.add_typer(check, name="check")
 

@@ -9,7 +9,7 @@ from relevance_bayes.cli.commands.options import UntilEof
 
 GrpcPort = Annotated[
     int | None,
-    typer.Option(min=0, max=65535, help="Speak the Open Inference Protocol over gRPC too, at this port; 0: any."),
+    typer.Option(min=0, max=65535, help="Serve the Open Inference Protocol over gRPC too, at this port; 0: any."),
 ]
 
 
@@ -49,7 +49,7 @@ def worker(*, until_eof: UntilEof = False) -> None:
 
 
 def migrate() -> None:
-    """Make the database, or bring it up to date."""
+    """Create the database's tables, or migrate them to this release."""
     from app.cli.working import migrate
     from app.settings import Settings
 

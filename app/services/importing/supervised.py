@@ -7,8 +7,8 @@ import numpy as np
 
 from app.domain.listing import Place, listed, places
 from app.domain.models import Learned, NewSupervisedVersion
-from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.services.importing.refusing import refuse
+from app.services.prediction import PredictOptions, RegressionPrediction, SupervisedModel
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.likelihoods import TargetLikelihood
@@ -62,19 +62,19 @@ def _try(exported: ExportedSupervised) -> None:
     """Predict some rows; raises InvalidRequestError where that can't be done."""
     try:
         with np.errstate(all="ignore"):
-            answering = SupervisedAnswering.of(exported.predictor, exported.report)
+            served = SupervisedModel.of(exported.predictor, exported.report)
     except NotPositiveDefiniteError as error:
         detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
         where = "/model/covariance" if isinstance(exported.predictor.learned, Model) else "/model"
         raise InvalidRequestError(detail, [Fault(detail, where)]) from error
     with np.errstate(all="ignore"):
-        answer = answering.answer(_usual_rows(exported.predictor.encoding), Wanted())
+        found = served.predict(_usual_rows(exported.predictor.encoding), PredictOptions())
     told = (
-        (answer.mean, answer.sd, answer.lower, answer.upper)
-        if isinstance(answer, RegressionAnswer)
-        else (answer.probabilities, answer.latent_mean, answer.latent_variance)
+        (found.mean, found.sd, found.lower, found.upper)
+        if isinstance(found, RegressionPrediction)
+        else (found.probabilities, found.latent_mean, found.latent_variance)
     )
-    if answer.faults or not all(np.isfinite(numbers).all() for numbers in told):
+    if found.faults or not all(np.isfinite(numbers).all() for numbers in told):
         detail = "The model predicts no finite numbers for rows at the mean of what it was trained on."
         raise InvalidRequestError(detail, [Fault(detail, "/model")])
 

@@ -4,8 +4,6 @@ The value of the frame is {"format_version": that of the documents, "arrays": th
 members `task`, `inputs`, `target` and `model` with {"array": name} where an array stood}.
 """
 
-from pydantic import ValidationError
-
 from app.storage.codec.frame import Arrays, Content, Json, UnreadableBytesError, read, write
 from relevance_bayes.documents.arrays import Stored, put_back, taken_out
 from relevance_bayes.documents.models import Predictor
@@ -33,10 +31,10 @@ def decode_predictor(data: bytes) -> Predictor:
             raise UnreadableBytesError("expected the content of a version's document")
     named = {str(name): _array(arrays, number) for number, name in enumerate(names)}
     try:
-        return predictor_of(CONTENT.validate_python(put_back(content, named)))
+        return predictor_of(CONTENT.decode(put_back(content, named)))
     except KeyError as error:
         raise UnreadableBytesError(f"the array {error} is missing") from error
-    except (ValidationError, InvalidRequestError) as error:
+    except InvalidRequestError as error:
         raise UnreadableBytesError(f"expected the content of a version's document: {error}") from error
 
 

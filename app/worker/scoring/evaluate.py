@@ -7,7 +7,7 @@ nothing behind that the next one could take for its own.
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationPlan
 from app.domain.scoring import Evaluation
-from app.services.answering import judge
+from app.services.prediction import judge
 from app.worker.attempts import Attempt
 from app.worker.scoring.rows import told_blocks, version_at_hand
 from app.worker.scoring.tally import Tally

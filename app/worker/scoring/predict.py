@@ -15,8 +15,8 @@ from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat
-from app.services.answering import ServedVersion, answer, flat_columns, version_metadata
-from app.services.batch_predictions import wanted_by
+from app.services.batch_predictions import options_by
+from app.services.prediction import PredictRequest, ServedVersion, flat_columns, predict, version_metadata
 from app.worker.attempts import Attempt, NoLongerOurs, Pace
 from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
 from relevance_bayes.tables.columns import Block, block_rows, taken
@@ -39,7 +39,7 @@ class Refused(Exception):
         self.faults = tuple(faults)
 
 
-def predict(attempt: Attempt, job: Job, *, by: str) -> BatchPredicted | Problem:
+def predict_dataset(attempt: Attempt, job: Job, *, by: str) -> BatchPredicted | Problem:
     """What a batch prediction made, or why not; `by` is the program. Raises NoLongerOurs, HandedBack."""
     request, plan = prediction_of(job)
     served = version_at_hand(attempt, job, plan.version)
@@ -116,7 +116,7 @@ class Predictions:
     @property
     def _columns(self) -> tuple[str, ...]:
         """Those of the dataset that the version reads, and those that are kept."""
-        noise = self.served.answering.noise_column
+        noise = self.served.model.noise_column
         names = [name for name, _ in self.served.columns]
         if noise is not None and self.dataset.column(noise) is not None:
             names.append(noise)
@@ -125,7 +125,7 @@ class Predictions:
     def _part(self, block: Block, first_row: int, coded: PartsFormat) -> tuple[bytes, int]:
         """Its bytes, and how many of its rows can't be predicted for; raises Refused."""
         request = self.request
-        found = answer(self.served, block, wanted_by(request))
+        found = predict(self.served, PredictRequest(block, options_by(request)))
         tells_errors = request.on_error == "per_row"
         if found.faults and not tells_errors:
             raise Refused([_placed(fault, first_row) for fault in found.faults[:MOST_FAULTS_TOLD]])

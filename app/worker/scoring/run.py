@@ -55,9 +55,9 @@ class Scorer:
                 conclude(attempt, job, plan, promote(attempt, job, plan))
             case PredictionPlan():
                 # Here, and not with the others: workers that write no files do without Arrow's memory.
-                from app.worker.scoring.predict import predict
+                from app.worker.scoring.predict import predict_dataset
 
-                _end(attempt, predict(attempt, job, by=self.program))
+                _end(attempt, predict_dataset(attempt, job, by=self.program))
 
 
 def _end(attempt: Attempt, found: JobResult | Problem) -> None:

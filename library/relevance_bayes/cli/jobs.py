@@ -127,9 +127,9 @@ def _asked(job: JobBase) -> list[tuple[str, str | None]]:
             return [
                 ("task", f"{job.task}: {job.task_reason}"),
                 ("target", job.target),
-                ("scatter", str(job.likelihood["type"]).replace("_", " ")),
+                ("likelihood", str(job.likelihood["type"]).replace("_", " ")),
                 ("prior", str(job.prior["type"]).replace("_", " ")),
-                ("beside it", "; ".join(map(fit_name, job.compared_models)) or None),
+                ("compared models", "; ".join(map(fit_name, job.compared_models)) or None),
                 ("alternatives", f"{len(job.alternatives)}, judged by folds" if job.alternatives else None),
             ]
         case ApproximationJob():
@@ -137,14 +137,14 @@ def _asked(job: JobBase) -> list[tuple[str, str | None]]:
                 ("task", job.task),
                 ("coefficients", job.coefficients),
                 ("width", ", ".join(map(number, job.widths))),
-                ("to miss", f"{job.tolerance:.2%} of the function at most"),
+                ("tolerance", f"at most {job.tolerance:.2%} of the function's norm"),
             ]
         case ComponentsJob():
             return [
                 ("task", job.task),
                 ("kernel", str(job.kernel["type"]).replace("_", " ")),
                 ("width", ", ".join(map(number, job.widths)) if job.widths else "the median distance of rows"),
-                ("to explain", f"{job.min_explained_variance:.0%} before noise"),
+                ("min explained variance", f"{job.min_explained_variance:.0%} before noise"),
             ]
         case Job():
             return [("task", job.task)]
@@ -158,7 +158,7 @@ def _columns(job: JobBase) -> list[tuple[str, str | None]]:
         return []
     return [
         ("inputs", ", ".join(column.name for column in job.inputs)),
-        ("left out", "; ".join(f"{column.name}: {column.reason}" for column in job.ignored) or None),
+        ("ignored columns", "; ".join(f"{column.name}: {column.reason}" for column in job.ignored) or None),
     ]
 
 

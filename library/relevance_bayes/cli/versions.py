@@ -75,9 +75,9 @@ def _show_approximation(version: ApproximationVersion) -> None:
             ("imported", imported_text(version.imported)),
             ("task", f"{version.task} of {_terms_of(version)}"),
             ("inputs", ", ".join(column.name for column in version.inputs)),
-            ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
+            ("ignored columns", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             ("terms", f"{version.functions} stand for {version.rows:,}"),
-            ("missed", f"{version.error:.2%} of the function"),
+            ("error", f"{version.error:.2%} of the function's norm"),
             ("constant", number(version.constant) if version.constant else None),
             ("integral", f"{number(kept)}, of all terms {number(all_terms)}"),
             (
@@ -90,15 +90,15 @@ def _show_approximation(version: ApproximationVersion) -> None:
 
 
 def _show_image(version: ImageVersion) -> None:
-    ratio = "" if version.psnr is None else f", {version.psnr:.1f} dB beside a peak of {number(version.peak)}"
+    ratio = "" if version.psnr is None else f", {version.psnr:.1f} dB for a peak of {number(version.peak)}"
     print_facts(
         [
             *_named(version),
             ("task", f"{version.task} of {version.height} x {version.width} pixels"),
             ("functions", f"{version.functions:,} kept of {version.candidates:,} candidates"),
-            ("missed", f"{number(version.error)}{ratio}"),
+            ("error", f"{number(version.error)}{ratio}"),
             ("noise sd", number(version.noise_sd)),
-            ("ended by", version.termination.replace("_", " ")),
+            ("termination", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
@@ -112,7 +112,7 @@ def _show_components(version: ComponentsVersion) -> None:
             ("imported", imported_text(version.imported)),
             ("task", f"{version.task} of rows, by a {str(version.kernel['type']).replace('_', ' ')} kernel"),
             ("inputs", ", ".join(column.name for column in version.inputs)),
-            ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
+            ("ignored columns", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             (
                 "rows",
                 _counted(
@@ -142,27 +142,27 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("task", f"{version.task} of {version.target}"),
             ("classes", _classes(version) or None),
             ("inputs", ", ".join(column.name for column in version.inputs)),
-            ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
+            ("ignored columns", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             ("rows", _rows(version)),
             ("functions", functions_text(version)),
             ("width", seen_widths(version) or None),
-            ("bent inputs", _warps(found.warps) or None),
-            ("own terms", ", ".join(f"{term.input} ({term.share:.0%})" for term in found.terms) or None),
+            ("warped inputs", _warps(found.warps) or None),
+            ("additive terms", ", ".join(f"{term.input} ({term.share:.0%})" for term in found.terms) or None),
             ("prior", str(version.prior["type"]).replace("_", " ")),
-            ("scatter", _scatter(version)),
+            ("likelihood", _likelihood(version)),
             ("noise sd", _noise_sd(version)),
-            ("process sd", _sd(found.signal_sd, version)),
+            ("signal sd", _sd(found.signal_sd, version)),
             ("temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None),
             ("log evidence", _evidence(version.evidence)),
             *((f"member {place}", member_text(one, version)) for place, one in enumerate(several, 1)),
             ("score", None if version.score is None else _score(version.score)),
-            ("score lost", _score_loss(version)),
+            ("score loss", _score_loss(version)),
             ("gains", _gains(found)),
-            ("compared", _compared(version) or None),
+            ("compared models", _compared(version) or None),
             *((MEASURED.get(rows, rows), _measured(rows, scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
             *(("warning", warning.detail) for warning in version.warnings),
-            ("ended by", version.termination.replace("_", " ")),
+            ("termination", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
@@ -197,7 +197,7 @@ def member_text(member: Member, version: SupervisedVersion) -> str:
     parts = [
         None if member.label is None else cell_text(member.label),
         None if member.weight is None else f"weight {member.weight:.2f}",
-        kernel if kernel is None or not found.warps else f"{kernel}, inputs bent",
+        kernel if kernel is None or not found.warps else f"{kernel}, warped inputs",
         f"{member.functions} {'function' if member.functions == 1 else 'functions'}",
         None if found.noise_sd is None else f"noise sd {number(found.noise_sd)}",
         f"width {widths}" if widths else None,
@@ -266,10 +266,10 @@ def basis_name(basis: Choice) -> str:
     name = str(kernel["type"] if isinstance(kernel, dict) else basis["type"])
     shared = isinstance(width, dict) and width.get("type") == "evidence"
     bent = basis.get("warp") == "evidence"
-    return f"{name}{' of one width' if shared else ''}{' of bent inputs' if bent else ''}".replace("_", " ")
+    return f"{name}{' of one width' if shared else ''}{' of warped inputs' if bent else ''}".replace("_", " ")
 
 
-def _scatter(version: SupervisedVersion) -> str:
+def _likelihood(version: SupervisedVersion) -> str:
     """The likelihood, and how heavy its tails are."""
     tails = version.hyperparameters.degrees_of_freedom
     name = str(version.likelihood["type"]).replace("_", " ")

@@ -8,24 +8,26 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
+
+from relevance_bayes.documents.parts import Part
+from relevance_bayes.types.records import encode
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] | None"
 Stored: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
+_HOLDERS = frozenset({dict, list})
 
-def taken_out(document: BaseModel) -> tuple[Json, dict[str, Stored]]:
+
+def taken_out(document: Part) -> tuple[Json, dict[str, Stored]]:
     """The JSON of a document without the arrays of its model, and these by name: `<f8`, or `<i8` for places."""
     arrays: dict[str, Stored] = {}
-    told = {
-        **document.model_dump(mode="json", exclude={"model"}),
-        "model": _apart(document.model_dump(include={"model"})["model"], "model", arrays),
-    }
-    return {name: told[name] for name in type(document).model_fields}, arrays
+    return _apart(encode(document), "", arrays), arrays
 
 
 def _apart(value: object, name: str, arrays: dict[str, Stored]) -> Json:
     match value:
+        case bool() | int() | float() | str() | None:
+            return value
         case np.ndarray() if value.size:
             arrays[name] = value.astype("<i8" if value.dtype.kind == "i" else "<f8", order="C", copy=False)
             return {"array": name}
@@ -33,11 +35,10 @@ def _apart(value: object, name: str, arrays: dict[str, Stored]) -> Json:
             empty: Json = value.tolist()
             return empty
         case dict():
-            return {member: _apart(inner, f"{name}/{member}", arrays) for member, inner in value.items()}
-        case list() | tuple():
+            below = f"{name}/" if name else ""
+            return {member: _apart(inner, f"{below}{member}", arrays) for member, inner in value.items()}
+        case list():
             return [_apart(inner, f"{name}/{place}", arrays) for place, inner in enumerate(value)]
-        case bool() | int() | float() | str() | None:
-            return value
     raise TypeError(f"expected arrays and JSON, got {type(value).__name__}")
 
 
@@ -46,5 +47,7 @@ def put_back(value: object, arrays: Mapping[str, Stored]) -> object:
     if isinstance(value, dict):
         if isinstance(name := value.get("array"), str):
             return arrays[name]
-        return {member: put_back(inner, arrays) for member, inner in value.items()}
+        return {
+            member: put_back(inner, arrays) if type(inner) in _HOLDERS else inner for member, inner in value.items()
+        }
     return [put_back(inner, arrays) for inner in value] if isinstance(value, list) else value

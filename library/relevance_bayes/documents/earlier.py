@@ -5,11 +5,10 @@ from dataclasses import replace
 from math import log
 
 import numpy as np
-from pydantic import JsonValue
 
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, Pool, members_of
-from relevance_bayes.documents.models.earlier import EarlierModel, earlier_evidence
+from relevance_bayes.documents.models.earlier import EarlierModel, Json, Members, earlier_evidence
 from relevance_bayes.tables.encoding import EncodedTarget
 
 
@@ -32,7 +31,7 @@ def earlier_models(learned: LearnedModel, target: EncodedTarget) -> tuple[Earlie
     )
 
 
-def with_evidence(learned: LearnedModel, earlier: Sequence[EarlierModel], report: dict[str, JsonValue]) -> LearnedModel:
+def with_evidence(learned: LearnedModel, earlier: Sequence[EarlierModel], report: Members) -> LearnedModel:
     """The model with its evidence set apart, by the prior and the likelihood that the report has planned."""
     plan = report.get("plan")
     spec = plan.get("spec") if isinstance(plan, dict) else None
@@ -43,7 +42,7 @@ def with_evidence(learned: LearnedModel, earlier: Sequence[EarlierModel], report
     return Pool(models, learned.weights) if isinstance(learned, Pool) else models[0]
 
 
-def _with_evidence(model: Model, earlier: EarlierModel, prior: JsonValue, likelihood: JsonValue) -> Model:
+def _with_evidence(model: Model, earlier: EarlierModel, prior: Json, likelihood: Json) -> Model:
     if not isinstance(prior, dict) or not isinstance(likelihood, dict):
         return model  # no report, which is refused where it is read
     return replace(model, evidence=earlier_evidence(earlier, prior, likelihood))

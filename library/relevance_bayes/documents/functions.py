@@ -14,7 +14,7 @@ from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, 
 from relevance_bayes.core.kernels import Additive, Kernel
 from relevance_bayes.core.kernels.covariance import Covariance
 from relevance_bayes.core.scales import InputMap
-from relevance_bayes.documents.schema import (
+from relevance_bayes.documents.parts import (
     BiasPart,
     FunctionsPart,
     GroupPart,

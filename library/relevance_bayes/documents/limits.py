@@ -1,21 +1,23 @@
 """How large a document that comes in may be."""
 
-from relevance_bayes.documents.schema import (
+from relevance_bayes.documents.parts import (
     BiasPart,
-    ComponentsPart,
     FunctionsPart,
     GroupPart,
     InputsPart,
     KernelPart,
+    SplinesPart,
+    StepsPart,
+    WaveletsPart,
+    WavesPart,
+)
+from relevance_bayes.documents.schema import (
+    ComponentsPart,
     ModelPart,
     PerClassPart,
     PoolPart,
-    SplinesPart,
-    StepsPart,
     TermsPart,
     VersionDocument,
-    WaveletsPart,
-    WavesPart,
 )
 from relevance_bayes.documents.sizes import wrong
 

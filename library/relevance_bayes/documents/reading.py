@@ -56,6 +56,7 @@ from relevance_bayes.documents.schema import (
     VersionDocument,
 )
 from relevance_bayes.documents.sizes import matrix, vector, wrong
+from relevance_bayes.documents.values import json_members
 from relevance_bayes.plans.approximation import MOST_TERMS
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
@@ -71,7 +72,7 @@ MAX_LOG_NOISE = 600.0
 
 
 def version_of(document: VersionDocument) -> ExportedVersion:
-    """The version that a document says; raises InvalidRequestError, ReportError."""
+    """The version that a document says; raises InvalidRequestError."""
     refuse_large(document)
     named = document.source.model, document.source.version, document.source.created_at
     match document:
@@ -103,7 +104,7 @@ def _exported(document: SupervisedDocument, named: tuple[str, int, datetime]) ->
     target, learned = predictor.encoding.target, predictor.learned
     if document.format_version == 1:
         earlier = earlier_models(learned, target)
-        predictor = replace(predictor, learned=with_evidence(learned, earlier, document.report))
+        predictor = replace(predictor, learned=with_evidence(learned, earlier, json_members(document.report)))
     report = supervised_report(document, target, n_functions(learned), earlier)
     return ExportedSupervised(*named, report, predictor)
 
@@ -205,7 +206,7 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
 def _evidence(part: ModelPart, where: str) -> LogEvidence:
     """That of a document of format version 1 is set apart once all of its report is known."""
     if part.evidence is not None:
-        return LogEvidence(**part.evidence.model_dump())
+        return LogEvidence(**vars(part.evidence))
     if part.log_marginal_likelihood is None:
         raise wrong(f"{where}/evidence", "This member is required.")
     return LogEvidence(part.log_marginal_likelihood, "exact")

@@ -1,13 +1,10 @@
 """What a training told of itself, in a document: without what the document says elsewhere."""
 
-import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Generic, TypeVar
-
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from typing import Generic, TypeAlias, TypeVar
 
 from relevance_bayes.documents.former_members import DOCUMENTS, renamed
 from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
@@ -19,46 +16,37 @@ from relevance_bayes.documents.schema import (
     Inputs,
     SupervisedDocument,
 )
-from relevance_bayes.documents.values import value_faults
+from relevance_bayes.documents.values import json_members, value_faults
 from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.records import Converter, encode
 
 MAX_FAULTS = 20
 
 R = TypeVar("R")
 
-Json = dict[str, JsonValue]
-
-
-class ReportError(Exception):
-    """The report of a document is none; `cause` is what pydantic says, of the report `sent`."""
-
-    def __init__(self, cause: ValidationError, sent: Json) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
-        self.sent = sent
+Members: TypeAlias = dict[str, object]
 
 
 @dataclass(frozen=True)
 class Reports(Generic[R]):
     """Those of a kind of task; what is `said` in a report, and `planned` in its plan, follows from the document."""
 
-    adapter: TypeAdapter[R]
+    converter: Converter[R]
     said: frozenset[str]
     planned: frozenset[str]
 
-    def told(self, report: R) -> Json:
+    def told(self, report: R) -> Members:
         """Without what the document says elsewhere."""
-        whole: Json = self.adapter.dump_python(report, mode="json")
-        plan = whole["plan"]
-        assert isinstance(plan, dict)
+        whole = _object(encode(report))
+        plan = _object(whole["plan"])
         return {
             **{name: value for name, value in whole.items() if name not in self.said},
             "plan": {name: value for name, value in plan.items() if name not in self.planned},
         }
 
-    def read(self, sent: Json, said: Json, planned: Json) -> R:
-        """The report of a document, whole again; raises InvalidRequestError, ReportError."""
+    def read(self, sent: Members, said: Members, planned: Members) -> R:
+        """The report of a document, whole again; raises InvalidRequestError."""
         assert said.keys() == self.said
         assert planned.keys() == self.planned
         plan = sent.get("plan")
@@ -69,13 +57,9 @@ class Reports(Generic[R]):
         faults += islice(value_faults(sent, "/report"), MAX_FAULTS)
         if faults:
             raise _refusal(faults)
-        whole: Json = {**sent, **said, "plan": {**plan, **planned}}
-        try:
-            # From text, because only there strictness knows that JSON has neither UUIDs nor tuples.
-            report = self.adapter.validate_json(json.dumps(whole), strict=True)
-        except ValidationError as error:
-            raise ReportError(error, whole) from error
-        strange = unknown(whole, self.adapter.dump_python(report, mode="json"), "/report")
+        whole: Members = {**sent, **said, "plan": {**plan, **planned}}
+        report = self.converter.decode(whole, "/report")
+        strange = unknown(whole, encode(report), "/report")
         if strange:
             raise _refusal(strange)
         return report
@@ -85,30 +69,27 @@ def _refusal(faults: Sequence[Fault]) -> InvalidRequestError:
     return InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
 
 
-SUPERVISED = Reports(
-    TypeAdapter(SupervisedReport),
+SUPERVISED: Reports[SupervisedReport] = Reports(
+    Converter(SupervisedReport),
     said=frozenset({"task", "functions"}),
     planned=frozenset({"task", "model", "target", "target_kind", "classes", "inputs", "noise_column"}),
 )
-APPROXIMATIONS = Reports(
-    TypeAdapter(ApproximationReport),
+APPROXIMATIONS: Reports[ApproximationReport] = Reports(
+    Converter(ApproximationReport),
     said=frozenset({"task", "functions"}),
     planned=frozenset({"task", "model", "inputs", "constant"}),
 )
-
-
-COMPONENTS = Reports(
-    TypeAdapter(ComponentsReport),
+COMPONENTS: Reports[ComponentsReport] = Reports(
+    Converter(ComponentsReport),
     said=frozenset({"task", "functions", "noise_variance", "log_marginal_likelihood"}),
     planned=frozenset({"task", "model", "inputs", "kernel"}),
 )
 
 
-def supervised_told(report: SupervisedReport) -> Json:
+def supervised_told(report: SupervisedReport) -> Members:
     """Without figures that are no finite numbers, too."""
     whole = SUPERVISED.told(report)
-    metrics, alternatives = whole["metrics"], whole["alternatives"]
-    assert isinstance(metrics, dict)
+    metrics, alternatives = _object(whole["metrics"]), whole["alternatives"]
     assert isinstance(alternatives, list)
     return whole | {
         "metrics": {name: _finite_members(figures) for name, figures in metrics.items()},
@@ -116,12 +97,16 @@ def supervised_told(report: SupervisedReport) -> Json:
     }
 
 
-def _finite_members(figures: JsonValue) -> JsonValue:
-    assert isinstance(figures, dict)
-    return {name: value for name, value in figures.items() if _all_finite([value])}
+def _finite_members(figures: object) -> Members:
+    return {name: value for name, value in _object(figures).items() if _all_finite([value])}
 
 
-def _all_finite(values: Sequence[JsonValue]) -> bool:
+def _object(value: object) -> Members:
+    assert isinstance(value, dict)
+    return value
+
+
+def _all_finite(values: Sequence[object]) -> bool:
     return all(not isinstance(value, float) or math.isfinite(value) for value in values)
 
 
@@ -130,10 +115,10 @@ def supervised_report(
 ) -> SupervisedReport:
     """The report; `earlier` are the models of a document of format version 1.
 
-    Raises InvalidRequestError, ReportError.
+    Raises InvalidRequestError.
     """
-    said: Json = {"task": document.task, "functions": functions}
-    planned: Json = {
+    said: Members = {"task": document.task, "functions": functions}
+    planned: Members = {
         "task": document.task,
         "model": document.source.model,
         "target": target.name,
@@ -144,16 +129,15 @@ def supervised_report(
     }
     sent = document.report
     if earlier is not None:
-        report = renamed(today_report(document.report, earlier, functions), DOCUMENTS)
-        sent = report if isinstance(report, dict) else {}
+        sent = dict(json_members(renamed(today_report(json_members(document.report), earlier, functions), DOCUMENTS)))
     return SUPERVISED.read(sent, said, planned)
 
 
 def approximation_report(document: ApproximationDocument) -> ApproximationReport:
-    """Raises InvalidRequestError, ReportError."""
+    """The report; raises InvalidRequestError."""
     model = document.model
-    said: Json = {"task": document.task, "functions": len(model.coefficients)}
-    planned: Json = {
+    said: Members = {"task": document.task, "functions": len(model.coefficients)}
+    planned: Members = {
         "task": document.task,
         "model": document.source.model,
         "inputs": _columns(document.inputs),
@@ -163,40 +147,40 @@ def approximation_report(document: ApproximationDocument) -> ApproximationReport
 
 
 def components_report(document: ComponentsDocument) -> ComponentsReport:
-    """Raises InvalidRequestError, ReportError."""
+    """The report; raises InvalidRequestError."""
     model = document.model
-    said: Json = {
+    said: Members = {
         "task": document.task,
         "functions": len(model.weights),
         "noise_variance": model.noise_variance,
         "log_marginal_likelihood": model.log_marginal_likelihood,
     }
-    planned: Json = {
+    planned: Members = {
         "task": document.task,
         "model": document.source.model,
         "inputs": _columns(document.inputs),
-        "kernel": model.functions.model_dump(mode="json")["kernel"],
+        "kernel": encode(model.functions.kernel),
     }
     return COMPONENTS.read(document.report, said, planned)
 
 
-def _columns(inputs: Inputs) -> JsonValue:
+def _columns(inputs: Inputs) -> object:
     return [
         {
             "name": column.name,
             "kind": column.kind,
-            "categories": list[JsonValue](column.categories if isinstance(column, CategoryInput) else ()),
+            "categories": list[str](column.categories if isinstance(column, CategoryInput) else ()),
         }
         for column in inputs
     ]
 
 
-def _repeated(sent: dict[str, JsonValue], said: dict[str, JsonValue], where: str) -> Iterator[Fault]:
+def _repeated(sent: Mapping[str, object], said: Mapping[str, object], where: str) -> Iterator[Fault]:
     for name in sent.keys() & said.keys():
         yield Fault("The document says this elsewhere.", f"{where}/{name}")
 
 
-def unknown(sent: JsonValue, known: JsonValue, where: str) -> list[Fault]:
+def unknown(sent: object, known: object, where: str) -> list[Fault]:
     """Members of `sent` that what was made of it, `known`, has not."""
     if isinstance(sent, dict) and isinstance(known, dict):
         strange = [Fault(f"There is no member {name!r} here.", where) for name in sent if name not in known]

@@ -3,15 +3,14 @@
 import math
 from collections.abc import Iterator
 
-from pydantic import JsonValue
-
+from relevance_bayes.documents.former_members import Json, Members
 from relevance_bayes.types.errors import Fault, pointer
 
 LONGEST_TEXT = 100_000
 MAX_INTEGER = 2**63 - 1
 
 
-def value_faults(value: JsonValue, where: str) -> Iterator[Fault]:
+def value_faults(value: object, where: str) -> Iterator[Fault]:
     """Return a fault for each value that can't be stored, at its place below `where`."""
     match value:
         case float() if not math.isfinite(value):
@@ -30,3 +29,20 @@ def value_faults(value: JsonValue, where: str) -> Iterator[Fault]:
                 yield from value_faults(one, f"{where}{pointer((name[:LONGEST_TEXT],))}")
         case _:
             pass
+
+
+def json_members(value: object) -> Members:
+    """The members of an object, plain JSON throughout; none of what is no object."""
+    found = _json(value)
+    return found if isinstance(found, dict) else {}
+
+
+def _json(value: object) -> Json:
+    match value:
+        case bool() | int() | float() | str() | None:
+            return value
+        case list():
+            return [_json(one) for one in value]
+        case dict():
+            return {str(name): _json(one) for name, one in value.items()}
+    raise TypeError(f"expected JSON, got {type(value).__name__}")

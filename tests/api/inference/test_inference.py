@@ -19,7 +19,7 @@ from starlette.types import Receive
 
 from app import __version__
 from app.api.application import make_application
-from app.api.predicting import Predicting
+from app.api.prediction import PredictionRunner
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts, Report
@@ -357,20 +357,20 @@ def test_bodies_may_be_packed(client: TestClient, encoding: str, pack: Callable[
     assert refused(client.post(PATH, content=body, headers={"Content-Encoding": "br"}), 415)
 
 
-@pytest.mark.parametrize("bound", ["MOST_BYTES_READ_INLINE", "MOST_WORK_INLINE"])
+@pytest.mark.parametrize("bound", ["MAX_QUICK_BYTES", "MAX_QUICK_WORK"])
 def test_large_bodies_and_much_work_are_done_in_a_thread_alike(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     inline, handed = client.post(PATH, json={"inputs": TENSORS}).json(), []
-    run_for_client = Predicting.run_for_client
+    run_for_client = PredictionRunner.run_for_client
 
-    async def noted(self: Predicting, receive: Receive, *what: Callable[[], object]) -> object:
+    async def noted(self: PredictionRunner, receive: Receive, *what: Callable[[], object]) -> object:
         handed.append(what)
         return await run_for_client(self, receive, *what)
 
-    monkeypatch.setattr(Predicting, "run_for_client", noted)
+    monkeypatch.setattr(PredictionRunner, "run_for_client", noted)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
     assert handed == []
-    monkeypatch.setattr(f"app.api.predicting.{bound}", 0)
+    monkeypatch.setattr(f"app.api.prediction.{bound}", 0)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
     assert len(handed) == 1

@@ -14,16 +14,14 @@ import pytest
 from google.protobuf.message import Message
 
 from app import __version__
-from app.api.inferring import Inferring
-from app.api.predicting import Predicting
+from app.api.prediction import PredictionRunner
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.server import CantListen, RpcRules, serving
 from app.api.rpc.service import NAME
 from app.api.shutdown import Shutdown
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.answering import RegressionAnswer
-from app.services.answering import answer as predicted
+from app.services.prediction import PredictRequest, RegressionPrediction, predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
 from tests.api.conftest import InMemoryParts, Report
@@ -37,7 +35,7 @@ MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
 RULES = RpcRules("127.0.0.1", 0, None, 4096, log=False)
 Tensor = messages.ModelInferRequest.InferInputTensor
 Contents = messages.InferTensorContents
-Wanted = messages.ModelInferRequest.InferRequestedOutputTensor
+RequestedOutput = messages.ModelInferRequest.InferRequestedOutputTensor
 Parameter = messages.InferParameter
 Infer = messages.ModelInferRequest
 
@@ -77,9 +75,9 @@ def _bytes(asked: Message) -> bytes:
 
 @asynccontextmanager
 async def connected(parts: InMemoryParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
-    inferring = Inferring(Predicting(parts.prediction, 5, rules.most_bytes))
+    runner = PredictionRunner(parts.prediction, 5, rules.most_bytes)
     async with (
-        serving(parts, inferring, rules, shutdown or Shutdown(lambda: None)) as port,
+        serving(parts, runner, rules, shutdown or Shutdown(lambda: None)) as port,
         grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
     ):
         yield Client(channel)
@@ -162,8 +160,8 @@ def test_raw_and_typed_contents_get_the_same_predictions_as_rows(parts: InMemory
     answer = infer(parts, raw())
     assert answer == infer(parts, Infer(model_name="numbers", inputs=[typed]))
     served = parts.prediction.version(OWNER, "numbers")
-    known = predicted(served, NumberBlock(served.number_names, MATRIX))
-    assert isinstance(known, RegressionAnswer)
+    known = predict(served, PredictRequest(NumberBlock(served.number_names, MATRIX)))
+    assert isinstance(known, RegressionPrediction)
     assert (values(answer, "mean"), values(answer, "sd")) == (known.mean.tolist(), known.sd.tolist())
     assert [[*output.shape] for output in answer.outputs] == [[2]] * len(answer.outputs)
 
@@ -171,7 +169,7 @@ def test_raw_and_typed_contents_get_the_same_predictions_as_rows(parts: InMemory
 def test_versions_ids_outputs_and_parameters_are_heeded(parts: InMemoryParts) -> None:
     asked = mixed()
     asked.model_version, asked.id = "champion", "mine"
-    asked.outputs.extend([Wanted(name="upper"), Wanted(name="mean")])
+    asked.outputs.extend([RequestedOutput(name="upper"), RequestedOutput(name="mean")])
     usual = infer(parts, asked)
     assert (usual.model_name, usual.model_version, usual.id) == ("small", "1", "mine")
     assert [output.name for output in usual.outputs] == ["upper", "mean"]

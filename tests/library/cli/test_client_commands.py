@@ -109,7 +109,7 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
     assert "rival fit" in done.stderr
     for shown in (done.stdout, asked("models", "open").stdout):
         assert re.search(
-            r"^compared +independent with gaussian noise, .*gaussian.* \S+ nats less *$",
+            r"^compared models +independent with gaussian noise, .*gaussian.* \S+ nats less *$",
             shown,
             re.MULTILINE,
         ), shown
@@ -128,7 +128,7 @@ def test_a_process_tells_its_widths_and_gains(asked: Run, file: Path) -> None:
     done = asked("train", str(file), *options, "--prior", "gaussian_process", "--kernel", "matern_5_2")
     assert done.exit_code == 0, done.stderr
     shown = asked("models", "process").stdout
-    for name in ("process sd", "gains", "width"):
+    for name in ("signal sd", "gains", "width"):
         assert f"\n{name} " in shown, shown
     assert "next would bring" in shown
     assert re.search(r"^score +\S+ \+- \S+ nats a row, on \d+ rows left out, in 5 folds *$", shown, re.MULTILINE), shown
@@ -372,7 +372,7 @@ def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(asked:
     trained = asked("train", str(path), "--target", "size", "--likelihood", "categorical", "--width", "1.5")
     assert trained.exit_code == 0, trained.stderr
     assert re.search(r"classes +large \(20 rows\), middle \(21 rows\), small \(20 rows\)", trained.stdout)
-    assert re.search(r"scatter +categorical", trained.stdout)
+    assert re.search(r"likelihood +categorical", trained.stdout)
     vectors = asked("models", "sizes", "--relevance-vectors").stdout
     assert all(f"weight for {size}" in vectors for size in sizes.values())
     rows = list(csv.DictReader(io.StringIO(asked("predict", "sizes", str(path)).stdout)))
@@ -415,4 +415,4 @@ def test_components_are_learned_shown_and_told_of_rows(asked: Run, tmp_path: Pat
     job = json.loads(asked("jobs", "--json").stdout)[0]["id"]
     shown = asked("jobs", job).stdout
     assert re.search(r"^width +2, 3 *$", shown, re.MULTILINE)
-    assert re.search(r"^to explain +90% before noise *$", shown, re.MULTILINE)
+    assert re.search(r"^min explained variance +90% before noise *$", shown, re.MULTILINE)

@@ -23,7 +23,7 @@ def test_a_picture_is_told_and_made_again(asked: Run, picture: Path, tmp_path: P
     done = asked("encode", str(picture), "--psnr", "36")
     assert done.exit_code == 0, done.stderr
     assert "image of 16 x 20 pixels" in done.stdout
-    assert "dB beside a peak of 1" in done.stdout
+    assert "dB for a peak of 1" in done.stdout
     version = json.loads(asked("models", "moon", "--json").stdout)
     assert (version["task"], version["functions"] < 40) == ("image", True)
     assert asked("decode", "moon", "--output", str(tmp_path / "again.png")).exit_code == 0

@@ -87,8 +87,8 @@ def test_a_spread_is_told_with_what_it_is_of(
 ) -> None:
     found = replace(VERSION.hyperparameters, noise_sd=0.5 if noise else None)
     told = facts(changed(VERSION, likelihood=likelihood, hyperparameters=found), capsys)
-    assert (told.get("noise sd"), told["process sd"]) == (noise, process)
-    assert told["scatter"] == str(likelihood["type"]).replace("_", " ")
+    assert (told.get("noise sd"), told["signal sd"]) == (noise, process)
+    assert told["likelihood"] == str(likelihood["type"]).replace("_", " ")
     assert "outliers" not in told
 
 
@@ -106,7 +106,7 @@ def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
         outliers=tuple(Outlier(row, 0.1) for row in range(count)),
     )
     told = facts(version, capsys)
-    assert told["scatter"] == "student t with 2.5 degrees of freedom"
+    assert told["likelihood"] == "student t with 2.5 degrees of freedom"
     assert told["outliers"] == said
 
 
@@ -126,14 +126,14 @@ def alternative(
 def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
     others = alternative("independent", "gaussian", -141.5), alternative("gaussian_process", "log_gaussian", -98.0)
     told = facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
-    assert told["compared"] == (
+    assert told["compared models"] == (
         "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more"
     )
     others = (
         alternative("gaussian_process", "log_gaussian", -200.25, functions=None),
         alternative("gaussian_process", "student_t", None, kind="fold_log_density"),
     )
-    assert facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)["compared"] == (
+    assert facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)["compared models"] == (
         "gaussian process with log gaussian noise 100 nats less, given up on the way; "
         "gaussian process with student t noise could not be fitted"
     )
@@ -163,7 +163,7 @@ def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFi
         Alternative(one, process, {"type": "bernoulli"}, None, "fold_log_density", None, "beyond the effort"),
     )
     score = Score(-0.125, 0.01, 100, 5, None)
-    told = facts(changed(VERSION, score=score, alternatives=others), capsys)["compared"]
+    told = facts(changed(VERSION, score=score, alternatives=others), capsys)["compared models"]
     assert told == (
         "gaussian process with bernoulli noise, city block 0.125 nats a row less; "
         "gaussian process with bernoulli noise, gaussian of one width beyond the effort"
@@ -184,7 +184,7 @@ def test_a_score_is_told_with_its_error_and_the_lack_of_one_with_its_reason(caps
     scored = Score(-2.5, 0.125, 1200, 5, None)
     told = facts(changed(VERSION, score=scored, score_loss=0.0125, unreduced_functions=4800), capsys)
     assert told["score"] == "-2.5 +- 0.125 nats a row, on 1,200 rows left out, in 5 folds"
-    assert told["score lost"] == f"0.013 nats a row, by few functions: {VERSION.functions} of 4,800"
+    assert told["score loss"] == f"0.013 nats a row, by few functions: {VERSION.functions} of 4,800"
     partly = replace(scored, folds=1, standard_error=None, reason="1 of 5 folds.")
     told = facts(changed(VERSION, score=partly), capsys)
     assert told["score"] == "-2.5 nats a row, on 1,200 rows left out, in 1 fold; 1 of 5 folds."
@@ -216,9 +216,9 @@ def test_widths_are_told_of_the_inputs_that_the_kernels_see(
 
 
 def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "own terms" not in facts(VERSION, capsys)
+    assert "additive terms" not in facts(VERSION, capsys)
     apart = replace(VERSION.hyperparameters, terms=(InputTerm("age", 0.427), InputTerm("dose", 0.05)))
-    assert facts(changed(VERSION, hyperparameters=apart), capsys)["own terms"] == "age (43%), dose (5%)"
+    assert facts(changed(VERSION, hyperparameters=apart), capsys)["additive terms"] == "age (43%), dose (5%)"
 
 
 def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureFixture[str]) -> None:
@@ -232,7 +232,7 @@ def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureF
     )
     told = facts(changed(VERSION, members=members), capsys)
     assert told["member 1"] == (
-        "weight 0.25, matern 3 2, inputs bent, 7 functions, noise sd 0.4, width a 0.5 (as standardised), "
+        "weight 0.25, matern 3 2, warped inputs, 7 functions, noise sd 0.4, width a 0.5 (as standardised), "
         "log evidence -2.00 nats"
     )
     of_class = Member(kernel, None, 3, found, evidence, None, None, "gas")

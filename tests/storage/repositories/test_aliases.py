@@ -13,7 +13,7 @@ from app.domain.conditions import ANY, UNCONDITIONAL, Condition
 from app.domain.errors import ConflictError, InUseError, PreconditionFailedError
 from app.domain.ports import OpenUnitOfWork, Slice
 from app.services.aliases import Aliases
-from app.services.prediction import Prediction
+from app.services.served_versions import ServedVersions
 from app.storage.repositories import aliases as under_test
 from app.storage.unit_of_work import unit_of_work
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
@@ -289,7 +289,7 @@ def test_another_process_serves_what_an_alias_points_to_within_a_second(
         job_id = samples.running_job(open_uow, made=made.report.plan)
         with open_uow() as uow:
             assert uow.jobs.succeed(job_id, 1, made) is not None
-    here, there = Aliases(open_uow), Prediction(unit_of_work(engine, ListedQueue), 10**6)
+    here, there = Aliases(open_uow), ServedVersions(unit_of_work(engine, ListedQueue), 10**6)
 
     def answering() -> int:
         at_hand = there.at_hand(OWNER, "small", "champion")

@@ -6,7 +6,7 @@ from time import sleep
 
 import pytest
 
-from app.services.answering import JudgedBlock, ServedVersion, judge
+from app.services.prediction import JudgedBlock, ServedVersion, judge
 from app.worker.attempts import Records
 from relevance_bayes.tables.columns import Block
 from tests.worker.scoring.bench import Bench

@@ -18,11 +18,11 @@ from app.domain.results import BatchPredicted
 from app.formats import BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
-from app.services.answering import answer, flat_columns
 from app.services.batch_predictions import BatchPredictions
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
-from app.services.prediction import Prediction
+from app.services.prediction import PredictRequest, flat_columns, predict
+from app.services.served_versions import ServedVersions
 from app.storage.unit_of_work import now, unit_of_work
 from app.worker.attempts import Records
 from app.worker.scoring import predict as under_test
@@ -35,7 +35,7 @@ from tests.narrowing import of_kind
 from tests.ports.queue import ListedQueue
 from tests.services.in_memory import InMemoryQueue
 from tests.services.small_models import small_version
-from tests.services.test_answering import served
+from tests.services.test_predictions import served
 
 OWNER = "ada"
 HERE = "this program"
@@ -75,7 +75,7 @@ class Bench:
 
     @property
     def batches(self) -> BatchPredictions:
-        return BatchPredictions(self.open_uow, Prediction(self.open_uow, 10**6), now)
+        return BatchPredictions(self.open_uow, ServedVersions(self.open_uow, 10**6), now)
 
     def dataset(self, block: Block | None = None) -> UUID:
         made = Ingest(self.open_uow, now).receive(
@@ -176,7 +176,7 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
     content = bench.file(job_id)
     assert made == BatchPredicted(ROWS, 1, len(content))
     version = served(small_version())
-    found = answer(version, table())
+    found = predict(version, PredictRequest(table()))
     columns = flat_columns(found, ("mean", "sd", "variance", "interval", "support"))
     told = FlatTable(columns, faulty_rows(ROWS, found.faults), errors_by_row(found.faults), {})
     pieces = named(BATCH_FORMATS, coded).write(Flat(told))
@@ -209,9 +209,9 @@ def test_rows_that_were_predicted_are_not_predicted_again(bench: Bench, monkeypa
     def counting(*arguments: object) -> object:
         nonlocal asked
         asked += 1
-        return answer(*arguments)  # type: ignore[arg-type]
+        return predict(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(under_test, "answer", counting)
+    monkeypatch.setattr(under_test, "predict", counting)
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt) == ("succeeded", 2)

@@ -11,13 +11,13 @@ from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
 from app.domain.scoring import JudgedNumbers, Promotion, Proof
-from app.services.answering import JudgedBlock, RegressionAnswer, ServedVersion, answer, judge
+from app.services.prediction import JudgedBlock, PredictRequest, RegressionPrediction, ServedVersion, judge, predict
 from app.worker.attempts import Attempt
 from app.worker.scoring import promote as under_test
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
-from tests.services.test_answering import served
+from tests.services.test_predictions import served
 from tests.worker.scoring.bench import OWNER, Bench, table
 
 
@@ -37,7 +37,7 @@ def high() -> Block:
         "colour": CategoryColumn((places % 2).astype(np.int32), ("red", "blue")),
         "y": NumberColumn(np.zeros(ROWS_OF_HIGH)),
     }
-    mean = of_kind(RegressionAnswer, answer(served(better()), block)).mean
+    mean = of_kind(RegressionPrediction, predict(served(better()), PredictRequest(block))).mean
     return {**block, "y": NumberColumn(mean + 0.1 * np.cos(places))}
 
 

@@ -6,11 +6,11 @@ import pytest
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, JudgedNumbers, NumberResult, NumberScores
 from app.domain.starts import MOST_STARTS, Claim
-from app.services.answering import JudgedBlock, ServedVersion, judge
+from app.services.prediction import JudgedBlock, ServedVersion, judge
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
-from tests.services.test_answering import served
+from tests.services.test_predictions import served
 from tests.worker.scoring.bench import OWNER, ROWS, Bench, table
 
 

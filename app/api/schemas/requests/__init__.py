@@ -8,7 +8,7 @@ from app.api.schemas.requests.approximation import ApproximationJobIn
 from app.api.schemas.requests.compare import COMPARE_IN, CompareIn, CompareOptions
 from app.api.schemas.requests.components import ComponentsJobIn
 from app.api.schemas.requests.image import ImageJobIn
-from app.api.schemas.requests.predict import PREDICT_IN, PredictIn, PredictOptions
+from app.api.schemas.requests.predict import PREDICT_IN, PredictIn, PredictOptionsIn
 from app.api.schemas.requests.supervised import ClassificationJobIn, InferredJobIn, RegressionJobIn
 from app.api.validation import AT
 
@@ -19,7 +19,7 @@ __all__ = [
     "CompareIn",
     "CompareOptions",
     "PredictIn",
-    "PredictOptions",
+    "PredictOptionsIn",
     "TrainingJobIn",
 ]
 

@@ -89,7 +89,7 @@ class AnswerOptions(BaseModel):
         )
 
 
-class PredictOptions(AnswerOptions):
+class PredictOptionsIn(AnswerOptions):
     """How predictions are wanted; these stand beside the table."""
 
     on_error: Literal["fail", "per_row"] = Field(
@@ -105,7 +105,7 @@ class PredictOptions(AnswerOptions):
     )
 
 
-class PredictColumnsIn(PredictOptions):
+class PredictColumnsIn(PredictOptionsIn):
     """A table by columns.
 
     Where the model knows the noise of each row, the column of its sds may stand in it: in all rows, or in none.
@@ -114,13 +114,13 @@ class PredictColumnsIn(PredictOptions):
     columns: dict[str, list[Cell]]
 
 
-class PredictRecordsIn(PredictOptions):
+class PredictRecordsIn(PredictOptionsIn):
     """A table by rows, each naming its columns."""
 
     rows: list[dict[str, Cell]]
 
 
-class PredictArraysIn(PredictOptions):
+class PredictArraysIn(PredictOptionsIn):
     """A table by rows, the columns named once."""
 
     names: list[str]

@@ -45,14 +45,14 @@ def add_client_commands(application: typer.Typer) -> None:
         application.command()(command)
     application.command("import")(import_version)
 
-    aliases = typer.Typer(help="Names for versions of models, which move: MODEL@ALIAS.", no_args_is_help=True)
+    aliases = typer.Typer(help="Aliases of versions: MODEL@ALIAS.", no_args_is_help=True)
     aliases.command("set")(move)
     aliases.command("list")(list_aliases)
     aliases.command("remove")(unset)
     aliases.command("history")(history)
     application.add_typer(aliases, name="aliases")
 
-    webhooks = typer.Typer(help="Have URLs told when a job has ended.", no_args_is_help=True)
+    webhooks = typer.Typer(help="Webhooks: URLs that are notified when a job has ended.", no_args_is_help=True)
     webhooks.command("add")(add)
     webhooks.command("list")(list_webhooks)
     webhooks.command("remove")(remove)

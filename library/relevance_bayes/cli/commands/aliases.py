@@ -8,7 +8,7 @@ from relevance_bayes.cli.commands.options import HERE, AsJson, Url
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")]
 AliasName = Annotated[str, typer.Argument(metavar="ALIAS", help="As in MODEL@ALIAS.")]
-Reason = Annotated[str | None, typer.Option(help="Why, for those who come later.")]
+Reason = Annotated[str | None, typer.Option(help="The reason, kept in the history.")]
 
 
 def move(
@@ -40,7 +40,7 @@ def list_aliases(model: Model, *, as_json: AsJson = False, url: Url = HERE) -> N
 
 
 def unset(model: Model, alias: AliasName, *, reason: Reason = None, url: Url = HERE) -> None:
-    """Have ALIAS of MODEL point nowhere; versions stay, and so does its history."""
+    """Remove ALIAS of MODEL; versions stay, and so does its history."""
     from relevance_bayes.cli.aliases import remove_alias
     from relevance_bayes.cli.connection import service
 
@@ -56,7 +56,7 @@ def history(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List how ALIAS of MODEL moved, newest first: who did it, and why."""
+    """List the moves of ALIAS of MODEL, newest first: who moved it, and why."""
     from relevance_bayes.cli.aliases import show_history
     from relevance_bayes.cli.connection import service
 

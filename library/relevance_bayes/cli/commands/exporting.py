@@ -35,7 +35,7 @@ def export(
     ] = None,
     url: Url = HERE,
 ) -> None:
-    """Write a version of MODEL to a file, for other programs or another service."""
+    """Export a version of MODEL to a file, for other programs or another service."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.exporting import export
 
@@ -50,7 +50,7 @@ def import_version(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Make the exported version in FILE (.json or .npz) the next one of a model."""
+    """Import the exported version in FILE (.json or .npz) as the next one of a model."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.exporting import take_in
 

@@ -21,7 +21,8 @@ def predict(
     version: Version = None,
     interval: Annotated[float, typer.Option(help="Probability within lower and upper.")] = 0.95,
     explain: Annotated[
-        int | None, typer.Option(min=1, max=20, help="Name so many functions of the model that add most to each row.")
+        int | None,
+        typer.Option(min=1, max=20, help="Show so many functions of the model that contribute most to each row."),
     ] = None,
     class_priors: Annotated[
         str | None, typer.Option(metavar="JSON|FILE", help='How frequent each class is, as {"no": 0.98, "yes": 0.02}.')
@@ -37,7 +38,7 @@ def predict(
         float | None, typer.Option(min=0, help="Leave undecided what is expected to cost more than this.")
     ] = None,
     components: Annotated[
-        int | None, typer.Option(min=1, help="Of components: tell so many of the first, 10 by default.")
+        int | None, typer.Option(min=1, help="Of components: the number of them in the output, 10 by default.")
     ] = None,
     coded: Annotated[
         str | None,
@@ -92,7 +93,7 @@ def decode(
     version: Version = None,
     url: Url = HERE,
 ) -> None:
-    """Make the image or the signal again that MODEL tells."""
+    """Decode the image or the signal that MODEL encodes."""
     from relevance_bayes.cli.coding import decode
     from relevance_bayes.cli.connection import service
 
@@ -103,14 +104,14 @@ def decode(
 def jobs(
     job: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
     *,
-    cancel: Annotated[str | None, typer.Option(metavar="JOB", help="End this one.")] = None,
-    retry: Annotated[str | None, typer.Option(metavar="JOB", help="Do this one again, which has ended.")] = None,
-    follow: Annotated[bool, typer.Option("--follow", help="Tell what happens to it until it has ended.")] = False,
+    cancel: Annotated[str | None, typer.Option(metavar="JOB", help="Cancel this job.")] = None,
+    retry: Annotated[str | None, typer.Option(metavar="JOB", help="Retry this job, which has ended.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Follow the events of the job until its end.")] = False,
     limit: Annotated[int, typer.Option(help="Most jobs to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List jobs of all kinds, show or follow one, cancel one, or do one again."""
+    """List jobs of all kinds; show, follow, cancel or retry one."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.jobs import cancel_job, follow_job, list_jobs, retry_job, show_job
 
@@ -136,7 +137,7 @@ def datasets(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List datasets, whose ids stand for their files."""
+    """List datasets."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.listing import list_datasets
 
@@ -171,7 +172,7 @@ def models(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List models, or show what one has learned."""
+    """List models, or show one."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.listing import list_models, list_vectors, show_model
     from relevance_bayes.cli.registry import read_tags
@@ -189,8 +190,8 @@ def annotate(
     name: Annotated[str, typer.Argument(metavar="MODEL", help="A model, or a version of it: MODEL@ALIAS, MODEL@3.")],
     *,
     description: Annotated[str | None, typer.Option(help="What it is; empty for nothing.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="Have this tag.")] = None,
-    untag: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Have this tag no more.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="Set this tag.")] = None,
+    untag: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Remove this tag.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -210,7 +211,7 @@ def lineage(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Tell where a version comes from: its data, what was asked for, and the program that made it."""
+    """Show the lineage of a version: its data, the request, and the program that made it."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.registry import show_lineage
 
@@ -224,7 +225,7 @@ def statistics(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Tell what a version was asked for: requests, rows, errors and times, counted by the process that answers."""
+    """Show the usage of a version: requests, rows, errors and latencies, counted by the process that answers."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.registry import show_statistics
 
@@ -243,7 +244,7 @@ def compare(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Say where two versions disagree on the rows of FILE, and by how much: SECOND less FIRST."""
+    """Compare two versions on the rows of FILE: SECOND minus FIRST."""
     from relevance_bayes.cli.comparing import compare
     from relevance_bayes.cli.connection import service
 

@@ -17,7 +17,7 @@ MaybeFile = Annotated[
 ]
 
 
-Dataset = Annotated[str | None, typer.Option(metavar="ID", help="A dataset that is there, for FILE.")]
+Dataset = Annotated[str | None, typer.Option(metavar="ID", help="An uploaded dataset, instead of FILE.")]
 
 
 class Metric(StrEnum):
@@ -32,7 +32,7 @@ class Metric(StrEnum):
 
 
 class By(StrEnum):
-    """What has to be above the margin."""
+    """What must exceed the margin."""
 
     INTERVAL = "interval"
     ESTIMATE = "estimate"
@@ -43,11 +43,11 @@ def evaluate(
     file: MaybeFile = None,
     *,
     dataset: Dataset = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")] = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Say how good the predictions of MODEL are: put those for FILE beside what came."""
+    """Evaluate MODEL: its predictions for FILE against the targets there."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.evaluating import evaluate
 
@@ -113,7 +113,7 @@ def predict_dataset(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Have a worker predict for all rows of FILE or a dataset, however many, and download what MODEL answers."""
+    """Predict for all rows of FILE or a dataset in a batch job, and download the result."""
     from relevance_bayes.cli.batches import WantedFile, predict_dataset
     from relevance_bayes.cli.connection import service
 

@@ -50,11 +50,11 @@ class Prefer(StrEnum):
 
 def train(
     file: ReadableFile,
-    target: Annotated[str | None, typer.Option(help="The column to learn.")] = None,
+    target: Annotated[str | None, typer.Option(help="The target column.")] = None,
     *,
     model: Annotated[str | None, typer.Option(help="Name of the model; by default the file's.")] = None,
     inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="A column to learn from; repeat for more.")
+        list[str] | None, typer.Option("--input", help="An input column; repeat for more. By default all that can be.")
     ] = None,
     task: Annotated[Task | None, typer.Option(help="Found out from the target where not given.")] = None,
     likelihood: Annotated[
@@ -63,7 +63,7 @@ def train(
             parser=members.likelihood,
             autocompletion=members.likelihoods,
             metavar="NAME",
-            help="How the target scatters: gaussian by default; student_t with outliers, log_gaussian for positive "
+            help="The likelihood: gaussian by default; student_t with outliers, log_gaussian for positive "
             "numbers, poisson or negative_binomial for counts; "
             "bernoulli for two classes, categorical for more, bernoulli_per_class for a "
             "model of each, one_against_rest for many.",
@@ -72,7 +72,7 @@ def train(
     prior: Annotated[
         Prior | None,
         typer.Option(
-            help="Of the weights. By default automatic: a Gaussian process, or independent if that is better."
+            help="The prior of the weights. By default automatic: a Gaussian process, or independent if that is better."
         ),
     ] = None,
     kernel: Annotated[
@@ -101,11 +101,11 @@ def train(
         str | None,
         typer.Option(metavar="NAME", help="The column of each row's known noise sd, in the target's units."),
     ] = None,
-    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; error by default.")] = None,
+    missing: Annotated[Missing | None, typer.Option(help="How missing values are treated; error by default.")] = None,
     split: Annotated[
         str | None, typer.Option(help="random (the default), order, order:COLUMN, or group:COLUMN for groups.")
     ] = None,
-    holdout: Annotated[float | None, typer.Option(help="Share of rows only measured on.")] = None,
+    holdout: Annotated[float | None, typer.Option(help="Share of the rows that is held out, to measure on.")] = None,
     validation: Annotated[
         int | None, typer.Option(min=2, max=20, help="Train again without each of so many folds, to measure on it.")
     ] = None,
@@ -126,17 +126,17 @@ def train(
         typer.Option(min=0.0, metavar="NATS", help="A row, that fewer functions may cost; .01 by default."),
     ] = None,
     priority: Annotated[
-        int | None, typer.Option(min=-100, max=100, help="Begin sooner than your jobs of less; 0 by default.")
+        int | None, typer.Option(min=-100, max=100, help="Jobs of higher priority start first; 0 by default.")
     ] = None,
     request: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="A JSON file with any request; options win over it."),
     ] = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")] = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Train on FILE, and say what was learned.
+    """Train on FILE, and show what was learned.
 
     FILE is in any format that tables come in, told apart by its name. Everything but --target has a good default.
     """

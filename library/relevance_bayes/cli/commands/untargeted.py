@@ -1,4 +1,4 @@
-"""What learns without a target: few terms of a known function, components of rows, and codes of images and signals."""
+"""Commands that learn without a target: approximations, components, codes of images and signals."""
 
 from typing import Annotated
 
@@ -22,15 +22,17 @@ def approximate(
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="A column that says where terms stand; repeat for more.")
     ] = None,
-    constant: Annotated[float | None, typer.Option(help="What the function has beside its terms.")] = None,
-    tolerance: Annotated[float | None, typer.Option(help="Share of it that may be missed; 0.01 by default.")] = None,
+    constant: Annotated[float | None, typer.Option(help="The constant that is added to the terms.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Largest relative error; 0.01 by default.")] = None,
     max_functions: Annotated[int | None, typer.Option(min=1, help="Keep so many terms at most.")] = None,
-    density: Annotated[bool, typer.Option("--density", help="Keep it a density: none below 0, its integral.")] = False,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    density: Annotated[
+        bool, typer.Option("--density", help="Keep it a density: nowhere negative, with the same integral.")
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")] = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Tell a known sum of Gaussians by few of its terms.
+    """Approximate a known sum of Gaussians by few of its terms.
 
     FILE has a row for each term: a support vector machine, the mean of a Gaussian process, a kernel density estimate.
     """
@@ -57,7 +59,7 @@ def components(
     *,
     model: Annotated[str | None, typer.Option(help="Name of the model; by default the file's.")] = None,
     inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="A column to look at; repeat for more. By default all.")
+        list[str] | None, typer.Option("--input", help="An input column; repeat for more. By default all.")
     ] = None,
     kernel: Annotated[
         str | None,
@@ -65,13 +67,13 @@ def components(
             parser=members.covariance,
             autocompletion=members.covariances,
             metavar="NAME",
-            help="How alike two rows are; gaussian by default.",
+            help="The kernel; gaussian by default.",
         ),
     ] = None,
     width: Annotated[
         str | None,
         typer.Option(
-            help="How far likeness reaches, in the inputs' own units: a number, or one for each --input as 0.5,2. By "
+            help="The kernel's width, in the inputs' own units: a number, or one for each --input as 0.5,2. By "
             "default the inputs are standardised, and it is the median distance between two rows."
         ),
     ] = None,
@@ -82,15 +84,15 @@ def components(
         ),
     ] = None,
     min_explained_variance: Annotated[
-        float | None, typer.Option(help="Share of the rows' variance that is no noise; 0.9 by default.")
+        float | None, typer.Option(help="Smallest share of the variance that components explain; 0.9 by default.")
     ] = None,
-    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; error by default.")] = None,
+    missing: Annotated[Missing | None, typer.Option(help="How missing values are treated; error by default.")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides which rows are drawn where there are many.")] = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")] = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Learn what rows have in common, to tell which are new.
+    """Learn kernel principal components of rows, to score how new a row is.
 
     FILE has usual rows: few of them are kept, which carry the principal components of all. What `relevance predict`
     then says of other rows has their components, what these miss, and their novelty, near 1 where a row is new.
@@ -125,7 +127,7 @@ def encode(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Tell an image or a signal by few functions.
+    """Encode an image or a signal by few functions.
 
     FILE is a PNG, or an npy file of one dimension or two. Where neither a number nor a ratio is given, functions are
     kept that earn the price of their choice, and what is left is taken for noise.

@@ -28,7 +28,7 @@ def add(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Have URL told, and show, this once, the secret that its messages are signed with."""
+    """Add a webhook at URL, and show, this once, the secret that its messages are signed with."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.webhooks import add_webhook
 
@@ -46,7 +46,7 @@ def list_webhooks(*, as_json: AsJson = False, url: Url = HERE) -> None:
 
 
 def remove(webhook: WebhookId, *, url: Url = HERE) -> None:
-    """Tell WEBHOOK no more, and forget what it was told."""
+    """Remove WEBHOOK and its deliveries."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.webhooks import remove_webhook
 
@@ -61,7 +61,7 @@ def deliveries(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List what WEBHOOK was told, and what came back."""
+    """List the deliveries to WEBHOOK and their responses."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.webhooks import list_deliveries
 
@@ -70,7 +70,7 @@ def deliveries(
 
 
 def try_out(webhook: WebhookId, *, as_json: AsJson = False, url: Url = HERE) -> None:
-    """Send WEBHOOK a signed message that tells of nothing."""
+    """Send WEBHOOK a signed test message."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.webhooks import try_webhook
 
@@ -85,7 +85,7 @@ def redeliver(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Tell WEBHOOK again."""
+    """Deliver again to WEBHOOK."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.webhooks import redeliver
 

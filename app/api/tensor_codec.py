@@ -1,0 +1,111 @@
+"""Requests of the Open Inference Protocol: tensors become rows to predict for, predictions become tensors."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.api.inference.messages import InferenceOptions, InferenceRequest, read_request
+from app.api.inference.responses import InferenceResponse, render_response
+from app.api.inference.signature import block_of, inputs_of, outputs_of, tensors_of
+from app.api.inference.tensors import from_bytes
+from app.api.json_codec import max_containers
+from app.api.prediction import YieldGil, is_read_quickly
+from app.domain.errors import MalformedBodyError, TooLargeError
+from app.formats.misfits import refuse
+from app.services.prediction import USUAL, Prediction, PredictOptions, PredictRequest, ServedVersion
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+
+@dataclass(frozen=True)
+class RenderedTensors:
+    """The body of a response, and how many of its first bytes are JSON, None where all of them are."""
+
+    content: bytes
+    header_length: int | None
+
+
+class TensorCodec:
+    """A body whose first `header_length` bytes are JSON, all where None; 0: all is the one input."""
+
+    def __init__(self, body: bytes, header_length: int | None, max_rows: int) -> None:
+        self._body = body
+        self._header_length = header_length
+        self._max_rows = max_rows
+        self._options = InferenceOptions()
+
+    def read_inline(self, served: ServedVersion) -> PredictRequest | None:
+        """A body that is read and predicted for in no time."""
+        return self._read(served) if is_read_quickly(served, len(self._body)) else None
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Never: small bodies need no thread."""
+        return False
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Raises what is wrong with the body."""
+        return self._read(served)
+
+    def render(
+        self, served: ServedVersion, request: PredictRequest, prediction: Prediction
+    ) -> Iterator[RenderedTensors]:
+        """JSON, and what is to be binary behind it."""
+        yield RenderedTensors(*render_response(response_of(served, self._options, prediction)))
+
+    def _read(self, served: ServedVersion) -> PredictRequest:
+        if self._header_length == 0:
+            asked = _only_input(served, self._body)
+        else:
+            containers = max_containers(self._max_rows)
+            asked = read_request(self._body, self._header_length, max_containers=containers)
+        self._options = asked.options
+        return request_of(served, asked, self._max_rows)
+
+
+def request_of(served: ServedVersion, asked: InferenceRequest, max_rows: int) -> PredictRequest:
+    """The rows that the tensors of a request hold; raises what is wrong with them."""
+    block, misfits = block_of(served, asked.inputs)
+    if (rows := block_rows(block)) > max_rows:
+        raise TooLargeError(f"There are {rows} rows, more than {max_rows}; send them in parts.")
+    if rows == 0:
+        raise MalformedBodyError("The tensors have no rows.")
+    refuse(misfits)
+    return PredictRequest(block, _options(asked.options.interval), refuses=True)
+
+
+def response_of(served: ServedVersion, options: InferenceOptions, prediction: Prediction) -> InferenceResponse:
+    """The outputs that were asked for; raises MalformedBodyError for those that there are not."""
+    found = tensors_of(prediction, options.names)
+    names = options.names or tuple(found)
+    unknown = [name for name in names if name not in found]
+    if unknown:
+        known = ", ".join(kind.name for kind in outputs_of(served))
+        raise MalformedBodyError(f"There is no output {unknown[0]!r}; the model has {known}.")
+    version, binary = served.version, options.binary_names
+    return InferenceResponse(
+        version.model,
+        str(version.number),
+        options.id,
+        tuple([found[name] for name in names]),
+        tuple([name in binary if options.names else options.binary for name in names]),
+    )
+
+
+def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:
+    """The request of a body that is nothing but the values of the one input."""
+    only, *others = inputs_of(served)
+    if others:
+        raise MalformedBodyError(f"The model has {1 + len(others)} inputs: a body without JSON can hold one alone.")
+    width = 8
+    for length in only.shape[1:]:
+        width *= length
+    tensor = from_bytes(only.name, only.datatype, (len(body) // width, *only.shape[1:]), memoryview(body))
+    return InferenceRequest((tensor,), InferenceOptions(binary=True))
+
+
+def _options(interval: float | None) -> PredictOptions:
+    if interval is None:
+        return USUAL
+    if not 0.0 < interval < 1.0:
+        detail = f"The parameter `interval`: expected a probability between 0 and 1, got {interval}."
+        raise InvalidRequestError(detail, [Fault(detail, "/parameters/interval")])
+    return PredictOptions(interval)

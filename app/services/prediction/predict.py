@@ -1,0 +1,54 @@
+"""The one function that every prediction goes through, whatever the protocol, the format and the task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.formats.misfits import refuse
+from app.services.prediction.options import PredictOptions
+from app.services.prediction.served import Prediction, ServedVersion
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import Fault
+
+USUAL = PredictOptions()
+
+
+@dataclass(frozen=True, eq=False)
+class PredictRequest:
+    """A block of N rows to predict for, and how.
+
+    `outputs` are the members that are rendered, empty: all. `misfits` are cells that do not fit in their columns, which
+    are gaps in the block. With `refuses` a row with a fault refuses the request, else it is NaN throughout. `lines`
+    (N,) are the line numbers of rows that stand on a line each; `escapes_formulas` is of predictions in CSV alone.
+    """
+
+    block: Block
+    options: PredictOptions = USUAL
+    outputs: tuple[str, ...] = ()
+    misfits: tuple[Fault, ...] = ()
+    refuses: bool = False
+    lines: tuple[int, ...] = ()
+    escapes_formulas: bool = False
+
+
+def predict(served: ServedVersion, request: PredictRequest) -> Prediction:
+    """Predict the rows of a request, with all that is wrong with them in `faults`.
+
+    Raises InvalidDataError where such rows are refused, InvalidRequestError for options that the task does not have.
+    """
+    if request.refuses:
+        refuse(request.misfits)
+    prediction = served.model.predict(request.block, request.options)
+    faults, misfits = prediction.faults, request.misfits
+    if not (faults or misfits):
+        return prediction
+    if request.lines:
+        faults = _with_lines(faults, request.lines)
+    if request.refuses:
+        refuse(faults)
+    # A cell that did not fit is a gap in the block: the fault of the gap adds nothing.
+    known = {fault.row for fault in misfits}
+    return replace(prediction, faults=(*misfits, *(fault for fault in faults if fault.row not in known)))
+
+
+def _with_lines(faults: Sequence[Fault], lines: Sequence[int]) -> tuple[Fault, ...]:
+    return tuple(fault if fault.row is None else replace(fault, line=lines[fault.row]) for fault in faults)

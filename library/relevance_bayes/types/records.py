@@ -1,0 +1,75 @@
+"""Records, which are frozen dataclasses, from plain JSON and back: see `relevance_bayes.types.decoders`."""
+
+from dataclasses import is_dataclass
+from datetime import datetime
+from enum import Enum
+from functools import cache, cached_property
+from typing import Generic, TypeGuard, TypeVar
+from uuid import UUID
+
+from relevance_bayes.types.decoders import decoder_of, fields_of
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.refusals import Refused, faults_of
+from relevance_bayes.types.scalars import PLAIN, Decoder
+
+T = TypeVar("T")
+
+
+class Converter(Generic[T]):
+    """Reads and checks what an annotation says; the hints of each class are resolved once."""
+
+    def __init__(self, annotation: object) -> None:
+        self._annotation = annotation
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        return decoder_of(self._annotation)
+
+    def decode(self, value: object, where: str = "") -> T:
+        """The record that a JSON value says; raises InvalidRequestError with pointers below `where`."""
+        try:
+            found = self._decoder(value)
+        except Refused as error:
+            faults = faults_of(error.refusals, where)
+            first = faults[0]
+            detail = f"At {first.pointer}: {first.detail}" if first.pointer else first.detail
+            raise InvalidRequestError(detail, faults) from error
+        assert self._is_decoded(found)
+        return found
+
+    def _is_decoded(self, value: object) -> TypeGuard[T]:
+        """True of everything that the decoder has returned."""
+        return True
+
+
+def encode(value: object) -> object:
+    """A record as plain JSON, under the names of its members; arrays and whatever else it can't know stay as they are.
+
+    Members with the metadata `exclude` are left out.
+    """
+    kind: type = type(value)
+    if kind in PLAIN:
+        return value
+    if (names := _written(kind)) is not None:
+        return {name: encode(getattr(value, name)) for name in names}
+    match value:
+        case dict():
+            return {name: encode(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [encode(inner) for inner in value]
+        case Enum():
+            return value.value
+        case UUID():
+            return str(value)
+        case datetime():
+            return value.isoformat().replace("+00:00", "Z")
+        case _:
+            return value
+
+
+@cache
+def _written(kind: type) -> tuple[str, ...] | None:
+    """The members of a dataclass that are written; None of another type."""
+    if not is_dataclass(kind):
+        return None
+    return tuple(member.name for member in fields_of(kind) if not member.metadata.get("exclude"))

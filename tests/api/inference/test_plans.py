@@ -1,0 +1,71 @@
+"""A request that is read by a plan is read as without one, and what is wrong with one is said alike."""
+
+import orjson
+import pytest
+
+from app.api.inference import messages
+from app.api.inference.messages import InferenceRequest, read_request
+from relevance_bayes.types.errors import RelevanceError
+
+TENSOR = {"name": "input", "shape": [2, 2], "datatype": "FP64", "data": [1.0, 2.5, -3.0, 4e-300]}
+HEAD = {"name": "input", "shape": [1, 2], "datatype": "FP32", "parameters": {"binary_data_size": 8}}
+VALUES = b"\x00\x00\x80\x3f\x00\x00\x00\xc0"
+
+
+def text(tensor: object, **others: object) -> bytes:
+    return orjson.dumps({"inputs": [tensor], **others})
+
+
+JSON_BODIES = [
+    text(TENSOR),
+    text(TENSOR, id="mine", outputs=[{"name": "mean"}]),
+    text(TENSOR, parameters={"interval": 0.5, "binary_data_output": True}),
+    text({**TENSOR, "datatype": "FP32"}),
+    text({**TENSOR, "shape": [0, 2], "data": []}),
+    text({**TENSOR, "shape": [3, 2]}),
+    text({**TENSOR, "shape": [2.0, 2]}),
+    text({**TENSOR, "data": [[1.0, 2.0], [3.0, 4.0]]}),
+    text({**TENSOR, "data": [1.0, None, 2.0, 3.0]}),
+    text({**TENSOR, "datatype": "INT8"}),
+    text({**TENSOR, "datatype": "FP32", "data": [1.0, 2.0, 3.0, 1e300]}),
+    text({**TENSOR, "parameters": {"data": [1.0]}}),
+    text({**TENSOR, "parameters": {"shared_memory_region": "x"}}),
+    text(TENSOR)[:-3] + b',"data":[]}]}',
+    text(TENSOR).replace(b'"data":', b' "data" : '),
+    text(TENSOR).replace(b"4e-300", b"4e-300,"),
+    text(TENSOR).replace(b"]}]}", b"]}]"),
+    orjson.dumps({"inputs": [TENSOR, TENSOR]}),
+    orjson.dumps({"inputs": [TENSOR, {**TENSOR, "name": "other"}]}),
+]
+BINARY_BODIES = [
+    (text(HEAD), VALUES),
+    (text(HEAD, outputs=[{"name": "mean", "parameters": {"binary_data": True}}]), VALUES),
+    (text(HEAD), VALUES[:-1]),
+    (text(HEAD), VALUES + b"\x00"),
+    (text({**HEAD, "shape": [2, 2]}), VALUES),
+    (text({**HEAD, "parameters": {"binary_data_size": -8}}), VALUES),
+    (orjson.dumps({"inputs": [HEAD, {**HEAD, "name": "other"}]}), VALUES + VALUES),
+    (orjson.dumps({"inputs": [HEAD, TENSOR]}), VALUES),
+]
+BODIES = [(body, None) for body in JSON_BODIES] + [(head + values, len(head)) for head, values in BINARY_BODIES]
+
+
+def read(body: bytes, length: int | None) -> tuple[object, ...]:
+    try:
+        found: InferenceRequest = read_request(body, length, max_containers=1_000)
+    except RelevanceError as error:
+        return type(error), error.detail
+    return found.options, [(*tensor[:3], list(tensor.values)) for tensor in found.inputs]
+
+
+@pytest.mark.parametrize(("body", "length"), BODIES)
+def test_a_plan_changes_nothing(body: bytes, length: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, again = read(body, length), read(body, length)
+    monkeypatch.setattr(messages, "_read_by_plan", lambda *_: None)
+    assert first == again == read(body, length)
+
+
+def test_the_commonest_requests_have_plans() -> None:
+    assert messages._read_by_plan(JSON_BODIES[0], None, 1_000) is not None
+    head, values = BINARY_BODIES[0]
+    assert messages._read_by_plan(head + values, len(head), 1_000) is not None

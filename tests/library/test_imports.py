@@ -1,0 +1,52 @@
+"""The library stands on numpy and scipy alone: what other programs import brings no framework with it."""
+
+import json
+import subprocess
+import sys
+
+from app.exports.formats import RENDERINGS
+from tests.exports.trained import trained
+
+FOREIGN = (
+    "alembic", "dbos", "fastapi", "grpc", "httpx", "msgspec", "onnx", "orjson", "psycopg", "pyarrow", "pydantic",
+    "pydantic_core", "pydantic_settings", "sqlalchemy", "starlette", "structlog", "typer", "uvicorn",
+)  # fmt: skip
+
+PROGRAM = f"""
+import sys
+import relevance_bayes.documents.reading, relevance_bayes.documents.writing, relevance_bayes.documents.arrays
+import relevance_bayes.plans, relevance_bayes.tables.encoding, relevance_bayes.types.records
+print(*sorted(set(sys.modules) & {set(FOREIGN)!r}))
+print("app" in sys.modules)
+"""
+
+
+def test_documents_plans_and_tables_import_no_framework() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout == "\nFalse\n"
+
+
+def test_records_import_no_arrays() -> None:
+    program = "import sys, relevance_bayes.types.records; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+READS = """
+import json, sys
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
+from relevance_bayes.documents.writing import document_of
+from relevance_bayes.types.records import encode
+import numpy as np
+
+made = version_of(DOCUMENT.decode(json.load(sys.stdin)))
+assert not {"app", "pydantic"} & set(sys.modules)
+print(json.dumps(encode(document_of(made)), default=np.ndarray.tolist))
+"""
+
+
+def test_an_exported_document_is_read_and_written_by_the_library_alone() -> None:
+    exported = RENDERINGS["json"].render(trained("bent, additive, free"))
+    done = subprocess.run([sys.executable, "-c", READS], input=exported, capture_output=True, check=True)
+    assert json.loads(done.stdout) == json.loads(exported)

@@ -1,0 +1,254 @@
+"""Records come back from their JSON, and what is none is refused at its place."""
+
+import json
+import math
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from relevance_bayes.types.annotations import Bounds, OneBy, OneOf
+from relevance_bayes.types.decoders import decoder_of
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.records import Converter, encode
+
+
+class Colour(StrEnum):
+    """An enumeration."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass(frozen=True)
+class Circle:
+    """One member of a union, which has a member with a default and takes no others."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    radius: Annotated[float, Bounds(gt=0.0, allow_inf_nan=False)]
+    type: Literal["circle"] = "circle"
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """Another, which ignores members that it has not."""
+
+    sides: Annotated[int, Bounds(ge=3, le=2**53)]
+    type: Literal["polygon"] = "polygon"
+
+
+Shape = Annotated[Circle | Polygon, OneOf("type")]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A member of a union that is told by its members."""
+
+    first: int
+    second: int
+
+
+def _one_or_two(members: object) -> type:
+    return Pair if isinstance(members, dict) and "first" in members else Circle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """All shapes of members."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    name: Annotated[str, Bounds(pattern="^[a-z]+$", min_length=1, max_length=8)]
+    key: UUID
+    at: datetime
+    colour: Colour
+    visible: bool
+    label: str | int | float | bool
+    width: Literal["thin"] | float
+    share: float = field(metadata={"ge": 0.0, "le": 1.0, "allow_inf_nan": False})
+    shape: Shape
+    bare: Circle | Polygon | None = None
+    either: Annotated[Circle | Pair, OneBy(_one_or_two)]
+    shapes: Annotated[list[Shape], Bounds(fail_fast=True)]
+    points: tuple[int, ...] = ()
+    figures: dict[str, dict[str, float]] = field(default_factory=dict)
+    report: dict[str, object] = field(default_factory=dict)
+    inner: "Drawing | None" = None
+    former: int | None = field(default=None, metadata={"exclude": True})
+
+
+DRAWING: Converter[Drawing] = Converter(Drawing)
+PYDANTIC = TypeAdapter(Drawing)
+
+reals = st.floats(allow_nan=False, allow_infinity=False)
+circles = st.builds(Circle, st.floats(1e-300, 1e300))
+shapes = circles | st.builds(Polygon, st.integers(3, 2**53))
+drawings: st.SearchStrategy[Drawing] = st.deferred(
+    lambda: st.builds(
+        Drawing,
+        name=st.from_regex("[a-z]{1,8}", fullmatch=True),
+        key=st.uuids(),
+        at=st.datetimes(timezones=st.just(UTC)) | st.datetimes(),
+        colour=st.sampled_from(Colour),
+        visible=st.booleans(),
+        label=st.text() | st.integers() | reals | st.booleans(),
+        width=st.just("thin") | reals,
+        share=st.floats(0.0, 1.0),
+        shape=shapes,
+        bare=st.none() | shapes,
+        either=circles | st.builds(Pair, st.integers(), st.integers()),
+        shapes=st.lists(shapes, max_size=3),
+        points=st.lists(st.integers(), max_size=3).map(tuple),
+        figures=st.dictionaries(st.text(), st.dictionaries(st.text(), reals, max_size=2), max_size=2),
+        report=st.dictionaries(st.text(), st.none() | st.text() | st.lists(reals, max_size=2), max_size=2),
+        inner=st.none() | drawings,
+    )
+)
+
+
+@given(drawings)
+def test_a_record_comes_back_from_its_json(drawing: Drawing) -> None:
+    text = json.dumps(encode(drawing))
+    found = DRAWING.decode(json.loads(text))
+    assert found == drawing
+    assert encode(found) == encode(drawing)
+    assert type(found.label) is type(drawing.label)
+    assert PYDANTIC.validate_json(text, strict=True) == drawing
+    assert json.loads(text) == json.loads(PYDANTIC.dump_json(drawing))
+
+
+WHOLE: dict[str, object] = {
+    "name": "house",
+    "key": "00000000-0000-0000-0000-000000000001",
+    "at": "2024-05-01T13:00:00Z",
+    "colour": "red",
+    "visible": True,
+    "label": 3,
+    "width": 2,
+    "share": 0.5,
+    "shape": {"type": "circle", "radius": 1.0},
+    "either": {"first": 1, "second": 2},
+    "shapes": [{"type": "polygon", "sides": 3}],
+}
+
+
+def faults(value: object) -> list[tuple[str | None, str]]:
+    """Where and what is wrong with a drawing."""
+    with pytest.raises(InvalidRequestError) as caught:
+        DRAWING.decode(value, "/drawing")
+    assert caught.value.faults[0].detail in caught.value.detail
+    return [(fault.pointer, fault.detail) for fault in caught.value.faults]
+
+
+def test_whole_numbers_are_floats_where_these_are_expected_and_floats_integers_where_they_are_whole() -> None:
+    found = DRAWING.decode({**WHOLE, "points": [1.0, 2], "label": 3.0, "share": 1})
+    assert (found.points, found.width, found.share) == ((1, 2), 2.0, 1.0)
+    assert [type(one) for one in (*found.points, found.width, found.share, found.label)] == [
+        int, int, float, float, float,
+    ]  # fmt: skip
+
+
+def test_members_that_are_left_out_have_their_defaults_and_unknown_ones_are_ignored_where_the_class_allows_it() -> None:
+    found = DRAWING.decode({**WHOLE, "shape": {"type": "polygon", "sides": 4, "colour": "red"}})
+    assert (found.bare, found.points, found.figures, found.former) == (None, (), {}, None)
+    assert found.shape == Polygon(4)
+    assert "former" not in dict.fromkeys(encoded(found))
+
+
+def encoded(drawing: Drawing) -> dict[str, object]:
+    """The members of a drawing as JSON."""
+    found = encode(drawing)
+    assert isinstance(found, dict)
+    return found
+
+
+REFUSALS: list[tuple[str, object, str, str]] = [
+    ("name", "House", "/name", "Should be a text that matches ^[a-z]+$, got \"House\"."),
+    ("name", "", "/name", "Should be a text that matches ^[a-z]+$, got \"\"."),
+    ("name", "abcdefghi", "/name", "Should be of length 8 at most, got \"abcdefghi\"."),
+    ("name", 3, "/name", "Should be a valid string, got 3."),
+    ("name", None, "/name", "Should be a valid string, got null."),
+    ("key", "house", "/key", "Should be a UUID as text, got \"house\"."),
+    ("at", "2024-05-01", "/at", "Should be an ISO 8601 date and time, got \"2024-05-01\"."),
+    ("at", "2024-13-01T00:00:00Z", "/at", "Should be an ISO 8601 date and time, got \"2024-13-01T00:00:00Z\"."),
+    ("at", 1714568400, "/at", "Should be a valid string, got 1714568400."),
+    ("colour", "green", "/colour", "Should be one of 'red', 'blue', got \"green\"."),
+    ("colour", ["red"], "/colour", "Should be one of 'red', 'blue', got [\"red\"]."),
+    ("visible", 1, "/visible", "Should be a valid boolean, got 1."),
+    ("label", None, "/label", "got null."),
+    ("label", [1], "/label", "got [1]."),
+    ("width", "thick", "/width", "Should be 'thin', got \"thick\"."),
+    ("width", True, "/width", "got true."),
+    ("width", 10**400, "/width", "Should be a finite number, got 1000"),
+    ("share", 1.5, "/share", "Should be less than or equal to 1, got 1.5."),
+    ("share", -1, "/share", "Should be greater than or equal to 0, got -1."),
+    ("share", math.nan, "/share", "Should be a finite number, got NaN."),
+    ("share", math.inf, "/share", "Should be a finite number, got Infinity."),
+    ("share", "0.5", "/share", "Should be a valid number, got \"0.5\"."),
+    ("share", True, "/share", "Should be a valid number, got true."),
+    ("shape", {"type": "circle", "radius": 0}, "/shape/radius", "Should be greater than 0, got 0."),
+    ("shape", {"type": "circle"}, "/shape/radius", "This member is required."),
+    ("shape", {"type": "circle", "radius": 1.0, "a~/b": 1}, "/shape/a~0~1b", "There is no member 'a~/b' here."),
+    ("shape", {"type": "line"}, "/shape/type", "\"line\" is none of 'circle', 'polygon'."),
+    ("shape", {"type": ["circle"]}, "/shape/type", "[\"circle\"] is none of 'circle', 'polygon'."),
+    ("shape", {"radius": 1.0}, "/shape/type", "This member is required: it says which of the alternatives is meant."),
+    ("shape", [], "/shape", "Should be an object, got []."),
+    ("shape", None, "/shape", "Should be an object, got null."),
+    ("bare", {"type": "polygon", "sides": 2}, "/bare/sides", "Should be greater than or equal to 3, got 2."),
+    ("bare", {"type": "polygon", "sides": 2.5}, "/bare/sides", "Should be a valid integer, got 2.5."),
+    ("bare", {"type": "polygon", "sides": True}, "/bare/sides", "Should be a valid integer, got true."),
+    ("bare", {"type": "polygon", "sides": 2**53 + 1}, "/bare/sides", f"Should be less than or equal to {2**53}, got"),
+    ("either", {"first": 1}, "/either/second", "This member is required."),
+    ("either", 1, "/either", "Should be an object, got 1."),
+    ("shapes", {}, "/shapes", "Should be a valid array, got {}."),
+    ("shapes", [*[{"type": "polygon", "sides": 3}] * 2, {}, {}], "/shapes/2/type", "This member is required"),
+    ("points", ["1"], "/points/0", "Should be a valid integer, got \"1\"."),
+    ("figures", {"a": {"b": "c"}}, "/figures/a/b", "Should be a valid number, got \"c\"."),
+    ("report", [], "/report", "Should be an object, got []."),
+    ("inner", {**WHOLE, "share": 2}, "/inner/share", "Should be less than or equal to 1, got 2."),
+    ("lines", 1, "/lines", "There is no member 'lines' here."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("member", "value", "place", "detail"), REFUSALS)
+def test_what_is_no_such_record_is_refused_with_its_place(member: str, value: object, place: str, detail: str) -> None:
+    ((pointer, said),) = faults({**WHOLE, member: value})
+    assert pointer == f"/drawing{place}"
+    assert detail in said
+
+
+@pytest.mark.parametrize(("member", "value", "place", "detail"), REFUSALS)
+def test_pydantic_refuses_the_same(member: str, value: object, place: str, detail: str) -> None:
+    if value == 10**400 or (isinstance(value, float) and not math.isfinite(value)):
+        return  # infinity to pydantic, and no JSON
+    with pytest.raises(ValidationError):
+        PYDANTIC.validate_json(json.dumps({**WHOLE, member: value}), strict=True)
+
+
+def test_all_that_is_wrong_with_members_is_told_and_of_a_list_the_first() -> None:
+    value = {**WHOLE, "name": 1, "share": 2.0, "points": ["a", "b"], "shapes": [1, 2]}
+    assert [place for place, _ in faults(value)] == [
+        "/drawing/name", "/drawing/share", "/drawing/shapes/0", "/drawing/points/0",
+    ]  # fmt: skip
+
+
+def test_what_is_no_object_is_refused_where_it_stands() -> None:
+    assert faults([1]) == [("/drawing", "Should be an object, got [1].")]
+
+
+@pytest.mark.parametrize("annotation", [set[int], tuple[int, str], dict[int, str], complex])
+def test_an_annotation_that_is_not_known_is_refused(annotation: object) -> None:
+    with pytest.raises(TypeError, match="expected"):
+        decoder_of(annotation)
+
+
+def test_values_that_json_has_not_stay_as_they_are() -> None:
+    value = object()
+    assert encode({"a": [value]}) == {"a": [value]}
