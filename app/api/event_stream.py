@@ -2,8 +2,8 @@
 
 from fastapi.sse import format_sse_event
 
-from app.api.schemas.jobs import EventOut
-from app.domain.jobs import Event
+from app.api.rendering import to_json
+from relevance_bayes.types.jobs import Event
 
 RETRY_MILLISECONDS = 1000
 """After how long a reader whose stream broke should ask again."""
@@ -15,4 +15,4 @@ STILL_HERE = format_sse_event(comment="still here")
 
 def rendered(event: Event) -> bytes:
     """An event: its number as `id`, its kind as `event`, and as `data` what the pages of events have."""
-    return format_sse_event(id=str(event.number), event=event.kind, data_str=EventOut.of(event).model_dump_json())
+    return format_sse_event(id=str(event.number), event=event.kind, data_str=to_json(event).decode())

@@ -13,10 +13,10 @@ from anyio import CapacityLimiter
 from starlette.concurrency import run_in_threadpool
 
 from app.api.event_stream import rendered
-from app.domain.jobs import Event, Job
+from app.domain.jobs import Job
 from app.services.jobs import Jobs
 from app.services.watching import Watcher
-from relevance_bayes.types.jobs import FINISHED, JobKind
+from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 T = TypeVar("T")
 Place = tuple[str, JobKind, UUID, int]

@@ -31,18 +31,6 @@ class Alias:
 
 
 @dataclass(frozen=True)
-class AliasMove:
-    """One move, numbered from 1: from a version to another, from none when it was made, to none when removed."""
-
-    number: int
-    at: datetime
-    by: str
-    from_version: int | None
-    to_version: int | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
 class MovedAlias:
     """An alias after it was to be moved; `is_new`: there was none before."""
 

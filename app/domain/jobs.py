@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
 from app.domain.errors import ConflictError
@@ -10,10 +10,9 @@ from app.domain.identity import uuid7
 from app.domain.requests import JudgingRequest, PredictionPlan, PredictionRequest, ScoringPlan, ScoringRequest
 from app.domain.results import BatchPredicted
 from app.domain.scoring import Evaluation, Promotion
-from app.domain.starts import Resumption
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault, NotFoundError
-from relevance_bayes.types.jobs import FINISHED, NOUNS, ROOMS, JobKind, JobState
+from relevance_bayes.types.jobs import NOUNS, ROOMS, JobKind, JobState, Progress, Resumption, Transition
 
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan
@@ -25,22 +24,6 @@ LEAST_PRIORITY, MOST_PRIORITY = -100, 100
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a running job is, in the user's units: `completed` of `total` `unit`s of `phase`.
-
-    `log_marginal_likelihood` is in nats; `noise_sd` is of the target's logarithm where that is learned.
-    """
-
-    phase: str
-    completed: int
-    total: int | None
-    unit: str
-    log_marginal_likelihood: float | None = None
-    functions: int | None = None
-    noise_sd: float | None = None
-
-
-@dataclass(frozen=True)
 class Problem:
     """Why a job failed: a stable slug, a sentence that says what to do, and where."""
 
@@ -48,36 +31,6 @@ class Problem:
     title: str
     detail: str
     faults: tuple[Fault, ...] = ()
-
-
-@dataclass(frozen=True)
-class Transition:
-    """A move that was made: to which state, when, by which attempt, and why where that is not plain.
-
-    `resumed_from` is what a start went on from, where one before it had kept how far it was.
-    """
-
-    state: JobState
-    at: datetime
-    attempt: int
-    reason: str | None = None
-    resumed_from: Resumption | None = None
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing that happened to a job, numbered from 1 within it without gaps: a transition or a progress."""
-
-    number: int
-    at: datetime
-    kind: Literal["transition", "progress"]
-    transition: Transition | None = None
-    progress: Progress | None = None
-
-    @property
-    def is_last(self) -> bool:
-        """Whether the job has ended with it."""
-        return self.transition is not None and self.transition.state in FINISHED
 
 
 @dataclass(frozen=True)

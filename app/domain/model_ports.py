@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 from uuid import UUID
 
-from app.domain.aliases import Alias, AliasMove, MovedAlias
+from app.domain.aliases import Alias, MovedAlias
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.models import Model, NewVersion, Version
 from app.domain.pages import Page, Slice
 from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector
+from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.references import NamedVersion, Selector
 
 NO_TAGS: Mapping[str, str] = {}

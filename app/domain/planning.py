@@ -6,10 +6,11 @@ from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError
 from app.domain.models import Version
 from app.domain.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest
-from app.domain.scoring import CLASS_METRICS, NUMBER_METRICS, Metric
+from app.domain.scoring import CLASS_METRICS, NUMBER_METRICS
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.plans.requests import GroupSplit, Task
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.values import ColumnKind
 
 USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}

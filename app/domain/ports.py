@@ -9,16 +9,16 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
-from app.domain.jobs import ALL, Event, Job, JobActivity, JobResult, Problem, Progress, Which
+from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
 from app.domain.pages import Slice as Slice
 from app.domain.results import Results
-from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
+from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
 from relevance_bayes.tables.columns import Block, ColumnSummary
-from relevance_bayes.types.jobs import JobKind, JobState
+from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption
 
 
 class Datasets(Protocol):

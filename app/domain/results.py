@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 from uuid import UUID
 
-from app.domain.starts import Resumption
+from relevance_bayes.types.jobs import Resumption
 
 Layer = Literal["rows", "file"]
 """What is kept of a result: the file itself, or before it the rows of which it is made once they are all there."""

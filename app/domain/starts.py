@@ -1,10 +1,9 @@
 """What starts of a job leave to those after them."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from relevance_bayes.core.trail import Mark
-from relevance_bayes.types.jobs import JobKind
+from relevance_bayes.types.jobs import JobKind, Resumption
 
 MOST_STARTS = 3
 """How often a job is started that comes no further, when its worker or its child dies each time.
@@ -33,14 +32,6 @@ class EarlierStarts:
     attempt: int
     seconds: float
     has_died: bool
-
-
-@dataclass(frozen=True)
-class Resumption:
-    """What a start went on from: what a start before it, `attempt`, had kept, and when."""
-
-    attempt: int
-    at: datetime
 
 
 @dataclass(frozen=True, eq=False)

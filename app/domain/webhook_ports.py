@@ -5,8 +5,8 @@ from typing import Protocol
 from uuid import UUID
 
 from app.domain.pages import Page, Slice
-from app.domain.webhooks import Attempt, Delivery, Errand, Webhook
-from relevance_bayes.types.webhooks import DeliveryState, EventType
+from app.domain.webhooks import Delivery, Errand, Webhook
+from relevance_bayes.types.webhooks import Attempt, DeliveryState, EventType
 
 
 class Webhooks(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.types.webhooks import DeliveryState, EventType, MessageType, Obstacle
+from relevance_bayes.types.webhooks import Attempt, DeliveryState, EventType, MessageType
 
 MINUTE, HOUR = 60.0, 3600.0
 PAUSES = (5.0, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)
@@ -34,21 +34,6 @@ class Webhook:
     created_at: datetime
     description: str | None = None
     enabled: bool = True
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One request: when it began, how long it took, and the status or what stood in its way."""
-
-    at: datetime
-    seconds: float
-    status: int | None = None
-    error: Obstacle | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether the receiver has taken the message."""
-        return self.status is not None and 200 <= self.status < 300
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from app.domain.aliases import Alias, AliasMove, MovedAlias
+from app.domain.aliases import Alias, MovedAlias
 from app.domain.conditions import UNCONDITIONAL, Condition
 from app.domain.ports import OpenUnitOfWork, Page, Slice
+from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.references import Selector
 
 

@@ -16,12 +16,10 @@ from app.domain.errors import ClientLeftError
 from app.domain.models import Version
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.references import Reference
+from relevance_bayes.types.statistics import LEAST_SUPPORT
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds that the requests of each bucket took at most; one more has those that took longer."""
-
-LEAST_SUPPORT = 0.5
-"""A row of less is outside: the data speak for less than half of what the function may vary there."""
 
 MOST_VERSIONS = 10_000
 """Versions of which counts are kept: those that came into memory last."""

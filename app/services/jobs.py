@@ -7,9 +7,9 @@ from uuid import UUID
 
 from app.domain.errors import ConflictError, TooManyJobsError, UnavailableError
 from app.domain.idempotency import Keyed
-from app.domain.jobs import ALL, Event, Job, Which
+from app.domain.jobs import ALL, Job, Which
 from app.domain.ports import OpenUnitOfWork, Page, QueueControl, Slice, UnitOfWork
-from relevance_bayes.types.jobs import FINISHED, JobKind
+from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import Discriminator, TypeAdapter
 
-from app.domain.jobs import JobResult, Problem, Progress
+from app.domain.jobs import JobResult, Problem
 from app.domain.requests import ScoringPlan, ScoringRequest
 from relevance_bayes.documents.models import ClassWeight, InputShape, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.types.jobs import JobKind, JobState
+from relevance_bayes.types.jobs import JobKind, JobState, Progress
 from relevance_bayes.types.values import Cell
 from relevance_bayes.types.webhooks import DeliveryState, EventType, MessageType, Obstacle
 

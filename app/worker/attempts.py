@@ -11,15 +11,15 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.domain.errors import UnavailableError
-from app.domain.jobs import Job, Problem, Progress
+from app.domain.jobs import Job, Problem
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.starts import Claim, EarlierStarts, Kept, Resumption
+from app.domain.starts import Claim, EarlierStarts, Kept
 from app.worker.insisting import HandedBack, insist
 from app.worker.job_log import JobEvent
 from app.worker.problems import of_death
 from app.worker.running_time import RunningTime
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.types.jobs import FINISHED, JobKind
+from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
 
 T = TypeVar("T")
 

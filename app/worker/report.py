@@ -7,7 +7,6 @@ import numpy as np
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.jobs import Progress
 from app.domain.models import Learned, NewSupervisedVersion
 from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
@@ -46,6 +45,7 @@ from relevance_bayes.tables.encoding import (
     user_process_sd,
     user_scores,
 )
+from relevance_bayes.types.jobs import Progress
 
 
 def progress(step: Step, made: Materialised) -> Progress:

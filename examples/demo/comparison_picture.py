@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from examples.demo.pictures import BLUE, GREEN, INK, MUTED, ORANGE
 from examples.demo.truth import Array
-from relevance_bayes.client.answers import InputWidth, SupervisedVersion
+from relevance_bayes.client.answers import SupervisedVersion
+from relevance_bayes.types.reports import InputWidth
 
 COLOURS = {"automatic": BLUE, "independent": ORANGE}
 NAMES = {"automatic": "nothing said", "independent": "the classical machine"}

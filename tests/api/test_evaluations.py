@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.jobs import Transition
 from app.domain.scoring import ClassScores, Evaluation, JudgedClasses, JudgedNumbers, NumberResult, NumberScores
 from app.services.prediction import judge
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.jobs import Transition
 from tests.api.conftest import DATASET, NOW, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import flags, numbers, texts

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.jobs import Transition
 from app.domain.scoring import Evaluation, NumberScores, PairedDifferences, Promotion, verdict
+from relevance_bayes.types.jobs import Transition
 from tests.api.conftest import DATASET, NOW, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.services.small_models import small_version

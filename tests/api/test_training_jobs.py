@@ -12,9 +12,10 @@ from starlette.testclient import TestClient
 from app.api.bodies import checked
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.jobs import Problem, Progress, Transition
+from app.domain.jobs import Problem
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.jobs import Progress, Transition
 from tests.api.conftest import DATASET, NOW, SUBMIT, InMemoryParts
 from tests.api.problems import assert_problem
 

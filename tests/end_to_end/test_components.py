@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import ComponentsJob, ComponentsVersion, InputWidth, Json, Prediction
+from relevance_bayes.client.answers import ComponentsJob, ComponentsVersion, Json, Prediction
 from relevance_bayes.core.components import Components, components, typical_width
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.reports import InputWidth
 from tests.end_to_end.deployment import Api
 
 RANDOM = np.random.default_rng(5)

@@ -12,12 +12,13 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.services.prediction import SupervisedModel
 from app.settings import Settings
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import Event as JobEvent
-from relevance_bayes.client.answers import Json, VersionName
+from relevance_bayes.client.answers import Json
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.types.jobs import Event as JobEvent
+from relevance_bayes.types.jobs import VersionName
 from tests.domain.small_tables import numbers, texts
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc, sum_of_curves, two_moons

@@ -13,7 +13,7 @@ from examples.demo.service import running_service
 from examples.tour import kiosk
 from relevance_bayes.client import DEFAULT_URL, connect
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.answers.evaluations import NumberMetrics
+from relevance_bayes.types.evaluations import NumberMetrics
 from tests.examples.python_blocks import run
 from tests.narrowing import of_kind
 

@@ -9,12 +9,12 @@ from dbos import DBOSClient
 from sqlalchemy import Engine, inspect, text
 
 from app.domain.ports import OpenUnitOfWork
-from app.domain.webhooks import Attempt
 from app.queue.client import Control
 from app.queue.forgetting import EndedEntries
 from app.services import retention
 from app.services.retention import Retention
 from relevance_bayes.types.jobs import JobKind
+from relevance_bayes.types.webhooks import Attempt
 from tests.storage import samples
 from tests.storage.repositories.test_webhooks import hook
 

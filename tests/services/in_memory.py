@@ -8,26 +8,14 @@ from datetime import UTC, datetime
 from typing import Literal, TypeVar
 from uuid import UUID
 
-from app.domain.aliases import Alias, AliasMove, MovedAlias, nowhere
+from app.domain.aliases import Alias, MovedAlias, nowhere
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
 from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, UnavailableError
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.identity import uuid7
-from app.domain.jobs import (
-    ALL,
-    Event,
-    Job,
-    JobActivity,
-    JobResult,
-    Problem,
-    Progress,
-    Transition,
-    Which,
-    no_such_job,
-    too_late_to_cancel,
-)
+from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which, no_such_job, too_late_to_cancel
 from app.domain.model_ports import NO_TAGS, Aliases, Models
 from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import (
@@ -45,15 +33,16 @@ from app.domain.ports import (
     Workers,
 )
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
-from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
+from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
-from app.domain.webhooks import MOST_WEBHOOKS, Attempt, Delivery, Errand, Webhook
+from app.domain.webhooks import MOST_WEBHOOKS, Delivery, Errand, Webhook
 from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector, SupervisedReport
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
+from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.jobs import FINISHED, JobKind, JobState
+from relevance_bayes.types.jobs import FINISHED, Event, JobKind, JobState, Progress, Resumption, Transition
 from relevance_bayes.types.references import NamedVersion, Selector
-from relevance_bayes.types.webhooks import TEST, DeliveryState, EventType
+from relevance_bayes.types.webhooks import TEST, Attempt, DeliveryState, EventType
 
 T = TypeVar("T")
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)

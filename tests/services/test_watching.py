@@ -12,9 +12,9 @@ import pytest
 
 from app.domain.errors import UnavailableError
 from app.domain.identity import uuid7
-from app.domain.jobs import Event, Transition
 from app.domain.ports import Hearing
 from app.services.watching import Watcher
+from relevance_bayes.types.jobs import Event, Transition
 from tests.services.in_memory import NOW, InMemory
 from tests.waiting import until
 

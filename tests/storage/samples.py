@@ -7,7 +7,7 @@ import numpy as np
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.identity import uuid7
-from app.domain.jobs import Job, Problem, Progress
+from app.domain.jobs import Job, Problem
 from app.domain.models import Learned, NewSupervisedVersion
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import EvaluationPlan, EvaluationRequest
@@ -42,6 +42,7 @@ from relevance_bayes.tables.columns import (
     TimestampColumn,
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
+from relevance_bayes.types.jobs import Progress
 
 OWNER = "ada"
 STRANGER = "bob"

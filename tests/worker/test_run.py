@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from app.domain.errors import UnavailableError
-from app.domain.jobs import Progress
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.starts import Checkpoint, Claim
 from app.worker.attempts import Records
@@ -17,6 +16,7 @@ from relevance_bayes.core.selection import train
 from relevance_bayes.core.trail import Mark
 from relevance_bayes.documents.models import Hyperparameters, InputWarp, InputWidth, SupervisedPredictor
 from relevance_bayes.plans.requests import Validation
+from relevance_bayes.types.jobs import Progress
 from tests.narrowing import of_data, of_kind
 from tests.waiting import until
 from tests.worker import trainers

@@ -10,10 +10,14 @@ from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import AliasName, ModelName, refuse_no_alias
-from app.api.schemas.aliases import ALIAS_IN, AliasMoveOut, AliasOut, Reason
+from app.api.rendering import to_json
+from app.api.schemas.aliases import ALIAS_IN, Reason, alias_record
 from app.api.schemas.lists import ListQuery
-from app.api.schemas.pages import After, Limit, PageOut
+from app.api.schemas.pages import After, Limit
 from app.domain.aliases import Alias
+from relevance_bayes.types import aliases as records
+from relevance_bayes.types.aliases import AliasMove
+from relevance_bayes.types.pages import Page
 
 router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
 
@@ -21,16 +25,16 @@ router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependen
 @router.get("", summary="List a model's aliases", responses=problems(404, 406, 422))
 def aliases(
     name: ModelName, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
-) -> PageOut[AliasOut]:
+) -> Page[records.Alias]:
     """Aliases by name, and where they point."""
     page = parts.aliases.page(owner, name, limit=limit, after=after)
-    return PageOut.of([AliasOut.of(alias) for alias in page.items], page.next)
+    return Page.of([alias_record(alias) for alias in page.items], page.next)
 
 
 @router.get(
     "/{alias}",
     summary="Look at an alias",
-    response_model=AliasOut,
+    response_model=records.Alias,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
@@ -42,11 +46,11 @@ def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependenc
 @router.put(
     "/{alias}",
     summary="Point an alias to a version",
-    response_model=AliasOut,
+    response_model=records.Alias,
     openapi_extra=json_body("AliasIn"),
     responses={
         200: {"description": "It was there, and points there now.", **TAGGED},
-        201: {"description": "It was made.", "model": AliasOut, **TAGGED},
+        201: {"description": "It was made.", "model": records.Alias, **TAGGED},
         **problems(400, 404, 406, 409, 412, 413, 415, 422),
     },
 )
@@ -79,14 +83,14 @@ def remove(
 @router.get("/{alias}/history", summary="How an alias moved", responses=problems(404, 406, 422))
 def history(
     name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, query: Annotated[ListQuery, Query()]
-) -> PageOut[AliasMoveOut]:
+) -> Page[AliasMove]:
     """Who moved it when, from where to where, and why; also after it was removed."""
     page = parts.aliases.history(owner, name, alias, query.part)
-    return PageOut.of([AliasMoveOut.of(move) for move in page.items], page.next)
+    return Page.of(page.items, page.next)
 
 
 def _content(alias: Alias) -> bytes:
-    return AliasOut.of(alias).model_dump_json().encode()
+    return to_json(alias_record(alias))
 
 
 def _shown(alias: Alias, *, status: int) -> Response:

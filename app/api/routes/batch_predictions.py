@@ -15,12 +15,13 @@ from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.ranges import Extent, Unsatisfiable, extent_asked
 from app.api.schemas.jobs.batch_prediction import BatchPredictionOut, batch_prediction_out
 from app.api.schemas.lists import ScoringsQuery
-from app.api.schemas.pages import PageOut, Wait
+from app.api.schemas.pages import Wait
 from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job, prediction_of
 from app.formats import BATCH_FORMATS
 from app.formats import named as format_named
+from relevance_bayes.types.pages import Page
 
 TAG = "Batch predictions"
 NOUN = "batch prediction"
@@ -86,10 +87,10 @@ def batch_predictions(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[ScoringsQuery, Query()],
-) -> PageOut[BatchPredictionOut]:
+) -> Page[BatchPredictionOut]:
     """Batch predictions by age."""
     page = parts.jobs.page(owner, query.part, which=query.which("prediction"))
-    return PageOut.of([batch_prediction_out(job) for job in page.items], page.next)
+    return Page.of([batch_prediction_out(job) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at a batch prediction, or wait for it", responses=problems(404, 406, 422))

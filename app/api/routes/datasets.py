@@ -13,13 +13,14 @@ from app.api.idempotency import Key, named, once
 from app.api.negotiation import FORM, AcceptsJson
 from app.api.schemas.datasets import DatasetOut, RowOut
 from app.api.schemas.lists import DatasetsQuery
-from app.api.schemas.pages import Limit, PageOut
+from app.api.schemas.pages import Limit
 from app.api.schemas.row_formats import contents, described
 from app.api.uploads import Upload, dataset_name, declared_kinds, open_table, received
 from app.domain.datasets import Dataset
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.formats import TABLE_FORMATS, listed
 from app.formats.options import Decimal, ReadOptions
+from relevance_bayes.types.pages import Page
 
 _BYTES = {"type": "string", "format": "binary"}
 _FORM = {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}}
@@ -105,10 +106,10 @@ def _created(dataset: Dataset) -> KeptAnswer:
 
 
 @router.get("", summary="List datasets", responses=problems(406, 422))
-def datasets(owner: Owner, parts: PartsDependency, query: Annotated[DatasetsQuery, Query()]) -> PageOut[DatasetOut]:
+def datasets(owner: Owner, parts: PartsDependency, query: Annotated[DatasetsQuery, Query()]) -> Page[DatasetOut]:
     """Datasets by age."""
     page = parts.catalogue.datasets(owner, query.part, name=query.name)
-    return PageOut.of([DatasetOut.of(dataset) for dataset in page.items], page.next)
+    return Page.of([DatasetOut.of(dataset) for dataset in page.items], page.next)
 
 
 @router.get(
@@ -126,13 +127,13 @@ def dataset(dataset_id: DatasetId, owner: Owner, parts: PartsDependency, request
 @router.get("/{dataset_id}/rows", summary="Read a dataset's rows", responses=problems(404, 406, 422))
 def rows(
     dataset_id: DatasetId, owner: Owner, parts: PartsDependency, limit: Limit = 100, after: AfterRow = None
-) -> PageOut[RowOut]:
+) -> Page[RowOut]:
     """Rows in the table's order, each by its number from 0; fewer than `limit` where they are wide."""
     wanted, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
     end = parts.catalogue.dataset(owner, wanted).rows
     found = parts.catalogue.rows(owner, wanted, limit=limit, first=first)
     following = str(found[-1].number) if found and found[-1].number + 1 < end else None
-    return PageOut.of([RowOut.of(row) for row in found], following)
+    return Page.of([RowOut.of(row) for row in found], following)
 
 
 @router.delete("/{dataset_id}", status_code=204, summary="Delete a dataset", responses=problems(404, 406, 409))

@@ -12,10 +12,11 @@ from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.references import VersionReference
 from app.api.schemas.jobs.evaluation import EvaluationOut, evaluation_out
 from app.api.schemas.lists import ScoringsQuery, StateQuery
-from app.api.schemas.pages import PageOut, Wait
+from app.api.schemas.pages import Wait
 from app.api.schemas.requests.scoring import EVALUATION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job, Which
+from relevance_bayes.types.pages import Page
 
 TAG = "Evaluations"
 router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])
@@ -68,10 +69,10 @@ def evaluations(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[ScoringsQuery, Query()],
-) -> PageOut[EvaluationOut]:
+) -> Page[EvaluationOut]:
     """Evaluations with their metrics, by age."""
     page = parts.jobs.page(owner, query.part, which=query.which("evaluation"))
-    return PageOut.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
+    return Page.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
 
 
 @of_versions.get(
@@ -82,12 +83,12 @@ def of_version(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[StateQuery, Query()],
-) -> PageOut[EvaluationOut]:
+) -> Page[EvaluationOut]:
     """The evaluations of one version with their metrics, by age."""
     number = parts.catalogue.version(owner, reference).number
     which = Which("evaluation", query.state, reference.model, number)
     page = parts.jobs.page(owner, query.part, which=which)
-    return PageOut.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
+    return Page.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at an evaluation, or wait for it", responses=problems(404, 406, 422))

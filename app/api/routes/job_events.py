@@ -17,12 +17,11 @@ from app.api.documentation import problems
 from app.api.event_stream import BEGINNING, STILL_HERE, rendered
 from app.api.lookout import Batch, Lookout
 from app.api.negotiation import EVENT_STREAM, wants_events
-from app.api.schemas.jobs import EventOut
-from app.api.schemas.pages import Limit, PageOut, Wait
+from app.api.schemas.pages import Limit, Wait
 from app.domain.errors import UnavailableError
-from app.domain.jobs import Event, Transition
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.jobs import NOUNS, ROOMS, JobKind
+from relevance_bayes.types.jobs import NOUNS, ROOMS, Event, JobKind, Transition
+from relevance_bayes.types.pages import Page
 
 STILL_HERE_SECONDS = 15.0
 """After so long a silence a stream says that it is still there."""
@@ -78,7 +77,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
     @router.get(
         "/{job_id}/events",
         summary=summary,
-        response_model=PageOut[EventOut],
+        response_model=Page[Event],
         responses={
             200: {"description": "Events, as a page or a stream.", "content": {EVENT_STREAM: _STREAM}},
             204: {"description": "Of a stream: the job has ended, and the last event was seen. Don't ask again."},
@@ -94,7 +93,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         after: EventNumber = 0,
         wait: Wait = 0,
         last_event_id: LastEventId = None,
-    ) -> PageOut[EventOut] | Response:
+    ) -> Page[Event] | Response:
         """Transitions and progress, in their order; with `wait`, as soon as there is one after `after`.
 
         With `Accept: text/event-stream`, all that is after `Last-Event-ID` (or `after`), and then each as it happens,
@@ -111,9 +110,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
             return EventStream(_told(lookout, owner, kind, job, first))
         found = await lookout.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
         shown = found[:limit]
-        return PageOut.of(
-            [EventOut.of(event) for event in shown], str(shown[-1].number) if len(found) > limit else None
-        )
+        return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
 
     return router
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import TypeAdapter
 
 from app.api.bodies import read_strictly
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, Removing, tag_of, unless_known
@@ -10,27 +11,38 @@ from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import ModelName, VersionReference
+from app.api.rendering import to_json
 from app.api.schemas.annotations import ANNOTATION_IN
 from app.api.schemas.lists import ModelsQuery, VersionsQuery
-from app.api.schemas.models import LineageOut, ModelOut, RelevanceVectorOut, VersionOut, version_out
-from app.api.schemas.pages import After, Limit, PageOut
-from app.api.schemas.statistics import StatisticsOut
+from app.api.schemas.models import VersionOut, version_out
+from app.api.schemas.models.lineage import lineage_record
+from app.api.schemas.models.shared import model_record
+from app.api.schemas.models.vectors import vector_record
+from app.api.schemas.pages import After, Limit
+from app.api.schemas.statistics import statistics_record
 from app.domain.models import Model, Version
+from relevance_bayes.types import models as records
+from relevance_bayes.types.functions import RelevanceVector
+from relevance_bayes.types.lineage import Lineage
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.statistics import Statistics
+
+VECTORS: TypeAdapter[Page[RelevanceVector]] = TypeAdapter(Page[RelevanceVector])
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
 
 
 @router.get("", summary="List models", responses=problems(422, 406))
-def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Query()]) -> PageOut[ModelOut]:
+def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Query()]) -> Page[records.Model]:
     """Models by age."""
     page = parts.catalogue.models(owner, query.part, task=query.task, tags=query.tags)
-    return PageOut.of([ModelOut.of(model) for model in page.items], page.next)
+    return Page.of([model_record(model) for model in page.items], page.next)
 
 
 @router.get(
     "/{name}",
     summary="Look at a model",
-    response_model=ModelOut,
+    response_model=records.Model,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
@@ -41,7 +53,7 @@ def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Reques
 @router.patch(
     "/{name}",
     summary="Describe a model",
-    response_model=ModelOut,
+    response_model=records.Model,
     openapi_extra=json_body("AnnotationIn"),
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
 )
@@ -63,10 +75,10 @@ def delete_model(name: ModelName, owner: Owner, parts: PartsDependency) -> None:
 @router.get("/{name}/versions", summary="List versions", responses=problems(404, 406, 422))
 def versions(
     name: ModelName, owner: Owner, parts: PartsDependency, query: Annotated[VersionsQuery, Query()]
-) -> PageOut[VersionOut]:
+) -> Page[VersionOut]:
     """A model's versions by age."""
     page = parts.catalogue.versions(owner, name, query.part, tags=query.tags)
-    return PageOut.of([version_out(version) for version in page.items], page.next)
+    return Page.of([version_out(version) for version in page.items], page.next)
 
 
 @router.get(
@@ -110,28 +122,28 @@ def delete_version(reference: VersionReference, owner: Owner, parts: PartsDepend
 @router.get(
     "/{name}/versions/{version}/lineage",
     summary="Where a version comes from",
-    response_model=LineageOut,
+    response_model=Lineage,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def lineage(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
-    told = LineageOut.of(parts.catalogue.lineage(owner, reference))
-    return unless_known(request, told.model_dump_json().encode(), cache_control=REVALIDATED)
+    content = to_json(lineage_record(parts.catalogue.lineage(owner, reference)))
+    return unless_known(request, content, cache_control=REVALIDATED)
 
 
 @router.get(
     "/{name}/versions/{version}/statistics", summary="What a version was asked for", responses=problems(404, 406)
 )
-def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency) -> StatisticsOut:
+def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency) -> Statistics:
     """Requests, rows, errors and times since the process that answers began; each process of the API counts its own."""
     found, counters = parts.catalogue.version(owner, reference), parts.prediction.counters
-    return StatisticsOut.of(found, counters.since, counters.until_now(found))
+    return statistics_record(found, counters.since, counters.until_now(found))
 
 
 @router.get(
     "/{name}/versions/{version}/relevance-vectors",
     summary="The functions a version keeps",
-    response_model=PageOut[RelevanceVectorOut],
+    response_model=Page[RelevanceVector],
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 422)},
 )
 def relevance_vectors(
@@ -147,13 +159,12 @@ def relevance_vectors(
 ) -> Response:
     """The rows that the version stands on, with their weights."""
     page = parts.catalogue.vectors(owner, reference, limit=limit, after=after, sort=sort)
-    shown = PageOut[RelevanceVectorOut].of([RelevanceVectorOut.of(vector) for vector in page.items], page.next)
-    content = shown.model_dump_json().encode()
+    content = VECTORS.dump_json(Page.of([vector_record(vector) for vector in page.items], page.next))
     return unless_known(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
 
 
 def _model_bytes(model: Model) -> bytes:
-    return ModelOut.of(model).model_dump_json().encode()
+    return to_json(model_record(model))
 
 
 def _version_bytes(version: Version) -> bytes:

@@ -12,10 +12,11 @@ from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.references import AliasName, ModelName, refuse_no_alias
 from app.api.schemas.jobs.promotion import PromotionOut, promotion_out
 from app.api.schemas.lists import ScoringsQuery
-from app.api.schemas.pages import PageOut, Wait
+from app.api.schemas.pages import Wait
 from app.api.schemas.requests.scoring import PROMOTION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job
+from relevance_bayes.types.pages import Page
 
 TAG = "Promotions"
 router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])
@@ -76,10 +77,10 @@ def promotions(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[ScoringsQuery, Query()],
-) -> PageOut[PromotionOut]:
+) -> Page[PromotionOut]:
     """Promotions by age, those that moved nothing too."""
     page = parts.jobs.page(owner, query.part, which=query.which("promotion"))
-    return PageOut.of([promotion_out(job, pictures=False) for job in page.items], page.next)
+    return Page.of([promotion_out(job, pictures=False) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at a promotion, or wait for it", responses=problems(404, 406, 422))

@@ -11,11 +11,12 @@ from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.schemas.jobs import TrainingJobOut, job_out
 from app.api.schemas.lists import JobsQuery
-from app.api.schemas.pages import PageOut, Wait
+from app.api.schemas.pages import Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job
 from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.pages import Page
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 
@@ -69,10 +70,10 @@ def jobs(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[JobsQuery, Query()],
-) -> PageOut[TrainingJobOut]:
+) -> Page[TrainingJobOut]:
     """Jobs by age."""
     page = parts.jobs.page(owner, query.part, which=query.which("training"))
-    return PageOut.of([job_out(job) for job in page.items], page.next)
+    return Page.of([job_out(job) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at a training, or wait for it", responses=problems(404, 406, 422))

@@ -3,28 +3,33 @@
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import TypeAdapter
 
 from app.api.bodies import read_strictly
 from app.api.dependencies import JsonBody, Owner, Parts, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
+from app.api.rendering import to_json
 from app.api.schemas.lists import DeliveriesQuery, ListQuery
-from app.api.schemas.pages import PageOut
 from app.api.schemas.webhooks import (
     WEBHOOK_CHANGE_IN,
     WEBHOOK_IN,
-    DeliveryOut,
     MessageOut,
-    NewWebhookOut,
     TestMessageOut,
-    WebhookOut,
+    delivery_record,
+    webhook_record,
 )
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.webhooks import Webhook
+from relevance_bayes.types import webhooks as records
+from relevance_bayes.types.pages import Page
 from relevance_bayes.types.webhooks import EVENT_TYPES, TEST
+
+NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
 
 router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
 messages = APIRouter()
@@ -35,7 +40,7 @@ messages = APIRouter()
     "",
     status_code=201,
     summary="Have a URL told",
-    response_model=NewWebhookOut,
+    response_model=records.NewWebhook,
     openapi_extra=json_body("WebhookIn"),
     responses=problems(400, 406, 409, 413, 415, 422),
 )
@@ -55,32 +60,31 @@ def register(request: Request, body: JsonBody, owner: Owner, parts: PartsDepende
 
 def _registered(webhook: Webhook) -> KeptAnswer:
     """The answer but for the secret, which stands in one place alone, and goes with the webhook."""
-    made = NewWebhookOut(**WebhookOut.model_validate(webhook).model_dump(), secret="")
+    made = records.NewWebhook(**vars(webhook_record(webhook)), secret="")
     headers = (
         ("Location", f"/v1/webhooks/{webhook.id}"),
         ("Cache-Control", "no-store"),
         ("Content-Type", "application/json"),
     )
-    return KeptAnswer(201, headers, made.model_dump_json().encode())
+    return KeptAnswer(201, headers, to_json(made))
 
 
 def _with_secret(owner: str, parts: Parts, kept: KeptAnswer) -> KeptAnswer:
-    made = NewWebhookOut.model_validate_json(kept.content)
-    shown = made.model_copy(update={"secret": parts.webhooks.secret(owner, made.id)})
-    return replace(kept, content=shown.model_dump_json().encode())
+    made = NEW_WEBHOOK.validate_json(kept.content)
+    return replace(kept, content=to_json(replace(made, secret=parts.webhooks.secret(owner, UUID(made.id)))))
 
 
 @router.get("", summary="List webhooks", responses=problems(406, 422))
-def webhooks(owner: Owner, parts: PartsDependency, query: Annotated[ListQuery, Query()]) -> PageOut[WebhookOut]:
+def webhooks(owner: Owner, parts: PartsDependency, query: Annotated[ListQuery, Query()]) -> Page[records.Webhook]:
     """Webhooks by age."""
     page = parts.webhooks.page(owner, query.part)
-    return PageOut.of([WebhookOut.model_validate(webhook) for webhook in page.items], page.next)
+    return Page.of([webhook_record(webhook) for webhook in page.items], page.next)
 
 
 @router.get("/{webhook_id}", summary="Look at a webhook", responses=problems(404, 406))
-def webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> WebhookOut:
+def webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> records.Webhook:
     """A webhook, without its secret."""
-    return WebhookOut.model_validate(parts.webhooks.get(owner, identifier(webhook_id, "webhook")))
+    return webhook_record(parts.webhooks.get(owner, identifier(webhook_id, "webhook")))
 
 
 @router.patch(
@@ -89,13 +93,13 @@ def webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> WebhookOut
     openapi_extra=json_body("WebhookChangeIn"),
     responses=problems(400, 404, 406, 413, 415, 422),
 )
-def change(webhook_id: str, body: JsonBody, owner: Owner, parts: PartsDependency) -> WebhookOut:
+def change(webhook_id: str, body: JsonBody, owner: Owner, parts: PartsDependency) -> records.Webhook:
     """Change its URL, what it is told of, or whether it is told at all; the secret stays."""
     asked = read_strictly(WEBHOOK_CHANGE_IN, body)
     changed = parts.webhooks.change(
         owner, identifier(webhook_id, "webhook"), url=asked.url, events=asked.events, enabled=asked.enabled
     )
-    return WebhookOut.model_validate(changed)
+    return webhook_record(changed)
 
 
 @router.delete("/{webhook_id}", status_code=204, summary="Remove a webhook", responses=problems(404, 406))
@@ -107,16 +111,16 @@ def remove(webhook_id: str, owner: Owner, parts: PartsDependency) -> None:
 @router.get("/{webhook_id}/deliveries", summary="What a webhook was told", responses=problems(404, 406, 422))
 def deliveries(
     webhook_id: str, owner: Owner, parts: PartsDependency, query: Annotated[DeliveriesQuery, Query()]
-) -> PageOut[DeliveryOut]:
+) -> Page[records.Delivery]:
     """What it was and is to be told, by age, with each attempt."""
     page = parts.webhooks.deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
-    return PageOut.of([DeliveryOut.model_validate(delivery) for delivery in page.items], page.next)
+    return Page.of([delivery_record(delivery) for delivery in page.items], page.next)
 
 
 @router.post("/{webhook_id}/test", status_code=202, summary="Try a webhook", responses=problems(404, 406, 409))
-def try_webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> DeliveryOut:
+def try_webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> records.Delivery:
     """Send a signed message of type `webhook.test`, whatever it is told of, and as often as another if that fails."""
-    return DeliveryOut.model_validate(parts.webhooks.test(owner, identifier(webhook_id, "webhook")))
+    return delivery_record(parts.webhooks.test(owner, identifier(webhook_id, "webhook")))
 
 
 @router.post(
@@ -125,10 +129,10 @@ def try_webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> Delive
     summary="Tell a webhook again",
     responses=problems(404, 406, 409),
 )
-def redeliver(webhook_id: str, delivery_id: str, owner: Owner, parts: PartsDependency) -> DeliveryOut:
+def redeliver(webhook_id: str, delivery_id: str, owner: Owner, parts: PartsDependency) -> records.Delivery:
     """Send a message again, now, and as often as a new one if that fails; its `webhook-id` is the same."""
     wanted, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
-    return DeliveryOut.model_validate(parts.webhooks.redeliver(owner, wanted, again))
+    return delivery_record(parts.webhooks.redeliver(owner, wanted, again))
 
 
 def _sent(

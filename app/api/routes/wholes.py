@@ -8,9 +8,11 @@ from app.api.documentation import problems
 from app.api.negotiation import AcceptsJson, image_media_type
 from app.api.pictures import image_bytes
 from app.api.references import VersionReference
-from app.api.schemas.models import ExpansionOut
+from app.api.rendering import to_json
+from app.api.schemas.models.expansion import expansion_record
 from app.services.prediction import ImageModel, expansion_of
 from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.functions import Expansion
 from relevance_bayes.types.references import Reference
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
@@ -21,7 +23,7 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"])
 @router.get(
     "/{name}/versions/{version}/expansion",
     summary="A version as a sum of Gaussians",
-    response_model=ExpansionOut,
+    response_model=Expansion,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 409)},
     dependencies=[AcceptsJson],
 )
@@ -31,8 +33,8 @@ def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency,
     Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
     numbers that are not bent.
     """
-    told = ExpansionOut.of(expansion_of(parts.prediction.version(owner, *reference)))
-    return unless_known(request, told.model_dump_json().encode(), cache_control=_kept(reference))
+    content = to_json(expansion_record(expansion_of(parts.prediction.version(owner, *reference))))
+    return unless_known(request, content, cache_control=_kept(reference))
 
 
 @router.get(

@@ -1,12 +1,11 @@
 """Aliases of versions, and how they moved."""
 
-from datetime import datetime
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.api.schemas.jobs import FromDomain
-from app.domain.aliases import LONGEST_REASON, Alias, AliasMove
+from app.domain.aliases import LONGEST_REASON, Alias
+from relevance_bayes.types import aliases as records
 from relevance_bayes.types.references import ALIAS_PATTERN, GREATEST_NUMBER
 
 Reason: TypeAlias = Annotated[str, Field(max_length=LONGEST_REASON, description="Why, for those who come later.")]
@@ -26,40 +25,13 @@ class AliasIn(BaseModel):
 ALIAS_IN: TypeAdapter[AliasIn] = TypeAdapter(AliasIn)
 
 
-class AliasOut(BaseModel):
-    """Where an alias points, since when, by whom and why."""
-
-    model: str
-    alias: str
-    version: int
-    moved_at: datetime
-    moved_by: str
-    reason: str | None
-
-    @classmethod
-    def of(cls, alias: Alias) -> Self:
-        """An alias as it goes out."""
-        return cls(
-            model=alias.model,
-            alias=alias.name,
-            version=alias.version,
-            moved_at=alias.moved_at,
-            moved_by=alias.moved_by,
-            reason=alias.reason,
-        )
-
-
-class AliasMoveOut(FromDomain):
-    """One move of an alias, numbered from 1."""
-
-    number: int
-    at: datetime
-    by: str
-    from_version: int | None = Field(description="Where it pointed before; null where there was no such alias.")
-    to_version: int | None = Field(description="Where it pointed then; null where it was removed.")
-    reason: str | None
-
-    @classmethod
-    def of(cls, move: AliasMove) -> Self:
-        """A move as it goes out."""
-        return cls.model_validate(move)
+def alias_record(alias: Alias) -> records.Alias:
+    """An alias as it goes out."""
+    return records.Alias(
+        model=alias.model,
+        alias=alias.name,
+        version=alias.version,
+        moved_at=alias.moved_at,
+        moved_by=alias.moved_by,
+        reason=alias.reason,
+    )

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.jobs.shared import VersionNameOut
 from app.api.schemas.predictions import ClassProbabilityOut, ValueOut
+from relevance_bayes.types.jobs import VersionName
 from relevance_bayes.types.values import Label
 
 
@@ -77,8 +77,8 @@ class ClassesSummaryOut(BaseModel):
 class NumbersComparisonOut(BaseModel):
     """Two versions of numbers."""
 
-    first: VersionNameOut
-    second: VersionNameOut
+    first: VersionName
+    second: VersionName
     summary: NumbersSummaryOut
     rows: Sequence[NumbersRowOut]
 
@@ -86,7 +86,7 @@ class NumbersComparisonOut(BaseModel):
 class ClassesComparisonOut(BaseModel):
     """Two versions of classes."""
 
-    first: VersionNameOut
-    second: VersionNameOut
+    first: VersionName
+    second: VersionName
     summary: ClassesSummaryOut
     rows: Sequence[ClassesRowOut]

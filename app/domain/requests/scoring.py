@@ -5,9 +5,9 @@ from typing import Literal, TypeAlias
 from uuid import UUID
 
 from app.domain.requests.batch_prediction import PredictionPlan, PredictionRequest
-from app.domain.scoring.losses import Metric
 from app.domain.scoring.promotion import Proof
 from relevance_bayes.plans.requests.supervised import Task
+from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.references import Selector
 
 

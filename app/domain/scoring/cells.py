@@ -7,24 +7,13 @@ from typing import Self
 import numpy as np
 
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.evaluations import ResidualBin
 
 MOST_CELLS = 4_096
 """So many are kept; of each pair of neighbours there becomes one where there are more."""
 
 BINS = 20
 """Of about as many rows each."""
-
-
-@dataclass(frozen=True)
-class ResidualBin:
-    """Neighbouring predictions: how many, from where to where, their mean, and their mean and mean absolute error."""
-
-    rows: int
-    lower: float
-    upper: float
-    mean_prediction: float
-    mean_residual: float
-    mean_absolute_residual: float
 
 
 @dataclass(frozen=True, eq=False)

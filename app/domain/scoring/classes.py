@@ -8,9 +8,10 @@ import numpy as np
 from app.domain.scoring.judged import JudgedClasses
 from app.domain.scoring.losses import losses
 from app.domain.scoring.means import Mean
-from app.domain.scoring.ranking import Area, Ranking
-from app.domain.scoring.reliability import Reliability, ReliabilityBin
+from app.domain.scoring.ranking import Ranking
+from app.domain.scoring.reliability import Reliability
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.evaluations import Area, ReliabilityBin
 from relevance_bayes.types.values import Label
 
 

@@ -1,15 +1,12 @@
 """What each row costs, and the metric that its rows' mean makes: the less, the better."""
 
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 
 from app.domain.scoring.judged import Judged, JudgedClasses, JudgedNumbers
 from relevance_bayes.core.types import Array
-
-NumberMetric: TypeAlias = Literal["rmse", "mae", "nll"]
-ClassMetric: TypeAlias = Literal["error", "log_loss", "brier"]
-Metric: TypeAlias = NumberMetric | ClassMetric
+from relevance_bayes.types.evaluations import ClassMetric, Metric, NumberMetric
 
 NUMBER_METRICS: tuple[NumberMetric, ...] = get_args(NumberMetric)
 CLASS_METRICS: tuple[ClassMetric, ...] = get_args(ClassMetric)

@@ -6,26 +6,18 @@ from typing import Self
 
 import numpy as np
 
-from app.domain.scoring.cells import Cells, ResidualBin
+from app.domain.scoring.cells import Cells
 from app.domain.scoring.judged import COVERAGES, JudgedNumbers
 from app.domain.scoring.losses import LARGEST_ERROR, losses
 from app.domain.scoring.means import Mean
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.moments import Moments
+from relevance_bayes.types.evaluations import Coverage, ResidualBin
 
 STEPS = np.arange(-4.0, 4.25, 0.25)
 """Between the bins of standardised residuals, of which the first and the last are open."""
 
 PIT_BINS = 20
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How many of the rows, as a share, the interval of `percent` held, and its mean width in the user's units."""
-
-    percent: int
-    share: float
-    width: float
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ mean. `python -m benchmarks promotion` measures how often it fails.
 """
 
 import math
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.scoring.losses import Metric
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.types.evaluations import Metric
+from relevance_bayes.types.promotions import Improvement
 
 GroupKeys: TypeAlias = NDArray[np.uint64]
 """What the rows of one group have in common."""
@@ -31,28 +31,6 @@ SKEW_FACTOR = 2.0
 SKEW_FACTOR_OF_FEW = 200.0
 """The Cornish-Fisher term counts 2 + 200 / G times for G units: of few units the sample's skewness is far below the
 population's. Chosen by `python -m benchmarks promotion`."""
-
-
-@dataclass(frozen=True)
-class Improvement:
-    """A metric of a champion and of a challenger on the same `rows`: `estimate` is the first less the second.
-
-    Above 0 the challenger is better: all of these are losses. `lower` and `upper` are the ends of its 95 % interval.
-    `groups` is the number of groups of dependent rows, and `effective_groups` the number of groups of equal size that
-    tell as much; None where each row stands for itself. `rows_without_loss` have no such loss under one of both, and
-    count for neither. None where no row is left; the interval also where there is one row or group alone.
-    """
-
-    metric: Metric
-    rows: int
-    rows_without_loss: int
-    champion: float | None
-    challenger: float | None
-    estimate: float | None
-    lower: float | None
-    upper: float | None
-    groups: int | None = None
-    effective_groups: float | None = None
 
 
 class PairedDifferences:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from app.domain.scoring.evaluation import Evaluation
-from app.domain.scoring.paired import Improvement
+from relevance_bayes.types.promotions import Improvement
 
 Proof: TypeAlias = Literal["interval", "estimate"]
 """What has to lie above the margin: the lower end of the improvement's interval, or the improvement itself."""

@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.types.evaluations import Area
 
 MOST_NUMBERS = 2**20
 """So many scores are kept as they are; of more they are counted in bins of their logits."""
@@ -13,14 +14,6 @@ MOST_NUMBERS = 2**20
 BINS = 8_192
 GREATEST_LOGIT = 40.0
 """Beyond it a probability is 0 or 1 to float64, almost: the bins end here."""
-
-
-@dataclass(frozen=True)
-class Area:
-    """P(a row of the class scores above another row), ties counting half, and its error at most, `tolerance`."""
-
-    value: float
-    tolerance: float
 
 
 @dataclass(frozen=True, eq=False)

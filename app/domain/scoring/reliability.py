@@ -7,19 +7,9 @@ from typing import Self
 import numpy as np
 
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.evaluations import ReliabilityBin
 
 BINS = 20
-
-
-@dataclass(frozen=True)
-class ReliabilityBin:
-    """The rows whose probability is between `lower` and `upper`: how many, the mean of it, and how often it came so."""
-
-    lower: float
-    upper: float
-    rows: int
-    predicted: float
-    observed: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.aliases import MOST_ALIASES, Alias, AliasMove, MovedAlias, nowhere
+from app.domain.aliases import MOST_ALIASES, Alias, MovedAlias, nowhere
 from app.domain.conditions import Condition
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
@@ -16,6 +16,7 @@ from app.storage.changes import changed
 from app.storage.happenings import MODELS, announce
 from app.storage.repositories.models import SqlModels
 from app.storage.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
+from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
 

@@ -8,10 +8,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.ports import Clock
-from app.domain.starts import Checkpoint, Kept, Resumption
+from app.domain.starts import Checkpoint, Kept
 from app.storage.changes import changed
 from app.storage.codec import UnreadableBytesError, decode_trail, encode_trail
 from app.storage.tables import JobCheckpointRow, TrainingJobRow
+from relevance_bayes.types.jobs import Resumption
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, Page, Queue, Slice
-from app.domain.webhooks import Attempt, Delivery, Errand
+from app.domain.webhooks import Delivery, Errand
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
@@ -22,7 +22,7 @@ from app.storage.tables.webhooks import PENDING
 from app.storage.types import DatabaseNow, SecondsSince
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import JobKind, JobState
-from relevance_bayes.types.webhooks import OF_KIND, TEST, DeliveryState, MessageType
+from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, MessageType
 
 ATTEMPTS_KEPT = 50
 """Of each delivery, however often somebody asks for it again."""

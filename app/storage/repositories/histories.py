@@ -8,8 +8,7 @@ from uuid import UUID
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import Event, Job, JobActivity, Transition
-from app.domain.starts import Resumption
+from app.domain.jobs import Job, JobActivity
 from app.storage.documents import (
     KIND,
     PLAN,
@@ -22,7 +21,7 @@ from app.storage.documents import (
     STATE,
 )
 from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
-from relevance_bayes.types.jobs import UNFINISHED, JobKind, JobState
+from relevance_bayes.types.jobs import UNFINISHED, Event, JobKind, JobState, Resumption, Transition
 
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 

@@ -8,21 +8,10 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import (
-    ALL,
-    Event,
-    Job,
-    JobActivity,
-    JobResult,
-    Problem,
-    Progress,
-    Which,
-    no_such_job,
-    too_late_to_cancel,
-)
+from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which, no_such_job, too_late_to_cancel
 from app.domain.models import NewVersion, Version
 from app.domain.ports import Clock, Page, Slice
-from app.domain.starts import MOST_STARTS, Claim, EarlierStarts, Resumption
+from app.domain.starts import MOST_STARTS, Claim, EarlierStarts
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS, RESULT
@@ -38,7 +27,7 @@ from app.storage.tables import (
     JobTransitionRow,
     TrainingJobRow,
 )
-from relevance_bayes.types.jobs import FINISHED, MOVES, JobKind, JobState
+from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobKind, JobState, Progress, Resumption
 
 BY_ITS_OWNER = "asked for by its owner"
 

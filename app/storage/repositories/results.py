@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 
 from app.domain.ports import Clock
 from app.domain.results import KeptResult, Layer, Piece, Reached
-from app.domain.starts import Resumption
 from app.storage.changes import changed
 from app.storage.engine import lock_for_writing
 from app.storage.tables import PredictionPieceRow, PredictionResultRow, TrainingJobRow
 from app.storage.types import SecondsSince
+from relevance_bayes.types.jobs import Resumption
 
 PIECES_AT_ONCE = 8
 """Of at most a MiB each: on SQLite a matter of milliseconds."""

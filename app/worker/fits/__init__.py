@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Protocol
 
 from app.domain.datasets import Dataset
-from app.domain.jobs import Progress
 from app.domain.models import NewVersion
 from app.worker.child.tasks import Result, Task
 from app.worker.complete import Read
@@ -15,6 +14,7 @@ from app.worker.fits.supervised import SupervisedFit
 from app.worker.vectors import BlockHolding
 from relevance_bayes.core.selection import Step
 from relevance_bayes.plans.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan, TrainingPlan
+from relevance_bayes.types.jobs import Progress
 
 __all__ = ["Fit", "prepare"]
 

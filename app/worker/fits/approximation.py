@@ -6,7 +6,6 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.jobs import Progress
 from app.domain.listing import Place, listed_terms
 from app.domain.models import Learned, NewApproximationVersion
 from app.worker.child.tasks import Approximated, ApproximationTask, Result
@@ -17,6 +16,7 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport, RelevanceVector, TermsError
 from relevance_bayes.plans.requests import ApproximationPlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.jobs import Progress
 
 
 @dataclass(frozen=True)

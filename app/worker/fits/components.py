@@ -6,7 +6,6 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.jobs import Progress
 from app.domain.listing import Place, listed_images
 from app.domain.models import Learned, NewComponentsVersion
 from app.worker.child.components import ComponentsTask, FoundComponents
@@ -19,6 +18,7 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, InputWidth, RelevanceVector
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.encoding import column_names
+from relevance_bayes.types.jobs import Progress
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import numpy as np
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.jobs import Progress
 from app.domain.models import Learned, NewImageVersion
 from app.worker.child.tasks import ImageTask, Result
 from app.worker.complete import Read, complete_rows
@@ -19,6 +18,7 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.models import ImagePredictor, ImageReport, InputShape, RelevanceVector, TermsError
 from relevance_bayes.plans.requests import ImagePlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.jobs import Progress
 
 MOST_STEPS_TOLD = 200
 """Of the path of errors, spread evenly over its logarithm."""

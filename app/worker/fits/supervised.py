@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.datasets import Dataset
-from app.domain.jobs import Progress
 from app.domain.models import NewSupervisedVersion
 from app.worker.child.tasks import Result, SupervisedTask
 from app.worker.complete import Read
@@ -15,6 +14,7 @@ from app.worker.vectors import BlockHolding
 from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step, Trained
 from relevance_bayes.plans.requests import Effort, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
 from relevance_bayes.tables.encoding import in_columns, in_target_units
+from relevance_bayes.types.jobs import Progress
 
 
 @dataclass(frozen=True)

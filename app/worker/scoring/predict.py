@@ -7,7 +7,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.jobs import Job, Problem, Progress, prediction_of
+from app.domain.jobs import Job, Problem, prediction_of
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.domain.results import MOST_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
@@ -21,6 +21,7 @@ from app.worker.attempts import Attempt, NoLongerOurs, Pace
 from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.jobs import Progress
 
 MOST_CELLS_AT_ONCE = 2**19
 """Of a part: with what is made of them on the way, some tens of MiB."""

@@ -14,7 +14,7 @@ from app.domain.errors import ConflictError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PromotionPlan
-from app.domain.scoring import Metric, PairedDifferences, Promotion, losses, verdict
+from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
 from app.services.prediction import JudgedBlock, ServedVersion, judge
 from app.worker.attempts import Attempt
 from app.worker.scoring.rows import told_blocks, version_at_hand
@@ -24,6 +24,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.plans.split import content_hash
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.evaluations import Metric
 
 HOLDER_CHANGED = Problem(
     "holder-changed",

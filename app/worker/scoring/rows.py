@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from app.domain.jobs import Job, Progress
+from app.domain.jobs import Job
 from app.domain.models import Version
 from app.domain.ports import UnitOfWork
 from app.services.counting import Counts
@@ -11,6 +11,7 @@ from app.services.prediction import ServedVersion
 from app.services.serving import Stored, serve, stored
 from app.worker.attempts import Attempt, Pace
 from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.types.jobs import Progress
 
 TELL_SECONDS = 1.0
 

@@ -13,11 +13,12 @@ from app import __version__
 from app.domain.addresses import Allowance, Target, read_target
 from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
 from app.domain.webhook_messages import message, trial_message
-from app.domain.webhooks import GONE, PAUSES, Attempt, Errand, signature
+from app.domain.webhooks import GONE, PAUSES, Errand, signature
 from app.worker.insisting import HandedBack, insist
 from app.worker.webhooks.patience import Patience
 from app.worker.webhooks.sending import NotSent, post
 from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.webhooks import Attempt
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,10 @@ from relevance_bayes.cli.predicting import BATCH
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.cli.rows import Row, RowReader
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, SupervisedVersion, VersionBase, VersionName
+from relevance_bayes.client.answers import Json, SupervisedVersion, VersionBase
 from relevance_bayes.client.answers.comparisons import Largest, Summary
 from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.jobs import VersionName
 from relevance_bayes.types.values import ColumnKind
 
 

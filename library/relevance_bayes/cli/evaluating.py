@@ -9,14 +9,9 @@ from relevance_bayes.cli.console import refuse, say, warn
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.client import Problem, Relevance
-from relevance_bayes.client.answers.evaluations import (
-    ClassDiagnostics,
-    ClassMetrics,
-    Evaluation,
-    NumberDiagnostics,
-    NumberMetrics,
-)
-from relevance_bayes.client.answers.promotions import PromotionResult
+from relevance_bayes.client.answers.evaluations import Evaluation
+from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
+from relevance_bayes.types.promotions import PromotionResult
 
 
 def evaluate(

@@ -11,15 +11,19 @@ from relevance_bayes.cli.progress import figures, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.versions import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob, VersionName
-from relevance_bayes.client.answers.batch_predictions import BatchPredicted, BatchPrediction
-from relevance_bayes.client.answers.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
+from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob
+from relevance_bayes.client.answers.batch_predictions import BatchPrediction
+from relevance_bayes.client.answers.evaluations import ClassesEvaluation, NumbersEvaluation
 from relevance_bayes.client.answers.jobs import JobBase
-from relevance_bayes.client.answers.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
+from relevance_bayes.client.answers.promotions import ClassesPromotion, NumbersPromotion
 from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.trainings import Trainings
+from relevance_bayes.types.batch_predictions import BatchPredicted
+from relevance_bayes.types.evaluations import EvaluationResult
+from relevance_bayes.types.jobs import VersionName
+from relevance_bayes.types.promotions import PromotionResult
 
 Room: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 

@@ -6,7 +6,8 @@ from itertools import islice
 from relevance_bayes.cli.rendering import cell_text, number, print_json, print_table, time_text
 from relevance_bayes.cli.versions import measured_text, show_version, tags_text
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Column, RelevanceVector, VersionBase
+from relevance_bayes.client.answers import Column, VersionBase
+from relevance_bayes.types.functions import RelevanceVector
 
 MOST_COLUMNS_SHOWN = 8
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from relevance_bayes.client.answers import Event
-from relevance_bayes.client.answers import Progress as JobProgress
+from relevance_bayes.types.jobs import Event
+from relevance_bayes.types.jobs import Progress as JobProgress
 
 
 def watch(events: Iterable[Event], *, label: str, console: Console | None = None) -> None:

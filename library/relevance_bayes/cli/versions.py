@@ -8,19 +8,14 @@ from relevance_bayes.client.answers import (
     ApproximationVersion,
     ComparedModel,
     ComponentsVersion,
-    Evidence,
-    Hyperparameters,
     ImageVersion,
-    ImportedFrom,
-    InputWarp,
-    InputWidth,
     Member,
-    Outlier,
-    Score,
     SupervisedVersion,
     VersionBase,
 )
 from relevance_bayes.client.answers.datasets import Choice
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.reports import Evidence, Hyperparameters, InputWarp, InputWidth, Outlier, Score
 
 MOST_OUTLIERS_SHOWN = 8
 

@@ -6,8 +6,7 @@ from itertools import islice
 from relevance_bayes.cli.console import say
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers.webhooks import Delivery
-from relevance_bayes.types.webhooks import EVENT_TYPES
+from relevance_bayes.types.webhooks import EVENT_TYPES, Delivery
 
 
 def add_webhook(client: Relevance, url: str, ends: Sequence[str], description: str | None, *, as_json: bool) -> None:

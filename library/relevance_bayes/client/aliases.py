@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from relevance_bayes.client.answers import Json, Slice
-from relevance_bayes.client.answers.aliases import Alias, AliasMove
+from relevance_bayes.client.answers import Json
 from relevance_bayes.client.http import Http
+from relevance_bayes.types.aliases import Alias, AliasMove
+from relevance_bayes.types.pages import Page
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Aliases:
 
     def all(self, model: str) -> Iterator[Alias]:
         """A model's aliases, by name."""
-        return self.http.pages(Slice[Alias], _path(model))
+        return self.http.pages(Page[Alias], _path(model))
 
     def get(self, model: str, alias: str) -> Alias:
         """Where one points."""
@@ -52,7 +53,7 @@ class Aliases:
 
     def history(self, model: str, alias: str) -> Iterator[AliasMove]:
         """How one moved, newest first."""
-        return self.http.pages(Slice[AliasMove], f"{_path(model, alias)}/history")
+        return self.http.pages(Page[AliasMove], f"{_path(model, alias)}/history")
 
 
 def _path(model: str, alias: str | None = None) -> str:

@@ -7,13 +7,14 @@ from typing import BinaryIO, Literal
 
 from msgspec.json import Decoder
 
-from relevance_bayes.client.answers import Json, Slice
+from relevance_bayes.client.answers import Json
 from relevance_bayes.client.answers.batch_predictions import BatchPrediction
 from relevance_bayes.client.deciding import listed
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import PATIENCE
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import part, reference
+from relevance_bayes.types.pages import Page
 from relevance_bayes.types.values import Label
 
 _ONE: Decoder[BatchPrediction] = Decoder(BatchPrediction)
@@ -25,7 +26,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
 
     path: str = "/v1/batch-predictions"
     one: Decoder[BatchPrediction] = _ONE
-    many: type[Slice[BatchPrediction]] = Slice[BatchPrediction]
+    many: type[Page[BatchPrediction]] = Page[BatchPrediction]
 
     def submit(
         self,

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from msgspec.json import Decoder
 
-from relevance_bayes.client.answers import Json, Slice
+from relevance_bayes.client.answers import Json
 from relevance_bayes.client.answers.evaluations import Evaluation
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import reference, version_path
+from relevance_bayes.types.pages import Page
 
 _ONE: Decoder[Evaluation] = Decoder(Evaluation)
 
@@ -19,7 +20,7 @@ class Evaluations(VersionJobRoom[Evaluation]):
 
     path: str = "/v1/evaluations"
     one: Decoder[Evaluation] = _ONE
-    many: type[Slice[Evaluation]] = Slice[Evaluation]
+    many: type[Page[Evaluation]] = Page[Evaluation]
 
     def submit(
         self, name: str, dataset_id: str, *, version: int | str | None = None, priority: int = 0, key: str | None = None

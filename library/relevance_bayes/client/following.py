@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from relevance_bayes.client.answers import Event
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.client.event_stream import Message, messages
 from relevance_bayes.client.http import Http
+from relevance_bayes.types.jobs import Event
 
 PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Seconds before each new try while nothing comes: half a minute, in which a service starts again."""

@@ -11,8 +11,8 @@ from uuid import uuid4
 import httpx
 import msgspec
 
-from relevance_bayes.client.answers.datasets import Slice
 from relevance_bayes.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
+from relevance_bayes.types.pages import Page
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Http:
         """Ask for `path`; the service may hold its answer back for `wait` seconds. Raises ClientError."""
         return _decoded(self._send("GET", path, query=query, patience=PATIENCE + wait), answer)
 
-    def pages(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:
+    def pages(self, answer: type[Page[T]], path: str, query: Query | None = None) -> Iterator[T]:
         """The items of a list, page by page as they are asked for. Raises ClientError."""
         after: str | None = None
         while True:

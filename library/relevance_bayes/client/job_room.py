@@ -6,11 +6,12 @@ from typing import Generic, TypeVar
 
 from msgspec.json import Decoder
 
-from relevance_bayes.client.answers import Event, Slice
 from relevance_bayes.client.answers.jobs import JobBase
 from relevance_bayes.client.following import follow
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.paths import part
+from relevance_bayes.types.jobs import Event
+from relevance_bayes.types.pages import Page
 
 J = TypeVar("J", bound=JobBase)
 
@@ -25,7 +26,7 @@ class JobRoom(Generic[J]):
     http: Http
     path: str
     one: Decoder[J]
-    many: type[Slice[J]]
+    many: type[Page[J]]
 
     def get(self, job_id: str, *, wait: float = 0) -> J:
         """One, as soon as it has ended or `wait` seconds have passed."""
@@ -41,10 +42,10 @@ class JobRoom(Generic[J]):
         """All, or those in this state, newest first."""
         return self.http.pages(self.many, self.path, {"state": state})
 
-    def events(self, job_id: str, *, after: str | None = None, wait: float = 0) -> Slice[Event]:
+    def events(self, job_id: str, *, after: str | None = None, wait: float = 0) -> Page[Event]:
         """What happened to it past `after`, as soon as there is something or `wait` seconds have passed."""
         path = f"{self.path}/{part(job_id)}/events"
-        return self.http.get(Slice[Event], path, {"after": after, "wait": wait or None}, wait=wait)
+        return self.http.get(Page[Event], path, {"after": after, "wait": wait or None}, wait=wait)
 
     def follow(self, job_id: str, *, after: int = 0) -> Iterator[Event]:
         """Everything that happens to it past event number `after`, as it happens, to its end.

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from msgspec.json import Decoder
 
-from relevance_bayes.client.answers import Json, Slice
+from relevance_bayes.client.answers import Json
 from relevance_bayes.client.answers.promotions import Promotion
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import part
+from relevance_bayes.types.pages import Page
 
 _ONE: Decoder[Promotion] = Decoder(Promotion)
 
@@ -18,7 +19,7 @@ class Promotions(VersionJobRoom[Promotion]):
 
     path: str = "/v1/promotions"
     one: Decoder[Promotion] = _ONE
-    many: type[Slice[Promotion]] = Slice[Promotion]
+    many: type[Page[Promotion]] = Page[Promotion]
 
     def submit(
         self,

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from relevance_bayes.client.answers import Json, Model, VersionBase
+from relevance_bayes.client.answers import Json, VersionBase
 from relevance_bayes.client.answers.comparisons import Comparison
-from relevance_bayes.client.answers.registry import Lineage, Statistics
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import Http, Query
 from relevance_bayes.client.kinds import ANY_VERSION
 from relevance_bayes.client.paths import reference, version_path
+from relevance_bayes.types.lineage import Lineage
+from relevance_bayes.types.models import Model
+from relevance_bayes.types.statistics import Statistics
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,9 @@ from relevance_bayes.client.aliases import Aliases
 from relevance_bayes.client.answers import (
     ApproximationJob,
     Dataset,
-    Expansion,
     ImportedVersion,
     Json,
-    Model,
     Predictions,
-    RelevanceVector,
-    Slice,
     SupervisedVersion,
     Version,
     VersionBase,
@@ -35,6 +31,9 @@ from relevance_bayes.client.registry import Registry, tag_query
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.formats import media_type_of
+from relevance_bayes.types.functions import Expansion, RelevanceVector
+from relevance_bayes.types.models import Model
+from relevance_bayes.types.pages import Page
 from relevance_bayes.types.values import Label
 
 V = TypeVar("V", bound=VersionBase)
@@ -118,7 +117,7 @@ class Relevance:
 
     def datasets(self, *, name: str | None = None) -> Iterator[Dataset]:
         """All datasets, or those of this name, newest first."""
-        return self.http.pages(Slice[Dataset], "/v1/datasets", {"name": name})
+        return self.http.pages(Page[Dataset], "/v1/datasets", {"name": name})
 
     def delete_dataset(self, dataset_id: str) -> None:
         """Remove a dataset that no unfinished job needs."""
@@ -146,7 +145,7 @@ class Relevance:
 
     def models(self, *, tags: Mapping[str, str] | None = None) -> Iterator[Model]:
         """All models, or those with these tags, newest first."""
-        return self.http.pages(Slice[Model], "/v1/models", tag_query(tags))
+        return self.http.pages(Page[Model], "/v1/models", tag_query(tags))
 
     def model(self, name: str) -> Model:
         """One model."""
@@ -154,7 +153,7 @@ class Relevance:
 
     def versions(self, name: str, *, tags: Mapping[str, str] | None = None) -> Iterator[Version]:
         """All versions of a model, or those with these tags, newest first."""
-        return self.http.pages(Slice[Version], f"/v1/models/{part(name)}/versions", tag_query(tags))
+        return self.http.pages(Page[Version], f"/v1/models/{part(name)}/versions", tag_query(tags))
 
     @overload
     def version(self, name: str, version: int | str | None = None) -> SupervisedVersion: ...
@@ -179,7 +178,7 @@ class Relevance:
     ) -> Iterator[RelevanceVector]:
         """The functions that a version keeps, by number or by size of weight."""
         path = f"{version_path(name, version)}/relevance-vectors"
-        return self.http.pages(Slice[RelevanceVector], path, {"sort": sort})
+        return self.http.pages(Page[RelevanceVector], path, {"sort": sort})
 
     def expansion(self, name: str, version: int | str) -> GaussianExpansion:
         """A version as a sum of Gaussians that all have one width; raises ClientError where it is none."""

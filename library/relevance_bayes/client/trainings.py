@@ -6,10 +6,11 @@ from typing import TypeVar, overload
 
 from msgspec.json import Decoder
 
-from relevance_bayes.client.answers import Job, Json, Slice, SupervisedJob, TrainingJob
+from relevance_bayes.client.answers import Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.job_room import LONGEST_WAIT, JobRoom
 from relevance_bayes.client.kinds import ANY_JOB, of_kind
 from relevance_bayes.client.paths import part
+from relevance_bayes.types.pages import Page
 
 K = TypeVar("K", bound=Job)
 
@@ -23,7 +24,7 @@ class Trainings(JobRoom[Job]):
 
     path: str = "/v1/training-jobs"
     one: Decoder[Job] = ANY_JOB
-    many: type[Slice[TrainingJob]] = Slice[TrainingJob]
+    many: type[Page[TrainingJob]] = Page[TrainingJob]
 
     @overload
     def submit(self, request: Mapping[str, Json], *, key: str | None = None) -> SupervisedJob: ...

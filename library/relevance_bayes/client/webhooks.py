@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from relevance_bayes.client.answers import Json, Slice
-from relevance_bayes.client.answers.webhooks import Delivery, NewWebhook, Webhook
+from relevance_bayes.client.answers import Json
 from relevance_bayes.client.http import Http
-from relevance_bayes.types.webhooks import EventType
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.webhooks import Delivery, EventType, NewWebhook, Webhook
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Webhooks:
 
     def all(self) -> Iterator[Webhook]:
         """All webhooks, newest first."""
-        return self.http.pages(Slice[Webhook], "/v1/webhooks")
+        return self.http.pages(Page[Webhook], "/v1/webhooks")
 
     def get(self, webhook_id: str) -> Webhook:
         """One webhook."""
@@ -59,7 +59,7 @@ class Webhooks:
 
     def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
         """What it was and is to be told, newest first."""
-        return self.http.pages(Slice[Delivery], f"{_path(webhook_id)}/deliveries")
+        return self.http.pages(Page[Delivery], f"{_path(webhook_id)}/deliveries")
 
     def test(self, webhook_id: str) -> Delivery:
         """Send it a signed message of type `webhook.test`, now; `deliveries` tells what became of it."""

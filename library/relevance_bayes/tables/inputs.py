@@ -1,25 +1,9 @@
 """The columns that a model reads, those that it leaves out, and what becomes of gaps."""
 
-from dataclasses import dataclass
 from typing import Literal
 
-from relevance_bayes.types.values import ColumnKind
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+
+__all__ = ["IgnoredColumn", "InputColumn", "Missing"]
 
 Missing = Literal["error", "drop_rows", "indicator"]
-
-
-@dataclass(frozen=True)
-class InputColumn:
-    """One raw column that the model reads; `categories` in the order in which they are one-hot encoded."""
-
-    name: str
-    kind: ColumnKind
-    categories: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class IgnoredColumn:
-    """A column left out, and why."""
-
-    name: str
-    reason: str

@@ -1,7 +1,14 @@
-"""The kinds of jobs, the states that they are in, and the only moves between these; knows nothing of what jobs do."""
+"""The kinds of jobs, the states that they are in, the only moves between these, and how far a job is.
+
+Knows nothing of what jobs do.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
+
+from relevance_bayes.types.json_schema import wire
 
 JobKind = Literal["training", "evaluation", "prediction", "promotion"]
 
@@ -48,3 +55,74 @@ UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
 def may_move(now: JobState, following: JobState) -> bool:
     """Whether a job in state `now` may go to `following`."""
     return following in MOVES[now]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is: `completed` of `total` (null: not known) `unit`s of `phase`, in the user's units."""
+
+    __pydantic_config__ = wire()
+
+    phase: str
+    completed: int
+    total: int | None
+    unit: str
+    log_marginal_likelihood: float | None = None
+    """In nats."""
+    functions: int | None = None
+    """Functions in the model so far."""
+    noise_sd: float | None = None
+    """As a version has it; null where there is none, or not known yet."""
+
+
+@dataclass(frozen=True)
+class Resumption:
+    """What a start of a job went on from: what the start `attempt` had kept of its fit, and when."""
+
+    __pydantic_config__ = wire()
+
+    attempt: int
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A move that was made."""
+
+    __pydantic_config__ = wire()
+
+    state: JobState
+    at: datetime
+    attempt: int
+    """Which start of the job; 0 before the first."""
+    reason: str | None = None
+    resumed_from: Resumption | None = None
+    """Where a start went on from what one before it had kept."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a job, numbered from 1 within it without gaps."""
+
+    __pydantic_config__ = wire()
+
+    number: int
+    at: datetime
+    kind: Literal["transition", "progress"]
+    transition: Transition | None = None
+    progress: Progress | None = None
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the job has ended with it."""
+        return self.transition is not None and self.transition.state in FINISHED
+
+
+@dataclass(frozen=True)
+class VersionName:
+    """Which version of which model."""
+
+    __pydantic_config__ = wire()
+
+    model: str
+    version: int

@@ -1,9 +1,12 @@
-"""Events of webhooks and the states of their deliveries."""
+"""Webhooks, their events, and deliveries of these."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, get_args
 
 from relevance_bayes.types.jobs import JobKind, JobState
+from relevance_bayes.types.json_schema import Id, wire
 
 EventType = Literal[
     "training_job.succeeded",
@@ -56,3 +59,77 @@ Obstacle = Literal[
 """Why an attempt got no status: the URL leads where it may not, nowhere, to nobody, to somebody else, to somebody too
 slow or to no server of HTTP; or the service lost the attempt; or the webhook was disabled.
 """
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """A webhook; its secret is shown where it is made, and never again."""
+
+    __pydantic_config__ = wire()
+
+    id: Id
+    url: str
+    events: tuple[EventType, ...]
+    description: str | None
+    enabled: bool
+    """False after somebody said so, or its receiver did, by answering 410."""
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class NewWebhook(Webhook):
+    """A webhook that was just made, with its secret."""
+
+    secret: str
+    """What messages are signed with: keep it. It is shown this once."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One request, and what came back: a status, or what stood in its way."""
+
+    __pydantic_config__ = wire()
+
+    at: datetime
+    seconds: float
+    status: int | None = None
+    error: Obstacle | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the receiver has taken the message."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """One event for one webhook."""
+
+    __pydantic_config__ = wire(
+        example={
+            "id": "01a20411-7d0c-7b9e-8a27-3d1c5e6f7a81",
+            "event_id": "01a20411-7d0c-7a04-b3f1-92c1d0e8b6c5",
+            "type": "training_job.succeeded",
+            "job_id": "01a20411-6a2e-7c58-9f0b-5b7c1a2d3e4f",
+            "created_at": "2026-11-22T03:21:18.123456Z",
+            "state": "delivered",
+            "next_attempt_at": None,
+            "attempts": [
+                {"at": "2026-11-22T03:21:18.4Z", "seconds": 10.0, "status": None, "error": "timeout"},
+                {"at": "2026-11-22T03:21:34.1Z", "seconds": 0.08, "status": 204, "error": None},
+            ],
+        }
+    )
+
+    id: Id
+    event_id: Id
+    """The header `webhook-id` of each attempt."""
+    type: MessageType
+    job_id: Id | None
+    """None of a test."""
+    created_at: datetime
+    state: DeliveryState
+    next_attempt_at: datetime | None
+    """Where it is pending; when a worker is free, that is."""
+    attempts: tuple[Attempt, ...]
+    """In their order; the newest 50."""

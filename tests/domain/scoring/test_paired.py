@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from app.domain.scoring import Improvement, Metric, PairedDifferences, losses
+from app.domain.scoring import PairedDifferences, losses
 from app.domain.scoring.paired import MAX_UNITS, GroupKeys, margins
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.evaluations import Metric
+from relevance_bayes.types.promotions import Improvement
 from tests.domain.scoring.rows import classes, numbers
 
 

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.scoring import Improvement, Proof, verdict
+from app.domain.scoring import Proof, verdict
 from benchmarks.promotion import DESIGNS, DIFFERENCES, Design, false_promotions
+from relevance_bayes.types.promotions import Improvement
 
 FOUND = Improvement("nll", 100, 0, champion=1.5, challenger=1.25, estimate=0.25, lower=0.1, upper=0.4)
 

@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 
 from relevance_bayes.cli.progress import watch
-from relevance_bayes.client.answers import Event, Progress, Transition
-from relevance_bayes.types.jobs import JobState
+from relevance_bayes.types.jobs import Event, JobState, Progress, Transition
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

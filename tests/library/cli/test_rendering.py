@@ -5,20 +5,28 @@ import pytest
 from msgspec.structs import replace as changed
 
 from relevance_bayes.cli.versions import show_version
-from relevance_bayes.client.answers import (
-    Alternative,
-    Choice,
-    DatasetName,
+from relevance_bayes.client.answers import Alternative, Choice, Member, RegressionVersion
+from relevance_bayes.types.models import DatasetName
+from relevance_bayes.types.reports import (
     Evidence,
     Hyperparameters,
     InputTerm,
     InputWarp,
     InputWidth,
-    Member,
     Outlier,
-    RegressionVersion,
     Score,
     TrainingWarning,
+)
+
+NOTHING_FOUND = Hyperparameters(
+    noise_sd=None,
+    degrees_of_freedom=None,
+    widths=(),
+    warps=(),
+    terms=(),
+    signal_sd=None,
+    last_gain=None,
+    next_gain=None,
 )
 
 VERSION = RegressionVersion(
@@ -40,7 +48,7 @@ VERSION = RegressionVersion(
     split={"type": "random"},
     holdout=0.0,
     seed=0,
-    hyperparameters=Hyperparameters(0.5, None, (), (), (), 1.5, None, None),
+    hyperparameters=replace(NOTHING_FOUND, noise_sd=0.5, signal_sd=1.5),
     evidence=Evidence(-1.0, "exact", 0.0, 0.0),
     functions=1,
     candidates=2,
@@ -216,8 +224,7 @@ def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pyte
 def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureFixture[str]) -> None:
     kernel: Choice = {"type": "matern_3_2"}
     evidence = Evidence(-2.0, "exact", 0.0, 0.0)
-    none = Hyperparameters(None, None, (), (), (), None, None, None)
-    found = replace(none, widths=(InputWidth("a", 0.5),))
+    found = replace(NOTHING_FOUND, widths=(InputWidth("a", 0.5),))
     process = replace(found, noise_sd=0.4, warps=(InputWarp("a", 0.1, 0.2),))
     members = (
         Member(kernel, 0.25, 7, process, evidence, evidence, None),
@@ -229,7 +236,7 @@ def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureF
         "log evidence -2.00 nats"
     )
     of_class = Member(kernel, None, 3, found, evidence, None, None, "gas")
-    without = Member(None, None, 1, none, evidence, None, None, False)
+    without = Member(None, None, 1, NOTHING_FOUND, evidence, None, None, False)
     told = facts(changed(VERSION, members=(of_class, without)), capsys)
     assert told["member 1"] == "gas, matern 3 2, 3 functions, width a 0.5 (as standardised), log evidence -2.00 nats"
     assert told["member 2"] == "false, 1 function, log evidence -2.00 nats"

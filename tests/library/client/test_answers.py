@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from pydantic import BaseModel
 
-from app.api.schemas import datasets, jobs, models, pages, predictions, problems
+from app.api.schemas import datasets, jobs, models, predictions, problems
 from relevance_bayes.client import answers, errors
 
 
@@ -19,7 +19,6 @@ class Pair:
 
 
 PAIRS = [
-    Pair(answers.Slice, (pages.PageOut,)),
     Pair(answers.Dataset, (datasets.DatasetOut,)),
     Pair(answers.Image, (datasets.ImageOut,)),
     Pair(answers.Column, (datasets.NumberOut, datasets.BooleanOut, datasets.TimestampOut, datasets.CategoryOut)),
@@ -28,33 +27,15 @@ PAIRS = [
     Pair(answers.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
     Pair(answers.ApproximationJob, (jobs.approximation.ApproximationJobOut,)),
     Pair(answers.ComponentsJob, (jobs.components.ComponentsJobOut,)),
-    Pair(answers.Progress, (jobs.shared.ProgressOut,)),
-    Pair(answers.Transition, (jobs.shared.TransitionOut,)),
-    Pair(answers.Event, (jobs.EventOut,)),
-    Pair(answers.VersionName, (jobs.shared.VersionNameOut,)),
-    Pair(answers.Input, (jobs.InputOut,)),
-    Pair(answers.Ignored, (jobs.IgnoredOut,)),
     Pair(answers.ComparedModel, (jobs.supervised.ComparedModelOut,)),
-    Pair(answers.Model, (models.ModelOut,)),
     Pair(answers.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(answers.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(answers.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
     Pair(answers.ImageJob, (jobs.image.ImageJobOut,)),
     Pair(answers.ImageVersion, (models.image.ImageVersionOut,)),
-    Pair(answers.Expansion, (models.ExpansionOut,)),
     Pair(answers.ComponentsVersion, (models.components.ComponentsVersionOut,)),
-    Pair(answers.TermsError, (models.approximation.TermsErrorOut,)),
-    Pair(answers.InputWidth, (models.supervised.InputWidthOut,)),
-    Pair(answers.InputWarp, (models.supervised.InputWarpOut,)),
-    Pair(answers.InputTerm, (models.supervised.InputTermOut,)),
-    Pair(answers.Hyperparameters, (models.supervised.HyperparametersOut,)),
     Pair(answers.Alternative, (models.supervised.AlternativeOut,)),
-    Pair(answers.Evidence, (models.supervised.EvidenceOut,)),
     Pair(answers.Member, (models.supervised.MemberOut,)),
-    Pair(answers.DatasetName, (models.shared.DatasetNameOut,)),
-    Pair(answers.ClassRows, (models.supervised.ClassRowsOut,)),
-    Pair(answers.ClassWeight, (models.vectors.ClassWeightOut,)),
-    Pair(answers.RelevanceVector, (models.RelevanceVectorOut,)),
     Pair(answers.Predictions, (predictions.PredictionsOut,)),
     Pair(
         answers.Prediction,

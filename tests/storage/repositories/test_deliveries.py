@@ -8,10 +8,10 @@ from sqlalchemy import Engine, text
 
 from app.domain.errors import ConflictError
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.webhooks import Attempt, Delivery
+from app.domain.webhooks import Delivery
 from app.storage.unit_of_work import unit_of_work
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
+from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt, EventType
 from tests.ports.queue import ListedQueue
 from tests.storage import samples
 from tests.storage.repositories.test_webhooks import hook

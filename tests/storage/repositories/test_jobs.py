@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ConflictError
-from app.domain.jobs import JobActivity, Progress, Which
+from app.domain.jobs import JobActivity, Which
 from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.starts import Claim
 from relevance_bayes.core.algorithms import Greedy
@@ -20,7 +20,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.plans.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.types.jobs import MOVES, JobState, may_move
+from relevance_bayes.types.jobs import MOVES, JobState, Progress, may_move
 from tests.narrowing import of_kind
 from tests.storage import samples
 

@@ -25,7 +25,7 @@ from app.domain.identity import uuid7
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.webhook_messages import message
-from app.domain.webhooks import PAUSES, Attempt, Delivery, Webhook, new_secret
+from app.domain.webhooks import PAUSES, Delivery, Webhook, new_secret
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import WEBHOOK_SHARE, Engine
 from app.storage.unit_of_work import unit_of_work
@@ -34,7 +34,7 @@ from app.worker.webhooks import courier as courier_module
 from app.worker.webhooks.courier import Courier, Finder
 from app.worker.webhooks.patience import Patience
 from app.worker.webhooks.sending import NotSent
-from relevance_bayes.types.webhooks import EVENT_TYPES
+from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt
 from tests.receivers import Receiver, answers, hangs, receiving
 from tests.storage import samples
 from tests.waiting import until

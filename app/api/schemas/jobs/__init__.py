@@ -7,12 +7,12 @@ from pydantic import Field
 from app.api.schemas.jobs.approximation import ApproximationJobOut
 from app.api.schemas.jobs.components import ComponentsJobOut
 from app.api.schemas.jobs.image import ImageJobOut
-from app.api.schemas.jobs.shared import EventOut, FromDomain, IgnoredOut, InputOut
+from app.api.schemas.jobs.shared import FromDomain
 from app.api.schemas.jobs.supervised import SupervisedJobOut
 from app.domain.jobs import Job
 from relevance_bayes.plans.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan
 
-__all__ = ["EventOut", "FromDomain", "IgnoredOut", "InputOut", "TrainingJobOut", "job_out"]
+__all__ = ["FromDomain", "TrainingJobOut", "job_out"]
 
 AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJobOut | ImageJobOut | ComponentsJobOut
 TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]

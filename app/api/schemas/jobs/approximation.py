@@ -5,17 +5,18 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
 from app.domain.jobs import Job
 from relevance_bayes.plans.requests import ApproximationPlan
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 
 
 class ApproximationJobOut(JobOut):
     """A known function to be told by few terms: what is asked for, resolved, and how far it is."""
 
     task: Literal["approximation"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     coefficients: str | None
     widths: Sequence[float] = Field(description="One for each of the inputs, in its units.")
     constant: float

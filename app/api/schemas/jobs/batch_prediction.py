@@ -6,18 +6,11 @@ from typing import Literal
 from pydantic import Field
 
 from app.api.schemas.file_format import FileFormat
-from app.api.schemas.jobs.shared import FromDomain, JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
 from app.domain.jobs import Job, prediction_of
 from app.domain.requests import AnyTask
 from app.domain.results import BatchPredicted
-
-
-class BatchPredictedOut(FromDomain):
-    """What was made: a file, at `/result` below the job for as long as it is kept."""
-
-    rows: int
-    rows_not_predicted: int = Field(description="Those that say in `error` why they have no prediction.")
-    size: int = Field(description="Of the file, in bytes.")
+from relevance_bayes.types import batch_predictions as records
 
 
 class BatchPredictionOut(JobOut):
@@ -28,7 +21,7 @@ class BatchPredictionOut(JobOut):
     format: FileFormat
     columns: Sequence[str] = Field(description="Of the file, in their order.")
     on_error: Literal["per_row", "fail"]
-    result: BatchPredictedOut | None
+    result: records.BatchPredicted | None
 
 
 def batch_prediction_out(job: Job) -> BatchPredictionOut:
@@ -41,6 +34,6 @@ def batch_prediction_out(job: Job) -> BatchPredictionOut:
         "format": request.format,
         "columns": plan.columns,
         "on_error": request.on_error,
-        "result": None if made is None else BatchPredictedOut.model_validate(made),
+        "result": None if made is None else records.BatchPredicted(made.rows, made.rows_not_predicted, made.size),
     }
     return BatchPredictionOut.model_validate(shared_by_jobs(job) | own)

@@ -5,18 +5,19 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
 from app.domain.jobs import Job
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.plans.requests import ComponentsPlan, Missing
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 
 
 class ComponentsJobOut(JobOut):
     """Components of rows: what is asked for, resolved, and how far it is."""
 
     task: Literal["components"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     kernel: Annotated[Covariance, Field(discriminator="type")]
     widths: Sequence[float] | None = Field(
         description="One for all inputs, or one for each of them; null where it follows from the rows."

@@ -5,17 +5,18 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
 from app.domain.jobs import Job
 from relevance_bayes.plans.requests import ImagePlan
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 
 
 class ImageJobOut(JobOut):
     """An image to be told by few wavelets: what is asked for, resolved, and how far it is."""
 
     task: Literal["image"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     height: int
     width: int
     peak: float = Field(description="What `psnr` is beside.")

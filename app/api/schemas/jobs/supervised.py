@@ -6,11 +6,12 @@ from typing import Self
 from pydantic import BaseModel, Field
 
 from app.api.schemas.basis import BasisOut, shown_bases
-from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.jobs import Job
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.plans.requests import Effort, Missing, Split, SupervisedPlan, Task, Validation
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.values import Label
 
 
@@ -30,8 +31,8 @@ class SupervisedJobOut(JobOut):
     classes: Sequence[Label] = Field(
         description="The labels of a classification: false and true, numbers from below, texts by alphabet."
     )
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     likelihood: AnyLikelihood
     basis: Sequence[BasisOut]
     prior: Prior

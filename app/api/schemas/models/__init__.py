@@ -6,16 +6,12 @@ from pydantic import Field
 
 from app.api.schemas.models.approximation import ApproximationVersionOut
 from app.api.schemas.models.components import ComponentsVersionOut
-from app.api.schemas.models.expansion import ExpansionOut
 from app.api.schemas.models.image import ImageVersionOut
-from app.api.schemas.models.lineage import LineageOut
-from app.api.schemas.models.shared import ModelOut
 from app.api.schemas.models.supervised import SupervisedVersionOut
-from app.api.schemas.models.vectors import RelevanceVectorOut
 from app.domain.models import Version
 from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, ImageReport, SupervisedReport
 
-__all__ = ["ExpansionOut", "LineageOut", "ModelOut", "RelevanceVectorOut", "VersionOut", "version_out"]
+__all__ = ["VersionOut", "version_out"]
 
 AnyVersionOut: TypeAlias = SupervisedVersionOut | ApproximationVersionOut | ImageVersionOut | ComponentsVersionOut
 VersionOut: TypeAlias = Annotated[AnyVersionOut, Field(discriminator="task")]

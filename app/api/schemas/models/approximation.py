@@ -5,26 +5,21 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
-from app.api.schemas.models.imported import ImportedFromOut
-from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
+from app.api.schemas.models.imported import imported_record
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
 from app.domain.models import Version
 from relevance_bayes.documents.models import ApproximationReport
-
-
-class TermsErrorOut(FromDomain):
-    """What so many terms miss."""
-
-    functions: int
-    error: float
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import DatasetName, TermsError
 
 
 class ApproximationVersionOut(VersionBaseOut):
     """Few terms that stand for all of a known function."""
 
     task: Literal["approximation"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     coefficients: str | None
     widths: Sequence[float] = Field(
         description="Of the terms there were, one for each input; those kept may be up to three times as wide "
@@ -35,17 +30,17 @@ class ApproximationVersionOut(VersionBaseOut):
     rows: int = Field(description="Terms there were.")
     functions: int = Field(description="Terms kept.")
     error: float = Field(description="The share of the function that is missed: |f - f_R| / |f|, without the constant.")
-    path: Sequence[TermsErrorOut] = Field(description="The least that was met with so many terms.")
+    path: Sequence[TermsError] = Field(description="The least that was met with so many terms.")
     integral: float = Field(description="Of the function, without its constant.")
     integral_kept: float = Field(description="Of the terms that were kept.")
     integral_negative: float = Field(
         description="The integral of what lies below 0 of the terms kept, before they were made a `density`, to about "
         "0.2 % of the integral of their sizes."
     )
-    dataset: DatasetNameOut
+    dataset: DatasetName
     seconds: float
     software_version: str
-    imported: ImportedFromOut | None = Field(
+    imported: ImportedFrom | None = Field(
         description="Null for what was trained here; else all figures are those of where it was."
     )
 
@@ -60,10 +55,10 @@ class ApproximationVersionOut(VersionBaseOut):
             "constant": plan.constant,
             "density": plan.density,
             "error": report.error,
-            "path": [TermsErrorOut.model_validate(one) for one in report.path],
+            "path": [TermsError(one.functions, one.error) for one in report.path],
             "integral": report.integral,
             "integral_kept": report.integral_kept,
             "integral_negative": report.integral_negative,
-            "imported": ImportedFromOut.of(report),
+            "imported": imported_record(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

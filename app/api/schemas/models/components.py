@@ -5,24 +5,27 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs import IgnoredOut, InputOut
-from app.api.schemas.models.imported import ImportedFromOut
-from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
-from app.api.schemas.models.supervised import InputWidthOut
+from app.api.schemas.models.imported import imported_record
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.api.schemas.models.supervised import input_widths
 from app.domain.models import Version
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.plans.requests import Missing
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import DatasetName
+from relevance_bayes.types.reports import InputWidth
 
 
 class ComponentsVersionOut(VersionBaseOut):
     """Components of rows in a kernel's space."""
 
     task: Literal["components"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     kernel: Annotated[Covariance, Field(discriminator="type")]
-    widths: Sequence[InputWidthOut]
+    widths: Sequence[InputWidth]
     standardised: bool
     missing: Missing
     seed: int
@@ -45,10 +48,10 @@ class ComponentsVersionOut(VersionBaseOut):
         "where these are as many, at most 10,000 of them, else by five folds."
     )
     rows_dropped: int = Field(description="Rows with gaps that were left out.")
-    dataset: DatasetNameOut
+    dataset: DatasetName
     seconds: float
     software_version: str
-    imported: ImportedFromOut | None = Field(
+    imported: ImportedFrom | None = Field(
         description="Null for what was trained here; else all figures are those of where it was."
     )
 
@@ -59,7 +62,7 @@ class ComponentsVersionOut(VersionBaseOut):
         own = {
             "task": report.task,
             "kernel": plan.kernel,
-            "widths": [InputWidthOut.model_validate(width) for width in report.widths],
+            "widths": input_widths(report.widths),
             "standardised": plan.standardise,
             "missing": plan.missing,
             "seed": plan.seed,
@@ -70,6 +73,6 @@ class ComponentsVersionOut(VersionBaseOut):
             "log_marginal_likelihood": report.log_marginal_likelihood,
             "rows_drawn": report.rows_drawn,
             "rows_dropped": report.rows_dropped,
-            "imported": ImportedFromOut.of(report),
+            "imported": imported_record(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

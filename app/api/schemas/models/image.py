@@ -5,19 +5,19 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs import IgnoredOut, InputOut
-from app.api.schemas.models.approximation import TermsErrorOut
-from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
 from app.domain.models import Version
 from relevance_bayes.documents.models import ImageReport
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.models import DatasetName, TermsError
 
 
 class ImageVersionOut(VersionBaseOut):
     """Few wavelets that stand for an image."""
 
     task: Literal["image"]
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     height: int
     width: int
     peak: float
@@ -27,9 +27,9 @@ class ImageVersionOut(VersionBaseOut):
     error: float = Field(description="The root mean square of what is missed, in the unit of the intensities.")
     psnr: float | None = Field(description="20 log10(peak / error), in dB; null without error.")
     noise_sd: float = Field(description="What the search took for noise: learned, told, or how fine it was.")
-    path: Sequence[TermsErrorOut] = Field(description="The error with so many functions, at most 200 of these.")
+    path: Sequence[TermsError] = Field(description="The error with so many functions, at most 200 of these.")
     termination: str = Field(description="Why the search stopped.")
-    dataset: DatasetNameOut
+    dataset: DatasetName
     seconds: float
     software_version: str
 
@@ -46,7 +46,7 @@ class ImageVersionOut(VersionBaseOut):
             "error": report.error,
             "psnr": report.psnr,
             "noise_sd": report.noise_sd,
-            "path": [TermsErrorOut.model_validate(one) for one in report.path],
+            "path": [TermsError(one.functions, one.error) for one in report.path],
             "termination": report.termination,
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -1,52 +1,29 @@
 """Models, and what all versions have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Self
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.jobs import IgnoredOut, InputOut
 from app.domain.models import Model, Version
+from relevance_bayes.types import models as records
 
 
-class ModelOut(BaseModel):
-    """A name, and what its versions have in common."""
-
-    name: str
-    created_at: datetime
-    task: str
-    target: str | None = Field(description="What is predicted; null for tasks without a target.")
-    inputs: Sequence[str]
-    versions: int = Field(description="How many there are.")
-    latest: int | None = Field(description="The number of the newest.")
-    aliases: Mapping[str, int] = Field(description="The numbers of the versions to which aliases point.")
-    description: str | None
-    tags: Mapping[str, str]
-
-    @classmethod
-    def of(cls, model: Model) -> Self:
-        """A model as it goes out."""
-        return cls(
-            name=model.name,
-            created_at=model.created_at,
-            task=model.task,
-            target=model.target,
-            inputs=model.inputs,
-            versions=model.versions,
-            latest=model.latest,
-            aliases=model.aliases,
-            description=model.annotation.description,
-            tags=model.annotation.tags,
-        )
-
-
-class DatasetNameOut(BaseModel):
-    """The data that was learned from; the digest is of their content."""
-
-    id: UUID
-    digest: str
+def model_record(model: Model) -> records.Model:
+    """A model as it goes out."""
+    return records.Model(
+        name=model.name,
+        created_at=model.created_at,
+        task=model.task,
+        target=model.target,
+        inputs=model.inputs,
+        versions=model.versions,
+        latest=model.latest,
+        aliases=dict(model.aliases),
+        description=model.annotation.description,
+        tags=dict(model.annotation.tags),
+    )
 
 
 class VersionBaseOut(BaseModel):
@@ -77,11 +54,11 @@ def shared_by_versions(version: Version) -> dict[str, object]:
         "parent": version.parent,
         "description": version.annotation.description,
         "tags": version.annotation.tags,
-        "inputs": [InputOut.model_validate(column) for column in report.plan.inputs],
-        "ignored": [IgnoredOut.model_validate(column) for column in report.plan.ignored],
+        "inputs": report.plan.inputs,
+        "ignored": report.plan.ignored,
         "functions": report.functions,
         "rows": report.rows,
-        "dataset": DatasetNameOut(id=report.dataset_id, digest=report.dataset_digest),
+        "dataset": records.DatasetName(id=str(report.dataset_id), digest=report.dataset_digest),
         "seconds": report.seconds,
         "software_version": report.software_version,
     }

@@ -1,130 +1,58 @@
 """What a training learned of numbers or classes."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Self
 
 from pydantic import BaseModel, Field
 
 from app.api.schemas.basis import BasisOut, shown_bases
-from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
-from app.api.schemas.models.imported import ImportedFromOut
-from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
+from app.api.schemas.models.imported import imported_record
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
 from app.domain.models import Version
 from relevance_bayes.core.kernels import Kernel
-from relevance_bayes.core.marginal import EvidenceKind
+from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.spec import Algorithm, Prior
-from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport
+from relevance_bayes.documents.models import (
+    Alternative,
+    Hyperparameters,
+    InputWidth,
+    Member,
+    Score,
+    ScoreKind,
+    SupervisedReport,
+)
 from relevance_bayes.plans.requests import Missing, Split, Task, Validation
+from relevance_bayes.types import reports as records
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import DatasetName
 from relevance_bayes.types.values import ColumnKind, Label
 
 
-class InputWidthOut(FromDomain):
-    """The width of the kernels (the papers' r) in the units of one input as they see it."""
-
-    input: str | None = Field(
-        description="The input, `colour=red` for one of its categories; null where all inputs share the width."
-    )
-    width: float = Field(description="The greater it is, the less the input matters; in sds where standardised.")
+def input_widths(widths: Iterable[InputWidth]) -> tuple[records.InputWidth, ...]:
+    """Widths as they go out."""
+    return tuple(records.InputWidth(one.input, one.width) for one in widths)
 
 
-class InputWarpOut(FromDomain):
-    """How the kernels see one input bent: w(x) = (sinh q + sinh a) / (b cosh a), q = b asinh x - a, b = exp(l)."""
-
-    input: str
-    skew: float = Field(description="a: above 0, differences count less above the mean than below; 0: straight.")
-    tail: float = Field(description="l: below 0, differences count less far from the mean; 0: straight.")
-
-
-class InputTermOut(FromDomain):
-    """An input whose effect adds to that of all others, whatever they are: a term of its own."""
-
-    input: str
-    share: float = Field(description="Of the process's variance, from 0 to 1: what is left belongs to all others.")
-
-
-class HyperparametersOut(BaseModel):
-    """What was found: standard deviations in the user's units, widths and warps of the inputs as kernels see them."""
-
-    noise_sd: float | None = Field(
-        description="Of the noise, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about "
-        "10 %. Where each row has its own, the root mean square over the rows learned from, which stands for the noise "
-        "of rows to predict that bring none; where it is a function of the inputs, that over the rows learned from. "
-        "Null for classes and counts."
-    )
-    degrees_of_freedom: float | None = Field(
-        description="Of noise with heavy tails (`student_t`), learned or given: near 2, outliers are wild and many; "
-        "above 30, noise is as good as Gaussian. Null under other likelihoods."
-    )
-    widths: Sequence[InputWidthOut]
-    warps: Sequence[InputWarpOut] = Field(description="Empty where none were learned.")
-    terms: Sequence[InputTermOut] = Field(
-        description="The inputs that were found apart from the others (`additive`); empty where none was."
-    )
-    signal_sd: float | None = Field(
-        description="Of the Gaussian process: how wide predictions grow far from all data. Of the latent function for "
-        "classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights."
-    )
-    temperature: float | None = Field(
-        description="Of the probabilities of classes, p to the power of 1/temperature and normalised: above 1 they are "
-        "less certain than what was learned says. 1 unless it was given, or rows that were not learned from decided "
-        "it. Null for numbers, and for versions that are older than this."
-    )
-    last_gain: float | None = Field(description="The nats that the last function brought that entered.")
-    next_gain: float | None = Field(
-        description="The nats that the best function left out would have brought: 0 to 6 say that there are enough, "
-        "tens say that more would pay (`max_functions`, `min_gain`)."
+def hyperparameters_record(found: Hyperparameters, temperature: float | None) -> records.Hyperparameters:
+    """Those of a model, whose probabilities of classes have this temperature."""
+    return records.Hyperparameters(
+        noise_sd=found.noise_sd,
+        degrees_of_freedom=found.degrees_of_freedom,
+        widths=input_widths(found.widths),
+        warps=tuple(records.InputWarp(one.input, one.skew, one.tail) for one in found.warps),
+        terms=tuple(records.InputTerm(one.input, one.share) for one in found.terms),
+        signal_sd=found.signal_sd,
+        temperature=temperature,
+        last_gain=found.last_gain,
+        next_gain=found.next_gain,
     )
 
-    @classmethod
-    def of(cls, found: Hyperparameters, temperature: float | None) -> Self:
-        """Those of a model, whose probabilities of classes have this temperature."""
-        return cls(
-            noise_sd=found.noise_sd,
-            degrees_of_freedom=found.degrees_of_freedom,
-            widths=[InputWidthOut.model_validate(width) for width in found.widths],
-            warps=[InputWarpOut.model_validate(warp) for warp in found.warps],
-            terms=[InputTermOut.model_validate(term) for term in found.terms],
-            signal_sd=found.signal_sd,
-            temperature=temperature,
-            last_gain=found.last_gain,
-            next_gain=found.next_gain,
-        )
 
-
-class OutlierOut(FromDomain):
-    """A row learned from that noise with heavy tails accounts for."""
-
-    row: int = Field(description="The row of the dataset, from 0.")
-    weight: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
-
-
-class WarningOut(FromDomain):
-    """What a training left out, or could not do as it was planned."""
-
-    kind: Literal["outlying_input", "duplicates", "numerical_failure", "jitter"] = Field(
-        description="`outlying_input`: rows left out because an input lies far from all others. `duplicates`: rows "
-        "that repeat others in inputs and target and count once. `numerical_failure`: an alternative that could not be "
-        "fitted. `jitter`: more than the usual was added to a kernel matrix, to be computed with."
-    )
-    detail: str = Field(description="A sentence that names columns, rows and numbers.")
-
-
-class EvidenceOut(FromDomain):
-    """The log marginal likelihood in nats, and apart from it what else the fit weighed: no figure is in another."""
-
-    value: float = Field(description="log p(target) of the rows learned from, in the target's units.")
-    kind: EvidenceKind = Field(
-        description="`exact`: Gaussian noise under independent weights, or a whole process. `laplace`: Laplace's "
-        "approximation. `lower_bound`: of a process through few functions, and of likelihoods that are bounded."
-    )
-    log_hyperprior: float | None = Field(
-        description="The log density of the hyperparameters under their priors, normalised where these are proper; 0 "
-        "without any, null in versions that are older than this."
-    )
-    price: float = Field(
-        description="What the functions pay for having been chosen (`price` of the prior), which selection takes off."
-    )
+def evidence_record(found: LogEvidence) -> records.Evidence:
+    """Evidence as it goes out."""
+    return records.Evidence(found.value, found.kind, found.log_hyperprior, found.price)
 
 
 class MemberOut(BaseModel):
@@ -142,9 +70,9 @@ class MemberOut(BaseModel):
         description="Functions kept. A class that has no rows keeps one, a bias: it is as probable everywhere as it is "
         "frequent."
     )
-    hyperparameters: HyperparametersOut
-    evidence: EvidenceOut
-    evidence_unreduced: EvidenceOut | None = Field(
+    hyperparameters: records.Hyperparameters
+    evidence: records.Evidence
+    evidence_unreduced: records.Evidence | None = Field(
         description="Of the process before few functions took its place; null where none did."
     )
     score: float | None = Field(description="Of this member alone, where folds measured it.")
@@ -158,9 +86,9 @@ class MemberOut(BaseModel):
             kernel=member.kernel,
             weight=member.weight,
             functions=member.functions,
-            hyperparameters=HyperparametersOut.of(member.hyperparameters, temperature),
-            evidence=EvidenceOut.model_validate(member.evidence),
-            evidence_unreduced=None if unreduced is None else EvidenceOut.model_validate(unreduced),
+            hyperparameters=hyperparameters_record(member.hyperparameters, temperature),
+            evidence=evidence_record(member.evidence),
+            evidence_unreduced=None if unreduced is None else evidence_record(unreduced),
             score=member.score,
         )
 
@@ -199,23 +127,9 @@ class AlternativeOut(BaseModel):
         )
 
 
-class ScoreOut(FromDomain):
-    """How rows are predicted by what was learned without them: the figure by which models are chosen."""
-
-    value: float | None = Field(
-        description="The mean log density of those rows, in nats, the more the better; null with a reason."
-    )
-    standard_error: float | None = Field(description="Of the mean, over the rows; null where it is not known.")
-    rows: int = Field(description="Rows that were measured.")
-    folds: int = Field(description="Trainings without some rows, which were measured then.")
-    reason: str | None = Field(description="Why there is no score, or why not all folds were measured.")
-
-
-class ClassRowsOut(FromDomain):
-    """How many of the rows learned from are of one class."""
-
-    label: Label
-    rows: int
+def score_record(found: Score) -> records.Score:
+    """A score as it goes out."""
+    return records.Score(found.value, found.standard_error, found.rows, found.folds, found.reason)
 
 
 class SupervisedVersionOut(VersionBaseOut):
@@ -227,12 +141,12 @@ class SupervisedVersionOut(VersionBaseOut):
     classes: Sequence[Label] = Field(
         description="The labels of a classification: false and true, numbers from below, texts by alphabet."
     )
-    class_rows: Sequence[ClassRowsOut] = Field(
+    class_rows: Sequence[records.ClassRows] = Field(
         description="The rows learned from by class, in the order of `classes`: how frequent they are is what "
         "`class_priors` of a prediction change. Empty for numbers, and for versions that are older than this."
     )
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
+    inputs: Sequence[InputColumn]
+    ignored: Sequence[IgnoredColumn]
     likelihood: AnyLikelihood
     basis: Sequence[BasisOut]
     prior: Prior
@@ -243,10 +157,12 @@ class SupervisedVersionOut(VersionBaseOut):
     holdout: float
     validation: Validation | None
     seed: int
-    hyperparameters: HyperparametersOut = Field(
+    hyperparameters: records.Hyperparameters = Field(
         description="Of the only member; of several each has its own, and these are null or empty."
     )
-    evidence: EvidenceOut | None = Field(description="Of the only member; null of several, each of which has its own.")
+    evidence: records.Evidence | None = Field(
+        description="Of the only member; null of several, each of which has its own."
+    )
     functions: int = Field(description="Functions kept.")
     candidates: int = Field(description="Functions that the fit taken could choose from.")
     rows: int = Field(description="Rows learned from.")
@@ -266,7 +182,7 @@ class SupervisedVersionOut(VersionBaseOut):
         description="The models that predict together, one or more: processes, or one for each class in the order of "
         "`classes`."
     )
-    score: ScoreOut | None = Field(
+    score: records.Score | None = Field(
         description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "
         "processes it is measured before their reduction to few functions, which costs `score_loss`, but where that is "
         "more than `max_score_loss` it is measured after it. Null in versions that are older than this."
@@ -292,17 +208,17 @@ class SupervisedVersionOut(VersionBaseOut):
         "estimated, above as it is measured by folds, whose `metrics.validation` is then of what is kept. Null where "
         "nothing was reduced."
     )
-    outliers: Sequence[OutlierOut] = Field(
+    outliers: Sequence[records.Outlier] = Field(
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
         "first, at most 100. Empty under other likelihoods."
     )
-    warnings: Sequence[WarningOut] = Field(
+    warnings: Sequence[records.TrainingWarning] = Field(
         description="What was left out, and what could not be done as planned; empty where nothing was."
     )
-    dataset: DatasetNameOut
+    dataset: DatasetName
     seconds: float
     software_version: str
-    imported: ImportedFromOut | None = Field(
+    imported: ImportedFrom | None = Field(
         description="Null for what was trained here; else all figures are those of where it was."
     )
 
@@ -315,7 +231,7 @@ class SupervisedVersionOut(VersionBaseOut):
             "target": plan.target,
             "target_kind": plan.target_kind,
             "classes": plan.classes,
-            "class_rows": [ClassRowsOut.model_validate(one) for one in report.class_rows],
+            "class_rows": [records.ClassRows(one.label, one.rows) for one in report.class_rows],
             "likelihood": shown(spec.likelihood, plan.noise_column),
             "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
             "prior": spec.prior,
@@ -326,15 +242,15 @@ class SupervisedVersionOut(VersionBaseOut):
             "holdout": plan.holdout,
             "validation": plan.validation,
             "seed": spec.seed,
-            "hyperparameters": HyperparametersOut.of(report.hyperparameters, report.temperature),
-            "evidence": None if report.evidence is None else EvidenceOut.model_validate(report.evidence),
+            "hyperparameters": hyperparameters_record(report.hyperparameters, report.temperature),
+            "evidence": None if report.evidence is None else evidence_record(report.evidence),
             "candidates": report.candidates,
             "rows_dropped": report.rows_dropped,
             "rows_held_out": report.rows_held_out,
             "termination": report.termination,
             "metrics": report.metrics,
             "members": [MemberOut.of(member, report.temperature) for member in report.members],
-            "score": None if report.score is None else ScoreOut.model_validate(report.score),
+            "score": None if report.score is None else score_record(report.score),
             "integrated_evidence": report.integrated_evidence,
             "alternatives": [
                 AlternativeOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
@@ -343,8 +259,8 @@ class SupervisedVersionOut(VersionBaseOut):
             "max_score_loss": plan.max_score_loss,
             "unreduced_functions": report.unreduced_functions,
             "score_loss": report.score_loss,
-            "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
-            "warnings": [WarningOut.model_validate(warning) for warning in report.warnings],
-            "imported": ImportedFromOut.of(report),
+            "outliers": [records.Outlier(one.row, one.weight) for one in report.outliers],
+            "warnings": [records.TrainingWarning(one.kind, one.detail) for one in report.warnings],
+            "imported": imported_record(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -7,7 +7,8 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from app.api.schemas.requests.compare import VersionSelector
 from app.api.schemas.requests.shared import JobIn
 from app.domain.requests import EvaluationRequest, PromotionRequest
-from app.domain.scoring import Metric, Proof
+from app.domain.scoring import Proof
+from relevance_bayes.types.evaluations import Metric
 
 
 class ScoringJobIn(JobIn):

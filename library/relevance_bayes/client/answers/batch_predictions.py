@@ -1,20 +1,11 @@
 """A version's predictions for a dataset, as a file."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import field
 
 from relevance_bayes.client.answers.jobs import JobBase
-
-
-@dataclass(frozen=True)
-class BatchPredicted:
-    """What was made: `rows` in a file of `size` bytes; those `rows_not_predicted` say in `error` why."""
-
-    rows: int
-    rows_not_predicted: int
-    size: int
+from relevance_bayes.types.batch_predictions import BatchPredicted
 
 
 class BatchPrediction(JobBase, frozen=True, kw_only=True, tag=False):

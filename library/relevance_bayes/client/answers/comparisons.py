@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.client.answers.jobs import VersionName
 from relevance_bayes.client.answers.predictions import Prediction
+from relevance_bayes.types.jobs import VersionName
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from relevance_bayes.types.values import ColumnKind
 
@@ -13,15 +13,6 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 Choice = dict[str, object]
 """One member of a union of the API's, told apart by its `type` (or `by`)."""
-
-
-@dataclass(frozen=True)
-class Slice(Generic[T_co]):
-    """A part of a list; `after` asks for the following part, None at the end."""
-
-    items: tuple[T_co, ...]
-    has_more: bool
-    after: str | None = None
 
 
 @dataclass(frozen=True)

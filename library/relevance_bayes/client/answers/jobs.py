@@ -2,87 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from relevance_bayes.client.answers.datasets import Choice
 from relevance_bayes.client.errors import Problem
-from relevance_bayes.types.jobs import FINISHED, JobState
-from relevance_bayes.types.values import ColumnKind, Label
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a job is: `completed` of `total` (None: not known) `unit`s of `phase`."""
-
-    phase: str
-    completed: int
-    total: int | None
-    unit: str
-    log_marginal_likelihood: float | None
-    functions: int | None
-    noise_sd: float | None
-
-
-@dataclass(frozen=True)
-class Resumption:
-    """What a start of a job went on from: what the start `attempt` had kept of its fit, and when."""
-
-    attempt: int
-    at: datetime
-
-
-@dataclass(frozen=True)
-class Transition:
-    """A move that a job made."""
-
-    state: JobState
-    at: datetime
-    attempt: int
-    reason: str | None
-    resumed_from: Resumption | None = None
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing that happened to a job, numbered from 1."""
-
-    number: int
-    at: datetime
-    kind: Literal["transition", "progress"]
-    transition: Transition | None
-    progress: Progress | None
-
-    @property
-    def is_last(self) -> bool:
-        """Whether the job has ended with it."""
-        return self.transition is not None and self.transition.state in FINISHED
-
-
-@dataclass(frozen=True)
-class VersionName:
-    """Which version of which model."""
-
-    model: str
-    version: int
-
-
-@dataclass(frozen=True)
-class Input:
-    """A raw column that a model reads; `categories` in the order in which they are one-hot encoded."""
-
-    name: str
-    kind: ColumnKind
-    categories: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Ignored:
-    """A column left out, and why."""
-
-    name: str
-    reason: str
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.jobs import FINISHED, JobState, Progress, Resumption, Transition, VersionName
+from relevance_bayes.types.values import Label
 
 
 @dataclass(frozen=True)
@@ -127,8 +55,8 @@ class JobBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
 class Job(JobBase, frozen=True, kw_only=True):
     """What every training has: also the columns that it reads."""
 
-    inputs: tuple[Input, ...]
-    ignored: tuple[Ignored, ...]
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
 
 
 class SupervisedJob(Job, frozen=True, kw_only=True):

@@ -1,105 +1,25 @@
 """Models and their versions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
 import msgspec
 
 from relevance_bayes.client.answers.datasets import Choice
-from relevance_bayes.client.answers.jobs import Ignored, Input
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import DatasetName, TermsError
+from relevance_bayes.types.reports import (
+    ClassRows,
+    Evidence,
+    Hyperparameters,
+    InputWidth,
+    Outlier,
+    Score,
+    TrainingWarning,
+)
 from relevance_bayes.types.values import ColumnKind, Label
-
-
-@dataclass(frozen=True)
-class Model:
-    """A name, and what the versions under it have in common; aliases with the numbers to which they point."""
-
-    name: str
-    created_at: datetime
-    task: str
-    target: str | None
-    inputs: tuple[str, ...]
-    versions: int
-    latest: int | None
-    aliases: dict[str, int] = field(default_factory=dict)
-    description: str | None = None
-    tags: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class InputWidth:
-    """The width of the kernels in the units of one input as they see it; None for all inputs at once."""
-
-    input: str | None
-    width: float
-
-
-@dataclass(frozen=True)
-class InputWarp:
-    """How the kernels see one input bent; (0, 0) not at all."""
-
-    input: str
-    skew: float
-    tail: float
-
-
-@dataclass(frozen=True)
-class InputTerm:
-    """An input whose effect adds to that of all others, and its share of the process's variance."""
-
-    input: str
-    share: float
-
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Standard deviations in the user's units, widths (the papers' r) and warps in the inputs as kernels see them.
-
-    Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `signal_sd` are of that; where the
-    noise of each row is known `noise_sd` is the root mean square over the rows learned from. Under a
-    Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
-    best that did not. `temperature` is that of the probabilities of classes.
-    """
-
-    noise_sd: float | None
-    degrees_of_freedom: float | None
-    widths: tuple[InputWidth, ...]
-    warps: tuple[InputWarp, ...]
-    terms: tuple[InputTerm, ...]
-    signal_sd: float | None
-    last_gain: float | None
-    next_gain: float | None
-    temperature: float | None = None
-
-
-@dataclass(frozen=True)
-class Outlier:
-    """A row learned from that counts `weight` beside an ordinary row's 1."""
-
-    row: int
-    weight: float
-
-
-@dataclass(frozen=True)
-class TrainingWarning:
-    """What a training left out, or could not do as it was planned, in a sentence."""
-
-    kind: str
-    detail: str
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The log marginal likelihood in nats: `kind` is exact, laplace or lower_bound.
-
-    Apart from it stand the log density of the hyperparameters under their priors, and the price of choice.
-    """
-
-    value: float
-    kind: str
-    log_hyperprior: float | None
-    price: float
 
 
 @dataclass(frozen=True)
@@ -138,33 +58,6 @@ class Alternative:
     reason: str | None
 
 
-@dataclass(frozen=True)
-class Score:
-    """The mean log density, in nats, of rows by what was learned without them, or the reason why there is none."""
-
-    value: float | None
-    standard_error: float | None
-    rows: int
-    folds: int
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class DatasetName:
-    """The data that were learned from; the digest is of their content."""
-
-    id: str
-    digest: str
-
-
-@dataclass(frozen=True)
-class ClassRows:
-    """How many of the rows learned from are of one class."""
-
-    label: Label
-    rows: int
-
-
 class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     """What every version has; nothing of it changes but its description and tags."""
 
@@ -172,8 +65,8 @@ class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     version: int
     created_at: datetime
     job_id: str | None
-    inputs: tuple[Input, ...]
-    ignored: tuple[Ignored, ...]
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
     functions: int
     rows: int
     dataset: DatasetName
@@ -187,15 +80,6 @@ class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     def task(self) -> str:
         """What was learned."""
         return str(self.__struct_config__.tag)
-
-
-@dataclass(frozen=True)
-class ImportedFrom:
-    """The version that was imported, by its names where it was; `digest` is SHA-256 of the file."""
-
-    model: str
-    version: int
-    digest: str
 
 
 class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
@@ -249,14 +133,6 @@ class RegressionVersion(SupervisedVersion, frozen=True, kw_only=True, tag="regre
 
 class ClassificationVersion(SupervisedVersion, frozen=True, kw_only=True, tag="classification"):
     """What a training learned of classes."""
-
-
-@dataclass(frozen=True)
-class TermsError:
-    """The share of a function that so many terms miss."""
-
-    functions: int
-    error: float
 
 
 class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approximation"):

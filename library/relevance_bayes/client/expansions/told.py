@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from relevance_bayes.client.answers import Expansion
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
+from relevance_bayes.types.functions import Expansion
 
 
 def gaussian(told: Expansion) -> GaussianExpansion:

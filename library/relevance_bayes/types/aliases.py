@@ -1,12 +1,16 @@
-"""Names for versions, and how they moved."""
+"""Aliases: names for versions, and how they moved."""
 
 from dataclasses import dataclass
 from datetime import datetime
+
+from relevance_bayes.types.json_schema import wire
 
 
 @dataclass(frozen=True)
 class Alias:
     """Where an alias points, since when, by whom and why."""
+
+    __pydantic_config__ = wire()
 
     model: str
     alias: str
@@ -18,11 +22,15 @@ class Alias:
 
 @dataclass(frozen=True)
 class AliasMove:
-    """One move, numbered from 1: from no version when the alias was made, to none when it was removed."""
+    """One move of an alias, numbered from 1."""
+
+    __pydantic_config__ = wire()
 
     number: int
     at: datetime
     by: str
     from_version: int | None
+    """Where it pointed before; null where there was no such alias."""
     to_version: int | None
+    """Where it pointed then; null where it was removed."""
     reason: str | None

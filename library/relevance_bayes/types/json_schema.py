@@ -1,0 +1,58 @@
+"""JSON schemas of records, as OpenAPI shows them: descriptions of members, formats of texts, examples.
+
+A schema is a dictionary, which pydantic hands over to be completed: nothing of pydantic is imported for it.
+"""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import dedent
+from typing import Annotated, TypeAlias
+
+Schema: TypeAlias = dict[str, object]
+
+
+class Stated:
+    """An annotation that states members of the JSON schema of what it is of, such as its `format`."""
+
+    def __init__(self, **members: object) -> None:
+        self._members = members
+
+    def __get_pydantic_json_schema__(self, source: object, handler: Callable[[object], Schema]) -> Schema:
+        """Return the schema of the annotated type with these members."""
+        return handler(source) | self._members
+
+
+Id: TypeAlias = Annotated[str, Stated(format="uuid")]
+"""An identifier that the service gave."""
+
+
+def wire(*, example: Mapping[str, object] | None = None) -> Mapping[str, object]:
+    """The `__pydantic_config__` of a record that is answered, and of those that extend it.
+
+    Docstrings of attributes, its own and inherited, become descriptions. Members with a default are there in each
+    answer, and so are said to be required.
+    """
+
+    def complete(schema: Schema, record: type) -> None:
+        properties = schema.get("properties")
+        if isinstance(properties, dict):
+            for name, text in _descriptions(record):
+                properties[name].setdefault("description", text)
+        if example is not None:
+            schema["example"] = example
+
+    return {"json_schema_extra": complete, "json_schema_serialization_defaults_required": True}
+
+
+def _descriptions(record: type) -> Iterator[tuple[str, str]]:
+    """Attributes and their docstrings: those of a class stand before those of what it extends."""
+    for ancestor in record.__mro__:
+        if "__dataclass_fields__" not in vars(ancestor):
+            continue
+        (definition,) = ast.parse(dedent(inspect.getsource(ancestor))).body
+        assert isinstance(definition, ast.ClassDef)
+        for attribute, following in zip(definition.body, definition.body[1:], strict=False):
+            match attribute, following:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    yield name, inspect.cleandoc(text).strip().replace("\n", " ")

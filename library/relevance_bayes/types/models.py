@@ -1,0 +1,48 @@
+"""Models, and what all versions have."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from relevance_bayes.types.json_schema import Id, wire
+
+
+@dataclass(frozen=True)
+class Model:
+    """A name, and what its versions have in common."""
+
+    __pydantic_config__ = wire()
+
+    name: str
+    created_at: datetime
+    task: str
+    target: str | None
+    """What is predicted; null for tasks without a target."""
+    inputs: tuple[str, ...]
+    versions: int
+    """How many there are."""
+    latest: int | None
+    """The number of the newest."""
+    aliases: dict[str, int]
+    """The numbers of the versions to which aliases point."""
+    description: str | None
+    tags: dict[str, str]
+
+
+@dataclass(frozen=True)
+class DatasetName:
+    """The data that was learned from; the digest is of their content."""
+
+    __pydantic_config__ = wire()
+
+    id: Id
+    digest: str
+
+
+@dataclass(frozen=True)
+class TermsError:
+    """What so many terms miss."""
+
+    __pydantic_config__ = wire()
+
+    functions: int
+    error: float

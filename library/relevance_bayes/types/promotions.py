@@ -1,0 +1,55 @@
+"""Whether a version took an alias from the one to which it pointed."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from relevance_bayes.types.evaluations import EvaluationResult, Metric
+from relevance_bayes.types.json_schema import wire
+
+M_co = TypeVar("M_co", covariant=True)
+P_co = TypeVar("P_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """The metric of both on the same rows, and by how much it is less under the challenger."""
+
+    __pydantic_config__ = wire()
+
+    metric: Metric
+    rows: int
+    rows_without_loss: int
+    """Rows that have no such loss under one of both."""
+    champion: float | None
+    challenger: float | None
+    estimate: float | None
+    """The holder's less the challenger's: above 0 the challenger is better."""
+    lower: float | None
+    """Of the 95 % interval: Student's t of the paired differences, wider where these are skewed."""
+    upper: float | None
+    groups: int | None = None
+    """How many groups the rows are of; null where each row stands for itself."""
+    effective_groups: float | None = None
+    """How many groups of equal size tell as much: (sum n)^2 / sum n^2. At least 10 are needed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromotionResult(Generic[M_co, P_co]):
+    """What came of it."""
+
+    __pydantic_config__ = wire()
+
+    moved: bool
+    reason: str
+    """Why, as the alias's history has it too where it moved."""
+    improvement: Improvement | None
+    """Null where the alias pointed nowhere."""
+    rows_seen_in_training: int | None = None
+    """Rows that one of the two versions was trained on: left out of all figures. Null in promotions of before they
+    were.
+    """
+    rows_without_challenger_loss: int
+    """Rows that cost the holder something and for which the challenger has no such loss. With any, the alias stays.
+    """
+    challenger: EvaluationResult[M_co, P_co]
+    champion: EvaluationResult[M_co, P_co] | None
