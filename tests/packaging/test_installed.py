@@ -48,7 +48,26 @@ with connect("URL") as service:
     dataset = service.create_dataset(columns, name="line")
     job = service.trainings.submit({"dataset_id": dataset.id, "target": "y", "model": "line", "effort": "quick"})
     assert service.trainings.wait(job.id).state == "succeeded"
+    open("line.json", "wb").write(service.export("line", 1))
     print(service.predict("line", {"columns": {"x": [1.0]}}).predictions[0].mean)
+"""
+
+PREDICT = """
+import json
+import app
+import numpy as np
+from relevance_bayes.core.pool import ready_of
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import VersionDocument
+from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.encoding import encode_inputs, user_mean
+from relevance_bayes.types.records import Converter
+
+assert app.OWN
+predictor = version_of(Converter(VersionDocument).decode(json.load(open("line.json")))).predictor
+X, _ = encode_inputs(predictor.encoding, {"x": NumberColumn(np.array([1.0]))})
+prediction, _ = ready_of(predictor.learned).predict(X)
+print(user_mean(predictor.encoding.target, prediction.mean)[0])
 """
 
 URL = re.compile(r"http://127\.0\.0\.1:\d+")
@@ -117,9 +136,11 @@ def test_an_environment_of_the_client_has_few_distributions(library: Environment
     assert not {"fastapi", "pydantic", "pyarrow", "sqlalchemy"} & set(found)
 
 
-def test_the_server_migrates_serves_and_trains_in_any_folder_and_the_librarys_client_asks_it(
+def test_the_server_serves_in_any_folder_and_the_library_predicts_the_same_from_what_it_exports(
     library: Environment, server: Environment, project: Path
 ) -> None:
     with serving(server, project) as url:
-        assert float(library.run(ASK.replace("URL", url), project)) == pytest.approx(2.0, abs=0.05)
+        told = float(library.run(ASK.replace("URL", url), project))
+    assert told == pytest.approx(2.0, abs=0.05)
+    assert float(library.run(PREDICT, project)) == pytest.approx(told, rel=1e-12)
     assert (project / "kept.db").is_file()
