@@ -5,13 +5,15 @@ removed, since those hold such names too: jobs that were running begin anew.
 """
 
 import json
+import struct
+import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
 
 import sqlalchemy as sa
 from alembic import op
 
-from app.storage.codec.frame import Arrays, Content, Stored, read, write
-from app.storage.codec.frame import Json as Framed
 from relevance_bayes.documents.former_members import DOCUMENTS, Json, Members, formerly, renamed
 
 revision: str = "2026_12_04_names"
@@ -27,6 +29,10 @@ TEXTS: Sequence[tuple[str, tuple[str, ...], str]] = (
     ("model_versions", ("id",), "report"),
     ("relevance_vectors", ("version_id", "number"), "shape"),
 )
+PREAMBLE = struct.Struct("<4sBBHIQI")
+DOCUMENT = 4
+"""What a frame holds: the members of a document."""
+
 POSTERIORS = sa.table("posteriors", sa.column("version_id", sa.Uuid()), sa.column("content", sa.LargeBinary()))
 
 
@@ -66,10 +72,18 @@ def _rewrite_versions(change: Callable[[Json], Json], *, format_version: int) ->
         connection.execute(sa.update(POSTERIORS).where(here).values(content=after))
 
 
+@dataclass(frozen=True)
+class Stored:
+    """The bytes of an array."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    content: bytes
+
+
 def _rewritten(data: bytes, change: Callable[[Json], Json], format_version: int) -> bytes:
     """A version's content; its arrays are called by the way to them through the members, and stand in this order."""
-    framed, arrays = read(Content.VERSION, data)
-    value: Members = json.loads(json.dumps(framed))
+    value, arrays = _read(data)
     names = value["arrays"]
     assert isinstance(names, list)
     found: dict[str, Stored] = {}
@@ -77,7 +91,7 @@ def _rewritten(data: bytes, change: Callable[[Json], Json], format_version: int)
     def called(value: Json, name: str) -> Json:
         match value:
             case {"array": str(before)}:
-                found[name] = _array(arrays, names.index(before))
+                found[name] = arrays[names.index(before)]
                 return {"array": name}
             case dict():
                 return {
@@ -89,11 +103,35 @@ def _rewritten(data: bytes, change: Callable[[Json], Json], format_version: int)
                 return value
 
     content = called(change(value["content"]), "")
-    told: Framed = json.loads(
-        json.dumps({"format_version": format_version, "arrays": sorted(found), "content": content})
+    order = sorted(found)
+    return _write(
+        {"format_version": format_version, "arrays": [*order], "content": content}, [found[name] for name in order]
     )
-    return write(Content.VERSION, told, [found[name] for name in sorted(found)], compressible=False)
 
 
-def _array(arrays: Arrays, number: int) -> Stored:
-    return arrays.real(number) if arrays.dtype(number) == "<f8" else arrays.indices(number)
+def _read(data: bytes) -> tuple[Members, list[Stored]]:
+    magic, version, flags, kind, header_size, body_size, _ = PREAMBLE.unpack_from(data)
+    if (magic, version, kind) != (b"RLVC", 1, DOCUMENT) or len(data) != PREAMBLE.size + header_size + body_size:
+        raise ValueError(f"expected a frame of content {DOCUMENT}, got {data[:24]!r}")
+    header = json.loads(data[PREAMBLE.size : PREAMBLE.size + header_size])
+    body = data[PREAMBLE.size + header_size :]
+    body = zlib.decompress(body) if flags & 1 else body
+    arrays = [
+        Stored(dtype, tuple(shape), body[offset : offset + prod(shape) * int(dtype[-1])])
+        for dtype, shape, offset in header["arrays"]
+    ]
+    return header["value"], arrays
+
+
+def _write(value: Members, arrays: Sequence[Stored]) -> bytes:
+    described: list[Json] = []
+    body = bytearray()
+    for array in arrays:
+        body += bytes(-len(body) % 8)
+        described.append([array.dtype, list(array.shape), len(body)])
+        body += array.content
+    members: Members = {"arrays": described, "value": value}
+    header = json.dumps(members, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    covered = PREAMBLE.pack(b"RLVC", 1, 0, DOCUMENT, len(header), len(body), 0)[:-4]
+    checksum = zlib.crc32(body, zlib.crc32(header, zlib.crc32(covered)))
+    return b"".join((covered, struct.pack("<I", checksum), header, body))
