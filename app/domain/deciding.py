@@ -7,8 +7,8 @@ import numpy as np
 
 from app.domain.decisions import ClassPrior, Deciding, Decisions, decided, reweighed
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ClassRows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 
 SUM_WITHIN = 1e-5

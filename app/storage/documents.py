@@ -8,9 +8,10 @@ from pydantic import Discriminator, TypeAdapter
 
 from app.domain.jobs import JobResult, Problem
 from app.domain.requests import ScoringPlan, ScoringRequest
-from relevance_bayes.documents.models import ClassWeight, InputShape, VersionReport
+from relevance_bayes.documents.models import VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.types.functions import ClassWeight, InputShape
 from relevance_bayes.types.jobs import JobKind, JobState, Progress
 from relevance_bayes.types.values import Cell
 from relevance_bayes.types.webhooks import DeliveryState, EventType, MessageType, Obstacle

@@ -3,7 +3,7 @@
 import numpy as np
 
 from app.worker.materialise import Materialised
-from relevance_bayes.documents.models import ClassRows
+from relevance_bayes.types.reports import ClassRows
 
 
 def class_rows(made: Materialised) -> tuple[ClassRows, ...]:

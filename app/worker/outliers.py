@@ -7,7 +7,7 @@ from relevance_bayes.core.likelihoods import StudentT
 from relevance_bayes.core.likelihoods.student_t import HeavyTailedPrediction
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import predict
-from relevance_bayes.documents.models import Outlier
+from relevance_bayes.types.reports import Outlier
 
 ATYPICAL = 0.25
 """A row that counts less than this beside an ordinary one is an outlier: with 4 degrees of freedom, 4 scales away."""

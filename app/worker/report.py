@@ -24,15 +24,7 @@ from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.selection import Member as TrainedMember
 from relevance_bayes.core.selection import Step, Trained
 from relevance_bayes.core.spec import Prior, Spec
-from relevance_bayes.documents.models import (
-    Alternative,
-    Hyperparameters,
-    InputWidth,
-    Member,
-    Score,
-    SupervisedPredictor,
-    SupervisedReport,
-)
+from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.documents.scales import model_terms, model_warps, model_widths, named_widths
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.tables.encoding import (
@@ -46,6 +38,7 @@ from relevance_bayes.tables.encoding import (
     user_scores,
 )
 from relevance_bayes.types.jobs import Progress
+from relevance_bayes.types.reports import InputWidth, Score
 
 
 def progress(step: Step, made: Materialised) -> Progress:

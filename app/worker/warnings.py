@@ -9,7 +9,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.selection import Compared, Trained
-from relevance_bayes.documents.models import TrainingWarning
+from relevance_bayes.types.reports import TrainingWarning
 
 
 def warnings(trained: Trained, made: Materialised) -> tuple[TrainingWarning, ...]:

@@ -15,8 +15,9 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.models import Alternative, Outlier
+from relevance_bayes.documents.models import Alternative
 from relevance_bayes.plans.requests import IgnoredColumn, Validation
+from relevance_bayes.types.reports import Outlier
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import ROOM, Json, changed_at, faults
 from tests.exports.known import of_terms

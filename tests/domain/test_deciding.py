@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.deciding import Rule, rule_of
 from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
-from relevance_bayes.documents.models import ClassRows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 
 CLASSES: tuple[Label, ...] = ("gas", "liquid", "solid")

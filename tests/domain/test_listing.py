@@ -6,8 +6,8 @@ import pytest
 from app.domain.listing import Place, shaped, ungrouped
 from relevance_bayes.core.basis import GroupFunctions, InputFunctions
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from relevance_bayes.documents.models import InputShape
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
+from relevance_bayes.types.functions import InputShape
 
 ENCODING = Encoding(
     (

@@ -10,10 +10,11 @@ from app.services.prediction.values import ApproximationModel
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedApproximation
-from relevance_bayes.documents.models import ApproximationPredictor, TermsError
+from relevance_bayes.documents.models import ApproximationPredictor
 from relevance_bayes.plans.requests import IgnoredColumn, InputColumn
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.models import TermsError
 from tests.exports.trained import EXPORTED_AT
 from tests.services.small_approximation import version_of_a_term
 

@@ -13,10 +13,11 @@ from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedComponents
-from relevance_bayes.documents.models import ComponentsPredictor, InputWidth
+from relevance_bayes.documents.models import ComponentsPredictor
 from relevance_bayes.plans.requests import InputColumn
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding, column_names, encode_inputs
+from relevance_bayes.types.reports import InputWidth
 from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block
 from tests.services.small_components import version_of_components
 

@@ -13,10 +13,10 @@ from app.exports.json_file import DOCUMENT
 from app.services.importing.supervised import checked
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document
-from relevance_bayes.documents.models import ImportedFrom
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target
+from relevance_bayes.types.lineage import ImportedFrom
 from tests.exports import oracle
 from tests.exports.oracle import Members
 

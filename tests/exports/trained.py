@@ -36,14 +36,7 @@ from relevance_bayes.core.selection import Rows, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.models import (
-    ClassRows,
-    Hyperparameters,
-    InputWidth,
-    Member,
-    SupervisedPredictor,
-    SupervisedReport,
-)
+from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.documents.scales import model_terms, model_warps, model_widths
 from relevance_bayes.plans.requests import InputColumn, Task
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
@@ -57,6 +50,7 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
+from relevance_bayes.types.reports import ClassRows, InputWidth
 from tests.services.small_models import small_version
 
 ROWS = 40

@@ -6,9 +6,10 @@ from app.domain.models import Learned, NewComponentsVersion
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.kernels import RationalQuadratic
 from relevance_bayes.core.scales import InputMap
-from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, InputWidth, RelevanceVector
+from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, RelevanceVector
 from relevance_bayes.plans.requests import ComponentsPlan, InputColumn
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
+from relevance_bayes.types.reports import InputWidth
 from tests.domain.small_tables import DATASET_ID
 
 SCORES = np.linspace(-30.0, 10.0, 20)

@@ -16,10 +16,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.documents.models import (
-    ClassRows,
-    ClassWeight,
     Hyperparameters,
-    InputWidth,
     Member,
     RelevanceVector,
     SupervisedPredictor,
@@ -35,6 +32,8 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
+from relevance_bayes.types.functions import ClassWeight
+from relevance_bayes.types.reports import ClassRows, InputWidth
 from relevance_bayes.types.values import Label
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")

@@ -24,8 +24,9 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ClassWeight, RelevanceVector
+from relevance_bayes.documents.models import RelevanceVector
 from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
+from relevance_bayes.types.functions import ClassWeight
 from relevance_bayes.types.references import Reference
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
 from tests.narrowing import of_kind

@@ -23,11 +23,7 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.documents.models import (
     Alternative,
     Hyperparameters,
-    InputTerm,
-    InputWarp,
-    InputWidth,
     Member,
-    Outlier,
     RelevanceVector,
     SupervisedPredictor,
     SupervisedReport,
@@ -43,6 +39,7 @@ from relevance_bayes.tables.columns import (
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.types.jobs import Progress
+from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth, Outlier
 
 OWNER = "ada"
 STRANGER = "bob"

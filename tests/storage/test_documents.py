@@ -11,8 +11,9 @@ from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Algorithm, Prior, TargetLikelihood
-from relevance_bayes.documents.models import Alternative, ClassRows, Member, SupervisedReport
+from relevance_bayes.documents.models import Alternative, Member, SupervisedReport
 from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest, Validation
+from relevance_bayes.types.reports import ClassRows
 from tests.narrowing import of_data
 from tests.services.small_components import version_of_components
 from tests.storage import samples

@@ -25,8 +25,9 @@ from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document
-from relevance_bayes.documents.models import InputWidth, SupervisedPredictor
+from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.reading import version_of
+from relevance_bayes.types.reports import InputWidth
 from tests.narrowing import of_data, of_kind
 from tests.storage import samples
 

@@ -18,11 +18,11 @@ from relevance_bayes.core.components import FOLDS, Components, components, typic
 from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.selection import Step, train
-from relevance_bayes.documents.models import InputWidth
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import ComponentsRequest
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import encode_inputs, raw_cells
+from relevance_bayes.types.reports import InputWidth
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
 from tests.narrowing import of_kind
 

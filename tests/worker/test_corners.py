@@ -23,10 +23,11 @@ from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.selection import Compared, Folding, Rows, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import SupervisedPredictor, TrainingWarning
+from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.types.reports import TrainingWarning
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9

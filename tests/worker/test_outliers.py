@@ -10,8 +10,8 @@ from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import Outlier
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
+from relevance_bayes.types.reports import Outlier
 
 ENCODING = Encoding(
     (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "number", 50.0, 10.0, ())

@@ -17,12 +17,13 @@ from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.selection import Compared, Contender, Rows, Trained
 from relevance_bayes.core.selection import Member as Part
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.documents.models import Alternative, InputTerm, InputWarp, InputWidth
+from relevance_bayes.documents.models import Alternative
 from relevance_bayes.documents.scales import model_terms, model_warps
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
+from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 from tests.domain.small_tables import dataset_of, numbers, texts
 from tests.worker.trainers import model_of
 

@@ -14,9 +14,10 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.trail import Mark
-from relevance_bayes.documents.models import Hyperparameters, InputWarp, InputWidth, SupervisedPredictor
+from relevance_bayes.documents.models import Hyperparameters, SupervisedPredictor
 from relevance_bayes.plans.requests import Validation
 from relevance_bayes.types.jobs import Progress
+from relevance_bayes.types.reports import InputWarp, InputWidth
 from tests.narrowing import of_data, of_kind
 from tests.waiting import until
 from tests.worker import trainers

@@ -7,9 +7,9 @@ from app.domain.listing import Place, listed_terms
 from app.domain.models import Learned, NewApproximationVersion
 from app.services.importing.refusing import refuse
 from relevance_bayes.documents.exported import ExportedApproximation
-from relevance_bayes.documents.models import ImportedFrom
 from relevance_bayes.documents.validation import approximation_faults
 from relevance_bayes.tables.encoding import column_names
+from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:

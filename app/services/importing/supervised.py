@@ -17,11 +17,11 @@ from relevance_bayes.core.pool import likelihood_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.core.types import Indices
 from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.models import ImportedFrom
 from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.lineage import ImportedFrom
 
 USUAL = (0.0, -1.0, 1.0)
 """Rows that any model must be able to answer for: these many sds from the mean in every number."""

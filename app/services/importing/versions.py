@@ -13,8 +13,8 @@ from relevance_bayes.documents.exported import (
     ExportedSupervised,
     ExportedVersion,
 )
-from relevance_bayes.documents.models import ImportedFrom
 from relevance_bayes.plans.names import name_faults
+from relevance_bayes.types.lineage import ImportedFrom
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from relevance_bayes.core.one_row import OneRow, one_row
 from relevance_bayes.core.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.documents.models import ClassRows, SupervisedPredictor, SupervisedReport
+from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import (
     EncodedTarget,
@@ -30,6 +30,7 @@ from relevance_bayes.tables.encoding import (
     user_variance,
 )
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 
 ROWS_AT_ONCE = 16_384

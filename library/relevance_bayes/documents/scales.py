@@ -8,8 +8,8 @@ from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.kernels import Additive
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.scales import InputMap
-from relevance_bayes.documents.models import InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.encoding import InputEncoding, column_names
+from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 
 
 def model_widths(model: Model, encoding: InputEncoding) -> tuple[InputWidth, ...]:

@@ -13,7 +13,7 @@ from app.domain.identity import uuid7
 from app.domain.models import Version
 from app.exports.formats import RENDERINGS
 from relevance_bayes.client import ClientError
-from relevance_bayes.documents.models import ImportedFrom
+from relevance_bayes.types.lineage import ImportedFrom
 from tests.exports.trained import trained
 from tests.library.client.conftest import Connected
 

@@ -11,9 +11,9 @@ from app.domain.models import NewSupervisedVersion
 from app.domain.requests import EvaluationRequest, PromotionRequest
 from app.domain.scoring import Evaluation, Promotion
 from app.worker.materialise import EXTRA_COLUMNS, materialise
-from relevance_bayes.documents.models import ImportedFrom
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.types.lineage import ImportedFrom
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
 from tests.worker.scoring.bench import OWNER, Bench

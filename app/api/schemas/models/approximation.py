@@ -55,7 +55,7 @@ class ApproximationVersionOut(VersionBaseOut):
             "constant": plan.constant,
             "density": plan.density,
             "error": report.error,
-            "path": [TermsError(one.functions, one.error) for one in report.path],
+            "path": report.path,
             "integral": report.integral,
             "integral_kept": report.integral_kept,
             "integral_negative": report.integral_negative,

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from app.api.schemas.models.imported import imported_record
 from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
-from app.api.schemas.models.supervised import input_widths
 from app.domain.models import Version
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.documents.models import ComponentsReport
@@ -62,7 +61,7 @@ class ComponentsVersionOut(VersionBaseOut):
         own = {
             "task": report.task,
             "kernel": plan.kernel,
-            "widths": input_widths(report.widths),
+            "widths": report.widths,
             "standardised": plan.standardise,
             "missing": plan.missing,
             "seed": plan.seed,

@@ -46,7 +46,7 @@ class ImageVersionOut(VersionBaseOut):
             "error": report.error,
             "psnr": report.psnr,
             "noise_sd": report.noise_sd,
-            "path": [TermsError(one.functions, one.error) for one in report.path],
+            "path": report.path,
             "termination": report.termination,
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -6,5 +6,4 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 def imported_record(report: VersionReport) -> ImportedFrom | None:
     """The version that a report names; None for what was trained here."""
-    found = None if isinstance(report, ImageReport) else report.imported
-    return None if found is None else ImportedFrom(found.model, found.version, found.digest)
+    return None if isinstance(report, ImageReport) else report.imported

@@ -1,6 +1,6 @@
 """What a training learned of numbers or classes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
 from pydantic import BaseModel, Field
@@ -13,15 +13,7 @@ from app.domain.models import Version
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.spec import Algorithm, Prior
-from relevance_bayes.documents.models import (
-    Alternative,
-    Hyperparameters,
-    InputWidth,
-    Member,
-    Score,
-    ScoreKind,
-    SupervisedReport,
-)
+from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport
 from relevance_bayes.plans.requests import Missing, Split, Task, Validation
 from relevance_bayes.types import reports as records
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
@@ -30,19 +22,14 @@ from relevance_bayes.types.models import DatasetName
 from relevance_bayes.types.values import ColumnKind, Label
 
 
-def input_widths(widths: Iterable[InputWidth]) -> tuple[records.InputWidth, ...]:
-    """Widths as they go out."""
-    return tuple(records.InputWidth(one.input, one.width) for one in widths)
-
-
 def hyperparameters_record(found: Hyperparameters, temperature: float | None) -> records.Hyperparameters:
     """Those of a model, whose probabilities of classes have this temperature."""
     return records.Hyperparameters(
         noise_sd=found.noise_sd,
         degrees_of_freedom=found.degrees_of_freedom,
-        widths=input_widths(found.widths),
-        warps=tuple(records.InputWarp(one.input, one.skew, one.tail) for one in found.warps),
-        terms=tuple(records.InputTerm(one.input, one.share) for one in found.terms),
+        widths=found.widths,
+        warps=found.warps,
+        terms=found.terms,
         signal_sd=found.signal_sd,
         temperature=temperature,
         last_gain=found.last_gain,
@@ -125,11 +112,6 @@ class AlternativeOut(BaseModel):
             score=alternative.score,
             reason=alternative.reason,
         )
-
-
-def score_record(found: Score) -> records.Score:
-    """A score as it goes out."""
-    return records.Score(found.value, found.standard_error, found.rows, found.folds, found.reason)
 
 
 class SupervisedVersionOut(VersionBaseOut):
@@ -231,7 +213,7 @@ class SupervisedVersionOut(VersionBaseOut):
             "target": plan.target,
             "target_kind": plan.target_kind,
             "classes": plan.classes,
-            "class_rows": [records.ClassRows(one.label, one.rows) for one in report.class_rows],
+            "class_rows": report.class_rows,
             "likelihood": shown(spec.likelihood, plan.noise_column),
             "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
             "prior": spec.prior,
@@ -250,7 +232,7 @@ class SupervisedVersionOut(VersionBaseOut):
             "termination": report.termination,
             "metrics": report.metrics,
             "members": [MemberOut.of(member, report.temperature) for member in report.members],
-            "score": None if report.score is None else score_record(report.score),
+            "score": report.score,
             "integrated_evidence": report.integrated_evidence,
             "alternatives": [
                 AlternativeOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
@@ -259,8 +241,8 @@ class SupervisedVersionOut(VersionBaseOut):
             "max_score_loss": plan.max_score_loss,
             "unreduced_functions": report.unreduced_functions,
             "score_loss": report.score_loss,
-            "outliers": [records.Outlier(one.row, one.weight) for one in report.outliers],
-            "warnings": [records.TrainingWarning(one.kind, one.detail) for one in report.warnings],
+            "outliers": report.outliers,
+            "warnings": report.warnings,
             "imported": imported_record(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -2,7 +2,6 @@
 
 from relevance_bayes.documents.models import RelevanceVector
 from relevance_bayes.types import functions as records
-from relevance_bayes.types.functions import ClassWeight, InputShape
 
 
 def vector_record(vector: RelevanceVector) -> records.RelevanceVector:
@@ -13,11 +12,11 @@ def vector_record(vector: RelevanceVector) -> records.RelevanceVector:
         row=vector.row,
         inputs=None if vector.inputs is None else dict(vector.inputs),
         input=vector.input,
-        shape=tuple(InputShape(one.input, one.location, one.scale, one.frequency) for one in vector.shape),
+        shape=vector.shape,
         phase=vector.phase,
         optimised=vector.optimised,
         weight_mean=vector.weight_mean,
-        weight_means=tuple(ClassWeight(one.label, one.mean) for one in vector.weight_means),
+        weight_means=vector.weight_means,
         weight_sd=vector.weight_sd,
         alpha=vector.alpha,
         gamma=vector.gamma,

@@ -2,32 +2,18 @@
 
 from typing import TypeAlias
 
-from relevance_bayes.documents.models.approximation import ApproximationPredictor, ApproximationReport, TermsError
+from relevance_bayes.documents.models.approximation import ApproximationPredictor, ApproximationReport
 from relevance_bayes.documents.models.components import COMPONENTS_TOLD, ComponentsPredictor, ComponentsReport
 from relevance_bayes.documents.models.image import ImagePredictor, ImageReport
-from relevance_bayes.documents.models.imported import ImportedFrom
 from relevance_bayes.documents.models.supervised import (
     Alternative,
-    ClassRows,
     Hyperparameters,
-    InputTerm,
-    InputWarp,
-    InputWidth,
     Member,
-    Outlier,
-    Score,
     ScoreKind,
     SupervisedPredictor,
     SupervisedReport,
-    TrainingWarning,
 )
-from relevance_bayes.documents.models.vectors import (
-    ClassWeight,
-    FunctionName,
-    InputShape,
-    ListedFunction,
-    RelevanceVector,
-)
+from relevance_bayes.documents.models.vectors import FunctionName, ListedFunction, RelevanceVector
 
 VersionReport: TypeAlias = SupervisedReport | ApproximationReport | ImageReport | ComponentsReport
 Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor | ImagePredictor | ComponentsPredictor
@@ -37,29 +23,18 @@ __all__ = [
     "Alternative",
     "ApproximationPredictor",
     "ApproximationReport",
-    "ClassRows",
-    "ClassWeight",
     "ComponentsPredictor",
     "ComponentsReport",
     "FunctionName",
     "Hyperparameters",
     "ImagePredictor",
     "ImageReport",
-    "ImportedFrom",
-    "InputShape",
-    "InputTerm",
-    "InputWarp",
-    "InputWidth",
     "ListedFunction",
     "Member",
-    "Outlier",
     "Predictor",
     "RelevanceVector",
-    "Score",
     "ScoreKind",
     "SupervisedPredictor",
     "SupervisedReport",
-    "TermsError",
-    "TrainingWarning",
     "VersionReport",
 ]

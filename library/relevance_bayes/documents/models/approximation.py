@@ -5,17 +5,10 @@ from typing import Literal
 from uuid import UUID
 
 from relevance_bayes.core.approximation import Expansion
-from relevance_bayes.documents.models.imported import ImportedFrom
 from relevance_bayes.plans.requests import ApproximationPlan
 from relevance_bayes.tables.encoding import InputEncoding
-
-
-@dataclass(frozen=True)
-class TermsError:
-    """The share of the function that so many terms miss: |f - f_R| / |f|, |f|^2 the integral of f^2."""
-
-    functions: int
-    error: float
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import TermsError
 
 
 @dataclass(frozen=True)

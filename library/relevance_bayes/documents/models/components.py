@@ -6,10 +6,10 @@ from uuid import UUID
 
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models.imported import ImportedFrom
-from relevance_bayes.documents.models.supervised import InputWidth
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.reports import InputWidth
 
 COMPONENTS_TOLD = 10
 """How many of the first are told of a row where nothing is said."""

@@ -5,9 +5,9 @@ from typing import Literal
 from uuid import UUID
 
 from relevance_bayes.core.images import ImageCode
-from relevance_bayes.documents.models.approximation import TermsError
 from relevance_bayes.plans.requests import ImagePlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.models import TermsError
 
 
 @dataclass(frozen=True)

@@ -11,67 +11,11 @@ from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone
 from relevance_bayes.core.priors import Prior
-from relevance_bayes.documents.models.imported import ImportedFrom
 from relevance_bayes.plans.requests import SupervisedPlan, Task
 from relevance_bayes.tables.encoding import Encoding
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.reports import ClassRows, InputTerm, InputWarp, InputWidth, Outlier, Score, TrainingWarning
 from relevance_bayes.types.values import Label
-
-
-@dataclass(frozen=True)
-class ClassRows:
-    """How many of the rows learned from are of one class."""
-
-    label: Label
-    rows: int
-
-
-@dataclass(frozen=True)
-class InputWidth:
-    """The papers' r in the units of one encoded column, by its name; None where several share it."""
-
-    input: str | None
-    width: float
-
-
-@dataclass(frozen=True)
-class InputWarp:
-    """How one encoded column is bent before its width: a of its skew and l of its tail, (0, 0) not at all."""
-
-    input: str
-    skew: float
-    tail: float
-
-
-@dataclass(frozen=True)
-class InputTerm:
-    """An encoded column that the process sees apart from all others, and the share of its variance that is its own."""
-
-    input: str
-    share: float
-
-
-@dataclass(frozen=True)
-class Outlier:
-    """A row that the model takes for noise: its number in the dataset, and by how much it counts less than others.
-
-    `weight` is the expected precision of its noise beside that of the others: about 1 for an ordinary row.
-    """
-
-    row: int
-    weight: float
-
-
-@dataclass(frozen=True)
-class TrainingWarning:
-    """What a training left out, or could not do as it was planned, in a sentence.
-
-    `outlying_input`: rows whose input lies far from all others are left out. `duplicates`: rows that repeat others
-    count once. `numerical_failure`: an alternative that could not be fitted. `jitter`: more than the usual was added to
-    a kernel matrix.
-    """
-
-    kind: Literal["outlying_input", "duplicates", "numerical_failure", "jitter"]
-    detail: str
 
 
 @dataclass(frozen=True)
@@ -139,21 +83,6 @@ class Alternative:
     kind: ScoreKind
     score: float | None
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class Score:
-    """The mean log density, in nats, of rows that the training was measured on, by what was learned without them.
-
-    With the `standard_error` of the mean, over `rows` rows in `folds` folds. `value` is None where there is none;
-    `reason` says why, or why not all folds were measured.
-    """
-
-    value: float | None
-    standard_error: float | None
-    rows: int
-    folds: int
-    reason: str | None
 
 
 @dataclass(frozen=True)

@@ -5,30 +5,10 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Literal, TypeAlias
 
-from relevance_bayes.types.values import Cell, Label
+from relevance_bayes.types.functions import ClassWeight, InputShape
+from relevance_bayes.types.values import Cell
 
 FunctionName: TypeAlias = Literal["mean", "log_noise"]
-
-
-@dataclass(frozen=True)
-class ClassWeight:
-    """The mean of a function's weight in the latent of one class."""
-
-    label: Label
-    mean: float
-
-
-@dataclass(frozen=True)
-class InputShape:
-    """How a function that stands on no row lies in one encoded column, in the user's units where that is a number.
-
-    It stands at `place` and spreads over `span`, `frequency` is in cycles per unit; None where it has none.
-    """
-
-    input: str
-    location: float | None
-    scale: float | None
-    frequency: float | None
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, InputWidth, SupervisedReport
+from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.figures import COUNT, NOT_NEGATIVE, POSITIVE_COUNT, Interval, figure_faults
 from relevance_bayes.plans.requests import IgnoredColumn
 from relevance_bayes.tables.encoding.inputs import LARGEST
 from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.reports import InputWidth
 
 WIDTH = Interval(1.0 / LARGEST, LARGEST)
 WHERE = "/report"

@@ -11,15 +11,7 @@ from relevance_bayes.core.likelihoods.temperature import temperature_of
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of
-from relevance_bayes.documents.models import (
-    Hyperparameters,
-    InputTerm,
-    InputWarp,
-    InputWidth,
-    Member,
-    SupervisedPredictor,
-    SupervisedReport,
-)
+from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.documents.scales import model_terms, model_warps, model_widths
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.figures import (
@@ -44,6 +36,7 @@ from relevance_bayes.tables.encoding import (
     user_process_sd,
 )
 from relevance_bayes.types.errors import Fault, pointer
+from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 
 HOLDOUT = Interval(0.0, 0.9)
 
