@@ -19,15 +19,28 @@ class Reachability:
         self.changed = Condition()
         self._now = now
         self._reached_at = now()
+        self._suspicions = 0
 
-    def reached(self) -> None:
-        """Record that the database has just answered."""
+    @property
+    def suspicions(self) -> int:
+        """How often the database was suspected to be away."""
+        return self._suspicions
+
+    def reached(self, suspicions: int | None = None) -> None:
+        """Record that the database has just answered.
+
+        `suspicions` are those before it was asked. What was asked before the last one does not clear it.
+        """
         self._reached_at = self._now()
-        if not self.is_reachable:
+        with self.changed:
+            is_newer = suspicions in {None, self._suspicions}
+        if not self.is_reachable and is_newer:
             self._become(is_reachable=True, is_away=False)
 
     def suspect(self) -> None:
         """Record that the database may be away."""
+        with self.changed:
+            self._suspicions += 1
         if self.is_reachable:
             self._become(is_reachable=False, is_away=False)
 

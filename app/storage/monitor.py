@@ -116,14 +116,14 @@ class DatabaseMonitor:
         return self._is_closed or not self.reachability.is_reachable or is_late
 
     def _check(self) -> None:
-        began = time.monotonic()
+        began, suspicions = time.monotonic(), self.reachability.suspicions
         try:
             self._probe.check()
         except UnavailableError as error:
             if self.reachability.seconds_since_reached() > time.monotonic() - began:
                 self._note_away(error)
         else:
-            self.reachability.reached()
+            self.reachability.reached(suspicions)
         if self.reachability.is_reachable and self._away_since is not None:
             logger.warning("the database is back", extra={"seconds": round(time.monotonic() - self._away_since, 1)})
             self._away_since = None
