@@ -32,17 +32,18 @@ class Reachability:
         `suspicions` are those before it was asked. What was asked before the last one does not clear it.
         """
         self._reached_at = self._now()
+        if self.is_reachable:
+            return
         with self.changed:
-            is_newer = suspicions in {None, self._suspicions}
-        if not self.is_reachable and is_newer:
-            self._become(is_reachable=True, is_away=False)
+            if not self.is_reachable and suspicions in {None, self._suspicions}:
+                self._become(is_reachable=True, is_away=False)
 
     def suspect(self) -> None:
         """Record that the database may be away."""
         with self.changed:
             self._suspicions += 1
-        if self.is_reachable:
-            self._become(is_reachable=False, is_away=False)
+            if self.is_reachable:
+                self._become(is_reachable=False, is_away=False)
 
     def lost(self) -> None:
         """Record that the database does not answer."""
