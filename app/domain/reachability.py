@@ -35,7 +35,7 @@ class Reachability:
         if self.is_reachable:
             return
         with self.changed:
-            if not self.is_reachable and suspicions in {None, self._suspicions}:
+            if suspicions in {None, self._suspicions}:
                 self._become(is_reachable=True, is_away=False)
 
     def suspect(self) -> None:
