@@ -92,7 +92,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--peers-cache", type=Path, help="a folder where accuracy keeps the peers' figures")
     parser.add_argument("--draws-file", type=Path, help="where papers keeps each draw's figures, to go on from there")
     parser.add_argument("--against", type=Path, help="another checkout with its .venv, for hostile and request-cost")
-    parser.add_argument("--engines", choices=get_args(Engines), default="all", help="ours: peers from the cache alone")
+    parser.add_argument(
+        "--engines",
+        choices=get_args(Engines),
+        default="all",
+        help="ours: peers from the cache alone; peers: only into the cache",
+    )
     parser.add_argument("--tables", nargs="+", default=(), help="of open-tables or generators, these alone")
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
     parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from benchmarks.files import DataFolder
 
-Engines = Literal["all", "ours"]
+Engines = Literal["all", "ours", "peers"]
 
 
 @dataclass(frozen=True)
@@ -14,9 +14,9 @@ class Options:
     """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, fits timed `rounds` times.
 
     The tables of accuracy take `accuracy_draws` and `real_splits` of real sets of regression, keep peers' figures in
-    `peers_cache`, and measure our `engines` only or all; `quick` makes them small. Those of the papers keep each draw's
-    figures in `draws_file` and take them from there. Those of hostile clients measure `against` too. Of the
-    public tables those named in `tables` are measured, all where none is.
+    `peers_cache`, and measure all `engines` or ours alone; of public tables also the peers alone. `quick` makes them
+    small. Those of the papers keep each draw's figures in `draws_file` and take them from there. Those of hostile
+    clients measure `against` too. Of the public tables those named in `tables` are measured, all where none is.
     """
 
     data: DataFolder

@@ -36,10 +36,12 @@ def generators(options: Options) -> list[Table]:
 
 def sealed(options: Options) -> list[Table]:
     """The sealed half as a whole: a look, which is recorded."""
-    if options.quick or options.tables or options.engines != "all":
-        raise NotRun("a look takes the whole sealed half and all engines, without --quick, --tables and --engines")
+    if options.quick or options.tables or options.engines == "ours":
+        raise NotRun("a look takes the whole sealed half and all engines, without --quick, --tables and --engines ours")
     sources = tables("sealed")
     require_environment()
+    if options.engines == "peers":
+        return _kept(sources, options)
     look = looks.begin(datetime.now(UTC).date().isoformat(), looks.revision())
     print(f"Look {look.number} of {looks.MAX_LOOKS} at the sealed half; it is recorded in {looks.FILE.name}.")
     results = _measured(sources, options)
@@ -67,11 +69,13 @@ def _measured(sources: Sequence[Source], options: Options) -> Results:
         splits=QUICK_SPLITS if options.quick else SPLITS,
         processes=options.processes,
         cache=PeersCache(options.peers_cache or FIGURES_FOLDER),
-        ours_only=options.engines == "ours",
+        wanted=options.engines,
     )
 
 
 def _reported(sources: Sequence[Source], options: Options, title: str) -> list[Table]:
+    if options.engines == "peers":
+        return _kept(sources, options)
     results = _measured(sources, options)
     found = []
     for task in _tasks(sources):
@@ -79,6 +83,12 @@ def _reported(sources: Sequence[Source], options: Options, title: str) -> list[T
         found += [overall(task, _summary(of_task, task), title), each(of_task, task, title)]
     notes = (*((QUICK_NOTE,) if options.quick else ()), *(f"{reason}." for reason in results.missing))
     return [*found, Table(f"{title}: notes", ("",), (), notes)] if notes else found
+
+
+def _kept(sources: Sequence[Source], options: Options) -> list[Table]:
+    """Put the peers' figures into the cache, and show none: of the sealed half that is no look."""
+    missing = _measured(sources, options).missing
+    return [Table("Figures that are missing", ("",), (), tuple(f"{reason}." for reason in missing))] if missing else []
 
 
 def _summary(of_task: Measured, task: Task) -> dict[str, dict[str, float]]:

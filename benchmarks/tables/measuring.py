@@ -12,6 +12,7 @@ import numpy as np
 
 from benchmarks.accuracy.peers_cache import Key, PeersCache, digest
 from benchmarks.files import NotRun
+from benchmarks.options import Engines
 from benchmarks.repeats import Figures
 from benchmarks.tables.catalogue import ENTRIES, Entry
 from benchmarks.tables.engines import OURS, Engine, engines
@@ -54,8 +55,8 @@ def tables(which: Half) -> list[Source]:
     ]
 
 
-def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: PeersCache, ours_only: bool) -> Results:
-    """The figures of all engines on all splits from 0 on.
+def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: PeersCache, wanted: Engines) -> Results:
+    """The figures of all engines on all splits from 0 on; of engines that are not wanted, those in the cache.
 
     The first split of all tables is measured first, so that a run that is broken off has figures of each table.
     """
@@ -64,7 +65,7 @@ def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: P
     for source in sources:
         for job, known in _planned(source, range(splits), cache):
             found[source.name][job.engine.name] = known
-            if job.keys and not (ours_only and job.engine.name != OURS):
+            if job.keys and _is_wanted(job.engine, wanted):
                 jobs += _parts(job)
     jobs.sort(key=lambda job: (min(job.keys), job.engine.name != OURS))
     missing = []
@@ -75,6 +76,10 @@ def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: P
             found[job.source.name][job.engine.name] |= figures_or_reason
         print(f"[{place} of {len(jobs)}: {job.engine.name} on {job.source.name}]", file=sys.stderr, flush=True)
     return Results(found, tuple(dict.fromkeys(missing)))
+
+
+def _is_wanted(engine: Engine, wanted: Engines) -> bool:
+    return wanted == "all" or (engine.name == OURS) == (wanted == "ours")
 
 
 def _planned(source: Source, numbers: Iterable[int], cache: PeersCache) -> Iterable[tuple[Job, dict[int, Figures]]]:

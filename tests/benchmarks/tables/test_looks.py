@@ -86,3 +86,12 @@ def test_a_part_of_the_sealed_half_is_not_measured(options: Options, one_sealed_
     with pytest.raises(NotRun, match="whole"):
         comparison.sealed(options)
     assert one_sealed_table == []
+
+
+def test_measuring_the_peers_of_the_sealed_half_is_no_look_and_shows_nothing(
+    one_sealed_table: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert comparison.sealed(Options(DataFolder(None), engines="peers")) == []
+    assert one_sealed_table == ["small"]
+    assert looks.looks() == []
+    assert capsys.readouterr().out == ""
