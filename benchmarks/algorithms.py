@@ -15,7 +15,7 @@ from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 
 ROWS, QUICK_ROWS = 1_000, 200
-MOST_SECONDS = 300.0
+MAX_SECONDS = 300.0
 NEAR = 1.0
 """Nats from the best end within which a fit is as good as there."""
 
@@ -72,7 +72,7 @@ def _traced(split: Split, likelihood: Likelihood, width: float, algorithm: Algor
         evidence.append(state.objective)
         functions.append(len(state.active))
         ended = state.termination is not None
-        if seconds[-1] > MOST_SECONDS:
+        if seconds[-1] > MAX_SECONDS:
             break
     return Trace(tuple(seconds), tuple(evidence), tuple(functions), ended)
 

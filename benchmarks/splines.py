@@ -21,7 +21,7 @@ from relevance_bayes.core.spec import Spec
 
 SPLINES = (KernelBasis(LinearSpline(), FixedWidth(1.0)), Bias())
 
-MOST_DRAWS = 20
+MAX_DRAWS = 20
 
 FIGURE_1: dict[Literal["gaussian", "uniform"], tuple[str, str]] = {"gaussian": ("6", "0.189"), "uniform": ("", "")}
 """Vectors and the noise that was learned [TIPPING1999, figure 1]; the one of JMLR 2001 we have without its digits."""
@@ -54,7 +54,7 @@ def _spline(algorithm: Algorithm) -> tuple[str, ...]:
 
 def _noisy_splines(options: Options) -> Table:
     """Figure 1 of NIPS 1999, and figure 2 of JMLR 2001, whose digits we do not have."""
-    draws = min(options.repeats, MOST_DRAWS)
+    draws = min(options.repeats, MAX_DRAWS)
     rows = []
     for noise, papers in FIGURE_1.items():
         found = repeated(partial(_noisy_spline, noise), draws, processes=options.processes)

@@ -33,7 +33,7 @@ from relevance_bayes.types.errors import (
 )
 
 PROBLEM_JSON = "application/problem+json"
-MOST_ERRORS = 100
+MAX_ERRORS = 100
 """Most entries of a problem's `errors`; its detail says how many more there were."""
 
 REQUEST_ID = "request_id"
@@ -127,15 +127,15 @@ def problem_response(
 ) -> Response:
     """The answer that says a problem of this request."""
     listed = list(errors)
-    if len(listed) > MOST_ERRORS:
-        detail = f"{detail} The first {MOST_ERRORS} of {len(listed)} errors are listed."
+    if len(listed) > MAX_ERRORS:
+        detail = f"{detail} The first {MAX_ERRORS} of {len(listed)} errors are listed."
     problem = {
         "type": kind.type,
         "title": kind.title,
         "status": kind.status,
         "detail": detail,
         "instance": scope["path"],
-        "errors": listed[:MOST_ERRORS],
+        "errors": listed[:MAX_ERRORS],
         "request_id": scope.get("state", {}).get(REQUEST_ID),
     }
     if is_below(path_of(scope), INFERENCE):

@@ -22,7 +22,7 @@ T = TypeVar("T")
 Place = tuple[str, JobKind, UUID, int]
 """Where a reader of events stands: the owner, the job with its kind, the last number seen."""
 
-MOST_LOOKS = 8
+MAX_LOOKS = 8
 """Looks at once of those who were woken, however many these are: threads and connections are for others too."""
 
 BATCH = 100
@@ -45,7 +45,7 @@ class Lookout:
     def __init__(self, jobs: Jobs, watcher: Watcher) -> None:
         self.watcher = watcher
         self._jobs = jobs
-        self._few = CapacityLimiter(MOST_LOOKS)
+        self._few = CapacityLimiter(MAX_LOOKS)
         self._to_come: dict[Place, asyncio.Task[Batch]] = {}
 
     async def ended(self, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:

@@ -15,7 +15,7 @@ from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.values import ColumnKind
 
-MOST_COLUMNS, MOST_ROWS = 100_000, 10**9
+MAX_COLUMNS, MAX_ROWS = 100_000, 10**9
 
 
 def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
@@ -39,13 +39,13 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterat
 
 
 def _table(written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnKind]) -> TableStream:
-    limits = TableLimits(MOST_COLUMNS, MOST_ROWS, max_bytes=file.size)
+    limits = TableLimits(MAX_COLUMNS, MAX_ROWS, max_bytes=file.size)
     return written.read_table(file, ReadOptions(), declared=declared, limits=limits)
 
 
 def _by_position(written: RowFormat, file: SpoolFile, kinds: Mapping[str, ColumnKind]) -> TableStream:
     """Rows whose columns are in the order of `kinds`."""
-    expected = Expected(tuple(kinds.items()), None, frozenset(), most_rows=MOST_ROWS, most_bytes=file.size)
+    expected = Expected(tuple(kinds.items()), None, frozenset(), most_rows=MAX_ROWS, most_bytes=file.size)
     read = written.read_rows(file.read(), ReadOptions(), expected, strict=True)
     refuse(read.misfits)
     return TableStream(tuple(kinds), tuple(kinds.values()), iter((read.block,)))

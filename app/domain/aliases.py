@@ -6,7 +6,7 @@ from uuid import UUID
 
 from relevance_bayes.types.errors import Fault, NotFoundError
 
-MOST_ALIASES = 100
+MAX_ALIASES = 100
 """Most that one model may have."""
 
 LONGEST_REASON = 500

@@ -7,7 +7,7 @@ from typing import Literal
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 LONGEST_DESCRIPTION = 2_000
-MOST_TAGS = 50
+MAX_TAGS = 50
 TAG_PATTERN = r"[A-Za-z][A-Za-z0-9._/-]{0,62}"
 """What a tag's name looks like: no colon, which stands between a name and a value."""
 
@@ -39,7 +39,7 @@ class AnnotationPatch:
             return after
         merged: dict[str, str | None] = {} if self.tags is None else {**to.tags, **self.tags}
         tags = {name: value for name, value in sorted(merged.items()) if value is not None}
-        if len(tags) > MOST_TAGS:
-            detail = f"There may be {MOST_TAGS} tags; these would be {len(tags)}."
+        if len(tags) > MAX_TAGS:
+            detail = f"There may be {MAX_TAGS} tags; these would be {len(tags)}."
             raise InvalidRequestError(detail, [Fault(detail, "/tags")])
         return replace(after, tags=tags)

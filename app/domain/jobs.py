@@ -20,7 +20,7 @@ JobPlan: TypeAlias = TrainingPlan | ScoringPlan
 JobResult: TypeAlias = Evaluation | Promotion | BatchPredicted
 """What jobs found that learn nothing."""
 
-LEAST_PRIORITY, MOST_PRIORITY = -100, 100
+MIN_PRIORITY, MAX_PRIORITY = -100, 100
 
 
 @dataclass(frozen=True)

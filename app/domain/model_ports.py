@@ -92,7 +92,7 @@ class Aliases(Protocol):
     ) -> MovedAlias:
         """Point an alias, a new one where there is none, to a version; the same once more changes nothing.
 
-        Raises NotFoundError (model, version), PreconditionFailedError, ConflictError where a model has MOST_ALIASES.
+        Raises NotFoundError (model, version), PreconditionFailedError, ConflictError where a model has MAX_ALIASES.
         """
 
     def remove(self, owner: str, model: str, name: str, *, by: str, reason: str | None, condition: Condition) -> None:

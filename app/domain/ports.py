@@ -86,7 +86,7 @@ class Jobs(Protocol):
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
         """Move to `running` with the next attempt number; None when finished or to be cancelled.
 
-        A start that follows on one that was not handed back has seen it die: after MOST_STARTS of these, with nothing
+        A start that follows on one that was not handed back has seen it die: after MAX_STARTS of these, with nothing
         kept in between, it is `spent`.
         """
 

@@ -9,7 +9,7 @@ from relevance_bayes.types.jobs import Resumption
 Layer = Literal["rows", "file"]
 """What is kept of a result: the file itself, or before it the rows of which it is made once they are all there."""
 
-MOST_BYTES_OF_A_PIECE = 2**20
+MAX_BYTES_OF_A_PIECE = 2**20
 
 
 @dataclass(frozen=True)

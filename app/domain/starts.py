@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from relevance_bayes.core.trail import Mark
 from relevance_bayes.types.jobs import JobKind, Resumption
 
-MOST_STARTS = 3
+MAX_STARTS = 3
 """How often a job is started that comes no further, when its worker or its child dies each time.
 
 To be handed back is no death, and what was kept on the way is a step further.

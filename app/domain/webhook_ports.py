@@ -13,7 +13,7 @@ class Webhooks(Protocol):
     """Who is told of the ends of jobs."""
 
     def add(self, webhook: Webhook, secret: str) -> None:
-        """Raises ConflictError when its owner has MOST_WEBHOOKS already."""
+        """Raises ConflictError when its owner has MAX_WEBHOOKS already."""
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
         """Raises NotFoundError."""

@@ -13,7 +13,7 @@ MINUTE, HOUR = 60.0, 3600.0
 PAUSES = (5.0, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)
 """Seconds from each attempt that failed to the next: ten attempts in 75 hours and a half."""
 
-MOST_WEBHOOKS = 20
+MAX_WEBHOOKS = 20
 """Most that one owner may have."""
 
 LONGEST_DESCRIPTION = 200

@@ -22,7 +22,7 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 DOCUMENT_NAME = "document.json"
 ENDING = ".npy"
-MOST_MEMBERS = 1_000
+MAX_MEMBERS = 1_000
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 """The first that a zip archive can tell."""
 
@@ -65,8 +65,8 @@ def read(data: bytes, *, most_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
 
 def _unpacked(archive: zipfile.ZipFile, most_bytes: int) -> Iterator[tuple[str, bytes]]:
     entries = archive.infolist()
-    if len(entries) > MOST_MEMBERS:
-        raise TooLargeError(f"The archive has {len(entries):,} members, where {MOST_MEMBERS:,} are the most.")
+    if len(entries) > MAX_MEMBERS:
+        raise TooLargeError(f"The archive has {len(entries):,} members, where {MAX_MEMBERS:,} are the most.")
     left = most_bytes
     for entry in entries:
         if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from app.formats.misfits import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     Misfits,
     bad_text,
     not_a,
@@ -65,7 +65,7 @@ def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, Mi
 
 
 def _unfit(codes: NDArray[np.int32], labels: Sequence[str]) -> Misfits:
-    if max(map(len, labels), default=0) <= MOST_CHARACTERS and "\0" not in "".join(labels):
+    if max(map(len, labels), default=0) <= MAX_CHARACTERS and "\0" not in "".join(labels):
         return []
     return _misfits(codes, labels, [bad_text(label) for label in labels])
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from app.domain.errors import MalformedBodyError
 from app.formats.csv_dialect import Dialect, not_utf8
-from app.formats.misfits import MOST_FAULTS_TOLD, shown
+from app.formats.misfits import MAX_FAULTS_TOLD, shown
 from app.formats.spool import BodyFile
 from relevance_bayes.types.errors import Fault, RelevanceError
 
@@ -85,7 +85,7 @@ def _of_other_width(records: Iterator[tuple[int, list[str]]], width: int) -> Seq
     others = (
         Fault(f"Expected {width} cells, got {len(cells)}.", line=line) for line, cells in records if len(cells) != width
     )
-    return list(islice(others, MOST_FAULTS_TOLD))
+    return list(islice(others, MAX_FAULTS_TOLD))
 
 
 def _first_bad_byte(file: BodyFile) -> RelevanceError:

@@ -11,7 +11,7 @@ import pyarrow.csv as pacsv
 from app.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_places import lines_of, why_unreadable
-from app.formats.misfits import MOST_FAULTS_TOLD, refuse
+from app.formats.misfits import MAX_FAULTS_TOLD, refuse
 from app.formats.options import Decimal, ReadOptions
 from app.formats.spool import BodyFile
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
@@ -25,7 +25,7 @@ LARGEST_PIECE = 2 * 2**20
 """What is parsed at once, in bytes, more where rows are long; Arrow reads some sixteen of them ahead."""
 
 RECORDS_OF_A_PIECE = 64
-MOST_BYTES_LOOKED_AT = 16 * 2**20
+MAX_BYTES_LOOKED_AT = 16 * 2**20
 """Kinds are found in fewer than the first 1,000 rows where those are larger."""
 
 
@@ -105,7 +105,7 @@ def _head(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
     head: list[pa.RecordBatch] = []
     for batch in batches:
         head.append(batch)
-        if sum(b.num_rows for b in head) >= ROWS_LOOKED_AT or sum(b.nbytes for b in head) >= MOST_BYTES_LOOKED_AT:
+        if sum(b.num_rows for b in head) >= ROWS_LOOKED_AT or sum(b.nbytes for b in head) >= MAX_BYTES_LOOKED_AT:
             break
     return head
 
@@ -177,7 +177,7 @@ def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
 
 
 def _refuse(wrong: Sequence[tuple[int, str, str]], reading: _Reading) -> None:
-    rows = sorted({row for row, _, _ in wrong[:MOST_FAULTS_TOLD]})
+    rows = sorted({row for row, _, _ in wrong[:MAX_FAULTS_TOLD]})
     lines = dict(zip(rows, lines_of(reading.file, reading.dialect, rows), strict=True))
     faults = [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in wrong]
     refuse(faults, inferred=reading.inferred)

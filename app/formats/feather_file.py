@@ -21,7 +21,7 @@ MARK_OF_STREAM = b"\xff\xff\xff\xff"
 BEGINNING = 8
 """Bytes before the stream: the mark, filled up."""
 
-MOST_BYTES_OF_A_BATCH = 2**28
+MAX_BYTES_OF_A_BATCH = 2**28
 """A batch is unpacked in memory."""
 
 
@@ -69,9 +69,9 @@ def _unpacked(stream: pa.Buffer) -> int:
 
     def check(message: pa.ipc.Message) -> None:
         sizes.append(unpacked_size(message) or 0)
-        if sizes[-1] > MOST_BYTES_OF_A_BATCH:
+        if sizes[-1] > MAX_BYTES_OF_A_BATCH:
             raise TooLargeError(
-                f"A record batch unpacks to more than {MOST_BYTES_OF_A_BATCH:,} bytes: write smaller ones."
+                f"A record batch unpacks to more than {MAX_BYTES_OF_A_BATCH:,} bytes: write smaller ones."
             )
 
     read_messages(stream, check)

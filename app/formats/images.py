@@ -20,7 +20,7 @@ DEEP = frozenset({"I;16", "I;16B", "I;16L", "I"})
 """Pillow's names for 16 bits a pixel."""
 
 
-MOST_PIXELS = 2**22
+MAX_PIXELS = 2**22
 """Of an image, which is unpacked in memory: 32 MiB of numbers."""
 
 
@@ -38,7 +38,7 @@ def open_image(
     if declared:
         detail = "An image has no columns whose kinds could be declared."
         raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
-    image = read(file, min(most_rows, MOST_PIXELS))
+    image = read(file, min(most_rows, MAX_PIXELS))
     size = ImageSize(*image.shape)
     return TableStream(IMAGE_COLUMNS, ("number",) * 3, _blocks(image), size)
 

@@ -8,7 +8,7 @@ from operator import itemgetter
 from app.formats.cells import JSON, block_of, column_of
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS, check_containers, check_members
-from app.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, refuse, shown
+from app.formats.misfits import MAX_FAULTS, MAX_FAULTS_TOLD, refuse, shown
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
 from relevance_bayes.tables.columns import Block, Column
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
@@ -213,7 +213,7 @@ def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[
                 continue
             except KeyError:
                 pass
-        most = MOST_FAULTS_TOLD if len(faults) < MAX_FAULTS else 1
+        most = MAX_FAULTS_TOLD if len(faults) < MAX_FAULTS else 1
         wrong = [*islice(_row_faults(number, row, known_names, names=wanted), most)]
         faults.extend(wrong)
         if names is None and len(faults) >= MAX_FAULTS:
@@ -249,8 +249,8 @@ def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequen
     if not isinstance(row, dict):
         yield Fault("The row is not an object.", pointer=place, row=number)
         return
-    unknown = [*islice((name for name in row if name not in known), MOST_FAULTS_TOLD + 1)]
-    if len(unknown) > MOST_FAULTS_TOLD:
+    unknown = [*islice((name for name in row if name not in known), MAX_FAULTS_TOLD + 1)]
+    if len(unknown) > MAX_FAULTS_TOLD:
         listed = ", ".join(map(shown, unknown[:3]))
         detail = (
             f"The row has {len(row):,} members, where there are {len(known):,} columns; no such column as {listed}."

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
-MOST_FAULTS_TOLD = 20
+MAX_FAULTS_TOLD = 20
 """More would not help anybody to mend a file."""
 
 MAX_FAULTS = 1_000
 """Faults that are counted: whoever collects them stops there, so that a list of them is never longer than a table."""
 
-MOST_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000
 """The longest text of one cell."""
 
 Misfits = list[tuple[int, str]]
@@ -60,8 +60,8 @@ def bad_text(text: str) -> str | None:
     """Why a text can't be stored, None when it can."""
     if "\0" in text:
         return f"{shown(text)} holds the character NUL."
-    if len(text) > MOST_CHARACTERS:
-        return f"A text has {len(text):,} characters, where {MOST_CHARACTERS:,} are the most: {shown(text)}."
+    if len(text) > MAX_CHARACTERS:
+        return f"A text has {len(text):,} characters, where {MAX_CHARACTERS:,} are the most: {shown(text)}."
     return None
 
 
@@ -81,7 +81,7 @@ def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -
     first, count = faults[0], f"{len(faults):,}" if len(faults) != MAX_FAULTS else f"at least {MAX_FAULTS:,}"
     hint = KINDS_HINT if first.column in inferred and first.detail.endswith(NOT_A) else ""
     more = f" This is the first of {count} faults." if len(faults) > 1 else ""
-    raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MOST_FAULTS_TOLD])
+    raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MAX_FAULTS_TOLD])
 
 
 def _place(fault: Fault) -> str:

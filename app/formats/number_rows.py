@@ -16,7 +16,7 @@ import numpy as np
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import NumberBlock
 
-MOST_COLUMNS = 64
+MAX_COLUMNS = 64
 """In a wider row each name that does not come in its turn is looked for among too many others."""
 
 PIECE_BYTES = 65_536
@@ -129,7 +129,7 @@ def _pieces(body: bytes, first: int, last: int) -> Iterator[bytes]:
 
 @lru_cache(maxsize=256)
 def _reader(names: tuple[str, ...]) -> _Reader | None:
-    if not 0 < len(names) <= MOST_COLUMNS or any("{" in name or "}" in name for name in names):
+    if not 0 < len(names) <= MAX_COLUMNS or any("{" in name or "}" in name for name in names):
         return None
     # A row is a struct whose members have the columns' names in JSON alone: those need not be identifiers.
     members = [(f"column_{place}", float, msgspec.field(name=name)) for place, name in enumerate(names)]

@@ -11,7 +11,7 @@ from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 
-MOST_CELLS_OF_A_BLOCK = 2**19
+MAX_CELLS_OF_A_BLOCK = 2**19
 """4 MiB of numbers: storing one is a matter of milliseconds."""
 
 LONGEST_NAME = 200
@@ -32,7 +32,7 @@ class TableStream:
 
 def rows_of_a_block(columns: int) -> int:
     """How many rows of so many columns are stored together."""
-    return max(1, MOST_CELLS_OF_A_BLOCK // max(columns, 1))
+    return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
 
 
 def check_names(names: Sequence[str], *, most_columns: int, line: int | None = None) -> None:

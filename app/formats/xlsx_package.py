@@ -8,14 +8,14 @@ from app.domain.cancellation import check_cancelled
 from app.domain.errors import MalformedBodyError, TooLargeError
 from relevance_bayes.types.errors import InvalidDataError
 
-MOST_PARTS = 10_000
-MOST_BYTES = 2**27
+MAX_PARTS = 10_000
+MAX_BYTES = 2**27
 """Of all parts, unpacked."""
 
-MOST_ELEMENTS = 3_000_000
+MAX_ELEMENTS = 3_000_000
 """Of all parts: a cell with a value has two of them."""
 
-MOST_ELEMENTS_TOGETHER = 100_000
+MAX_ELEMENTS_TOGETHER = 100_000
 """Of a row, of which 16,384 cells are the most; and of a part that is no sheet: these become objects all at once."""
 
 _PIECE = 2**16
@@ -29,14 +29,14 @@ _PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 def check_package(archive: zipfile.ZipFile) -> None:
     """Raise TooLargeError, MalformedBodyError or InvalidDataError for what is not to be read.
 
-    Refused are parts that unpack to more than `MOST_BYTES` together or have too many elements, document types, which
+    Refused are parts that unpack to more than `MAX_BYTES` together or have too many elements, document types, which
     declare entities, and chart sheets. Raises zipfile.BadZipFile, zlib.error and EOFError for what is broken.
     """
     parts = archive.infolist()
-    if len(parts) > MOST_PARTS:
-        raise TooLargeError(f"The workbook has {len(parts):,} parts, where {MOST_PARTS:,} are the most.")
-    if sum(part.file_size for part in parts) > MOST_BYTES:  # which zipfile reads no further than
-        raise TooLargeError(f"The workbook unpacks to more than {MOST_BYTES:,} bytes; save it as CSV.")
+    if len(parts) > MAX_PARTS:
+        raise TooLargeError(f"The workbook has {len(parts):,} parts, where {MAX_PARTS:,} are the most.")
+    if sum(part.file_size for part in parts) > MAX_BYTES:  # which zipfile reads no further than
+        raise TooLargeError(f"The workbook unpacks to more than {MAX_BYTES:,} bytes; save it as CSV.")
     if any(part.flag_bits & 1 for part in parts):
         raise InvalidDataError("The workbook is encrypted.")
     if any(part.compress_type not in _PACKINGS for part in parts):
@@ -79,7 +79,7 @@ class _Scan:
             self._check_whole(name)
 
     def _check_whole(self, name: str) -> None:
-        count, most = self._counts[name], MOST_ELEMENTS_TOGETHER
+        count, most = self._counts[name], MAX_ELEMENTS_TOGETHER
         if count > most:
             raise TooLargeError(f"{name} has {count:,} elements, where {most:,} are the most.")
 
@@ -88,14 +88,14 @@ class _Scan:
         local = name.rpartition(":")[2]
         if local in _RESETS:
             self._since = self._total
-        elif self._total - self._since > MOST_ELEMENTS_TOGETHER:
-            raise TooLargeError(f"A row has more than {MOST_ELEMENTS_TOGETHER:,} elements.")
+        elif self._total - self._since > MAX_ELEMENTS_TOGETHER:
+            raise TooLargeError(f"A row has more than {MAX_ELEMENTS_TOGETHER:,} elements.")
         elif local == "Override" and "main+xml" in attributes.get("ContentType", ""):
             self._workbooks.add(attributes.get("PartName", "").lstrip("/"))
         elif local == "Relationship" and "chartsheet" in attributes.get("Type", ""):
             raise InvalidDataError("The workbook has a sheet that is a chart: save the table's sheet alone.")
-        if self._total > MOST_ELEMENTS:
-            raise TooLargeError(f"The workbook has more than {MOST_ELEMENTS:,} elements; save it as CSV.")
+        if self._total > MAX_ELEMENTS:
+            raise TooLargeError(f"The workbook has more than {MAX_ELEMENTS:,} elements; save it as CSV.")
 
 
 def _refuse_doctype(*_: object) -> None:

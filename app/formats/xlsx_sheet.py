@@ -18,8 +18,8 @@ from app.formats.xlsx_package import check_package
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import Cell, text_of
 
-MOST_ROWS = 2**20
-MOST_PLACES = 2**23
+MAX_ROWS = 2**20
+MAX_PLACES = 2**23
 """Cells that are there or left out between those that are."""
 
 ROWS_AT_ONCE = 1_000
@@ -58,8 +58,8 @@ def _filled(rows: Iterator[tuple[object, ...]]) -> Iterator[Row]:
             return
         check_cancelled()
         seen, places = seen + len(some), places + sum(map(len, some))
-        if seen > MOST_ROWS or places > MOST_PLACES:
-            raise TooLargeError(f"The sheet has more than {MOST_ROWS:,} rows or {MOST_PLACES:,} cells; save it as CSV.")
+        if seen > MAX_ROWS or places > MAX_PLACES:
+            raise TooLargeError(f"The sheet has more than {MAX_ROWS:,} rows or {MAX_PLACES:,} cells; save it as CSV.")
         for values in some:
             row = tuple(map(_cell, values))
             if not any(cell is not None for cell in row):

@@ -30,7 +30,7 @@ ENDINGS: Mapping[str, QueueEnding] = {
     "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "lost",
 }
 
-MOST_AT_ONCE = 1000
+MAX_AT_ONCE = 1000
 """Ids asked for in one statement."""
 
 
@@ -121,8 +121,8 @@ class Control:
     def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
         """Those whose entry has ended, and how; who is missing here still waits or runs."""
         found: dict[UUID, str] = {}
-        for start in range(0, len(job_ids), MOST_AT_ONCE):
-            found |= self._statuses(job_ids[start : start + MOST_AT_ONCE])
+        for start in range(0, len(job_ids), MAX_AT_ONCE):
+            found |= self._statuses(job_ids[start : start + MAX_AT_ONCE])
         return {
             job_id: ENDINGS.get(found.get(job_id, ""), "unknown")
             for job_id in job_ids

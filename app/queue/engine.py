@@ -13,7 +13,7 @@ from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 from app.queue.failures import translated
 from app.queue.names import (
     APPLICATION,
-    MOST_RECOVERIES,
+    MAX_RECOVERIES,
     QUEUE,
     SCORING_QUEUE,
     SCORING_WORKFLOW,
@@ -122,7 +122,7 @@ class Engine:
         DBOS.launch()
 
     def _register_jobs(self, queue: str, workflow: str, do: Callable[[UUID], bool], *, slots: int) -> None:
-        @DBOS.workflow(name=workflow, max_recovery_attempts=MOST_RECOVERIES)
+        @DBOS.workflow(name=workflow, max_recovery_attempts=MAX_RECOVERIES)
         def work(job: str) -> None:
             self._start(do, job)
 
@@ -139,7 +139,7 @@ class Engine:
             )
 
     def _register_deliveries(self, deliver: Callable[[UUID], bool]) -> None:
-        @DBOS.workflow(name=WEBHOOK_WORKFLOW, max_recovery_attempts=MOST_RECOVERIES)
+        @DBOS.workflow(name=WEBHOOK_WORKFLOW, max_recovery_attempts=MAX_RECOVERIES)
         def tell(entry: str) -> None:
             self._start(deliver, entry)
 

@@ -1,6 +1,6 @@
 """What the engine's rows are called: workers and API processes of all versions have to agree on it."""
 
-from app.domain.jobs import MOST_PRIORITY
+from app.domain.jobs import MAX_PRIORITY
 from relevance_bayes.types.jobs import JobKind
 
 APPLICATION = "relevance"
@@ -22,14 +22,14 @@ def lane(kind: JobKind) -> tuple[str, str]:
 
 def rank(priority: int) -> int:
     """A job's place within its owner's, as the engine has it: lower goes first, from 1; 0 would be "not said"."""
-    return MOST_PRIORITY + 1 - priority
+    return MAX_PRIORITY + 1 - priority
 
 
 WEBHOOK_QUEUE = "webhooks"
 WEBHOOK_WORKFLOW = "deliver"
 WEBHOOK_PRIORITY = 100
 
-MOST_RECOVERIES = 100
+MAX_RECOVERIES = 100
 """How often the engine starts a job again, whatever became of the starts before; then it gives up.
 
 Starts that died are counted by the job itself: the engine can't tell them from those that were handed back, as each

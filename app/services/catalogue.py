@@ -21,7 +21,7 @@ from relevance_bayes.types.values import Cell
 
 Item = TypeVar("Item")
 
-MOST_CELLS_OF_ROWS = 100_000
+MAX_CELLS_OF_ROWS = 100_000
 """Cells that one look at a dataset's rows shows at most."""
 
 
@@ -56,10 +56,10 @@ class Catalogue:
     def rows(self, owner: str, dataset_id: UUID, *, limit: int, first: int = 0) -> tuple[Row, ...]:
         """At most `limit` rows from row `first` on, in the table's order, none past the end; raises NotFoundError.
 
-        Of a wide table they are fewer, so that they hold no more than `MOST_CELLS_OF_ROWS`, but always one.
+        Of a wide table they are fewer, so that they hold no more than `MAX_CELLS_OF_ROWS`, but always one.
         """
         dataset = self.dataset(owner, dataset_id)
-        fitting = max(MOST_CELLS_OF_ROWS // len(dataset.columns), 1)
+        fitting = max(MAX_CELLS_OF_ROWS // len(dataset.columns), 1)
         last = min(first + min(limit, fitting), dataset.rows)
         names = tuple(column.name for column in dataset.columns)
         whole = frozenset(column.name for column in dataset.columns if column.integral)

@@ -16,12 +16,12 @@ from app.domain.errors import ClientLeftError
 from app.domain.models import Version
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.references import Reference
-from relevance_bayes.types.statistics import LEAST_SUPPORT
+from relevance_bayes.types.statistics import MIN_SUPPORT
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds that the requests of each bucket took at most; one more has those that took longer."""
 
-MOST_VERSIONS = 10_000
+MAX_VERSIONS = 10_000
 """Versions of which counts are kept: those that came into memory last."""
 
 _BOUNDS = tuple(round(1e9 * bound) for bound in BOUNDS)
@@ -67,11 +67,11 @@ class Rows:
             only = support.item()
             if only == only:
                 self.placed += 1
-                if only < LEAST_SUPPORT:
+                if only < MIN_SUPPORT:
                     self.outside += 1
             return
         self.placed += rows - int(np.count_nonzero(np.isnan(support)))
-        self.outside += int(np.count_nonzero(support < LEAST_SUPPORT))
+        self.outside += int(np.count_nonzero(support < MIN_SUPPORT))
 
     def join(self, others: "Rows") -> None:
         """Those that were counted apart."""
@@ -152,7 +152,7 @@ class Counters:
         new = (version.owner, Reference(version.model, version.number), Counts())
         with self._lock:
             kept = self._kept[version.id] = self._kept.pop(version.id, new)
-            while len(self._kept) > MOST_VERSIONS:
+            while len(self._kept) > MAX_VERSIONS:
                 del self._kept[next(iter(self._kept))]
         return kept[-1]
 

@@ -16,7 +16,7 @@ RENEW_SECONDS = 0.3
 REST_SECONDS = 10.0
 """Between two calls while nothing is wanted: no connection is held then."""
 
-LEAST_SECONDS = 0.05
+MIN_SECONDS = 0.05
 """Between two times, however much happens."""
 
 PAUSES = (0.1, 0.5, 1.0)
@@ -81,4 +81,4 @@ class Renewals:
                 heard = hearing.hear()
                 if heard is None or heard or time.monotonic() - renewed > RENEW_SECONDS:
                     wanted, renewed = self._renew(), time.monotonic()
-                    self._stopped.wait(LEAST_SECONDS)
+                    self._stopped.wait(MIN_SECONDS)

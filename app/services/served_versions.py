@@ -43,7 +43,7 @@ CONFIRM_SECONDS = 10.0
 KEPT_SECONDS = 900.0
 """For how long, after a name was used, a newer version that it means is loaded before anybody asks for it."""
 
-MOST_NAMES = 10_000
+MAX_NAMES = 10_000
 """Names that are remembered; at that number the tenth that was not used for longest is forgotten."""
 
 
@@ -144,9 +144,9 @@ class ServedVersions:
             raise
         served = self._served.load(version.id, lambda: self._load(version))
         with self._lock:
-            if len(self._meanings) >= MOST_NAMES:
+            if len(self._meanings) >= MAX_NAMES:
                 uses = {key: one.used_at for key, one in self._meanings.items()}
-                for oldest in heapq.nsmallest(max(2, MOST_NAMES // 10), uses, uses.__getitem__):
+                for oldest in heapq.nsmallest(max(2, MAX_NAMES // 10), uses, uses.__getitem__):
                     del self._meanings[oldest]
             # Its number too, by which it may be asked for when the database is away; nobody has used that yet.
             number = (owner, version.model, version.number)

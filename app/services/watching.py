@@ -27,7 +27,7 @@ PAUSES = (0.1, 0.5, 1.0)
 JOIN_SECONDS = 2.0
 """Longer than the thread takes to notice the end, unless the database keeps it waiting."""
 
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 """Jobs looked at in one statement."""
 
 
@@ -134,9 +134,9 @@ class Watcher:
 
     def _count(self, jobs: Sequence[UUID]) -> Mapping[UUID, int]:
         counts: dict[UUID, int] = {}
-        for first in range(0, len(jobs), MOST_AT_ONCE):
+        for first in range(0, len(jobs), MAX_AT_ONCE):
             with self._open_uow() as uow:
-                counts |= uow.jobs.event_counts(jobs[first : first + MOST_AT_ONCE])
+                counts |= uow.jobs.event_counts(jobs[first : first + MAX_AT_ONCE])
         return counts
 
     def _wake(self, jobs: Sequence[UUID] | frozenset[UUID]) -> None:

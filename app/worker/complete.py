@@ -14,7 +14,7 @@ from relevance_bayes.tables.encoding import gaps
 Read = Callable[[], Iterator[tuple[int, Block]]]
 """Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""
 
-MOST_CELLS_AT_ONCE = 2**22
+MAX_CELLS_AT_ONCE = 2**22
 """Encoded numbers that are held in memory together; a block of more is taken in pieces."""
 
 
@@ -39,7 +39,7 @@ def complete_rows(
     """The rows without a gap in the columns that are `needed`: their inputs, and the columns `beside` these."""
     names = [*(column.name for column in inputs), *beside]
     cells = sum(1 + max(1, len(column.categories)) for column in inputs)
-    step = max(1, MOST_CELLS_AT_ONCE // max(1, cells))
+    step = max(1, MAX_CELLS_AT_ONCE // max(1, cells))
     for first_row, block in read():
         dropped = np.zeros(block_rows(block), np.bool_)
         for name in needed:

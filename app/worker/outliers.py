@@ -12,7 +12,7 @@ from relevance_bayes.types.reports import Outlier
 ATYPICAL = 0.25
 """A row that counts less than this beside an ordinary one is an outlier: with 4 degrees of freedom, 4 scales away."""
 
-MOST_OUTLIERS = 100
+MAX_OUTLIERS = 100
 
 
 def outliers(model: Model, made: Materialised) -> tuple[Outlier, ...]:
@@ -24,7 +24,7 @@ def outliers(model: Model, made: Materialised) -> tuple[Outlier, ...]:
     prediction = predict(model, learned[:, : made.inputs])
     assert isinstance(prediction, HeavyTailedPrediction)
     typicality = likelihood.typicality(prediction, np.array(learned[:, made.inputs]))
-    least = np.argsort(typicality, kind="stable")[:MOST_OUTLIERS]
+    least = np.argsort(typicality, kind="stable")[:MAX_OUTLIERS]
     return tuple(
         Outlier(int(number), float(value))
         for number, value in zip(learned[least, -1].tolist(), typicality[least].tolist(), strict=True)

@@ -28,10 +28,10 @@ PROGRAM = "from app.worker.child.process import Limits, serve; serve({descriptor
 SHORT_SECONDS = 1.0
 """A fit that took no longer leaves a child as good as a new one; after a longer one memory may be in pieces."""
 
-MOST_FITS = 100
+MAX_FITS = 100
 """Of one child."""
 
-MOST_SAID, MOST_WORDS = 8_192, 300
+MAX_SAID, MAX_WORDS = 8_192, 300
 """Bytes of what a child said that are kept, and characters of its last words."""
 
 FATAL = "Fatal Python error: "
@@ -53,7 +53,7 @@ class ChildDied(Exception):
         """Its last: the name of what ended it, before the stack that the interpreter then shows, or its last line."""
         _, fatal, rest = self.said.rpartition(FATAL)
         line = (fatal + rest).splitlines()[0] if fatal else self.said.rstrip().rpartition("\n")[2]
-        return line[-MOST_WORDS:]
+        return line[-MAX_WORDS:]
 
 
 class Child:
@@ -100,7 +100,7 @@ class Child:
     def freshened(self) -> bool:
         """Whether it is fit for another task, after one that ended well: what it had said is forgotten."""
         # Counted from its first word: its imports are no part of a fit.
-        if self._fits >= MOST_FITS or time.monotonic() - (self._heard_first or 0.0) > SHORT_SECONDS:
+        if self._fits >= MAX_FITS or time.monotonic() - (self._heard_first or 0.0) > SHORT_SECONDS:
             return False
         self._said.seek(0)  # of the child's descriptor too
         self._said.truncate()
@@ -108,7 +108,7 @@ class Child:
 
     def _died(self) -> ChildDied:
         code = self._code()
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - MOST_SAID))
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - MAX_SAID))
         return ChildDied(code, self._said.read().decode(errors="replace"))
 
     def _code(self) -> int:

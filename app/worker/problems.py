@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import QueueEnding
-from app.domain.starts import MOST_STARTS
+from app.domain.starts import MAX_STARTS
 from app.worker.child.limits import MEBIBYTE
 from app.worker.child.process import Failure
 
@@ -75,7 +75,7 @@ def of_death(job: Job) -> Problem:
     if not heard and job.progress is not None:
         of = "" if job.progress.total is None else f" of {job.progress.total:,}"
         heard = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
-    return _died(f"{MOST_STARTS} times", f" Last heard of it: {heard}" if heard else "")
+    return _died(f"{MAX_STARTS} times", f" Last heard of it: {heard}" if heard else "")
 
 
 def of_failure(failure: Failure, *, memory: int | None) -> Problem:

@@ -6,7 +6,7 @@ from app.domain.ports import OpenUnitOfWork, Recovery
 from app.worker.job_log import JobEvent
 from app.worker.problems import BY_ENDING
 
-MOST_AT_ONCE = 1000
+MAX_AT_ONCE = 1000
 """Jobs that one sweep looks at: the next one goes on behind them, so that a long queue does not keep a heart busy."""
 
 
@@ -16,7 +16,7 @@ def sweep(open_uow: OpenUnitOfWork, recovery: Recovery, *, after: UUID | None = 
     Those past the job `after` are looked at, from the oldest on; what is returned is the next sweep's `after`.
     """
     with open_uow() as uow:
-        found = uow.jobs.unfinished(after=after, limit=MOST_AT_ONCE)
+        found = uow.jobs.unfinished(after=after, limit=MAX_AT_ONCE)
     attempts = {job_id: attempt for job_id, _, attempt in found}
     for job_id, ending in recovery.endings(list(attempts)).items():
         with open_uow() as uow:
@@ -28,4 +28,4 @@ def sweep(open_uow: OpenUnitOfWork, recovery: Recovery, *, after: UUID | None = 
             job = uow.jobs.find(job_id) if ended else None
         if job is not None:
             JobEvent(job_id, job.kind, job.attempt).ended(job)
-    return found[-1][0] if len(found) == MOST_AT_ONCE else None
+    return found[-1][0] if len(found) == MAX_AT_ONCE else None

@@ -16,7 +16,7 @@ from relevance_bayes.core.types import Array
 
 PROCESS_ROWS = 1_000
 
-MOST_LENGTHS = 10
+MAX_LENGTHS = 10
 """A length for each of more inputs takes scikit-learn's process many minutes; then it has one for all."""
 
 
@@ -28,7 +28,7 @@ def support_engine() -> Engine:
 def process_engine() -> Engine:
     """Laplace's approximation of a Gaussian process with a length for each input, where they are few."""
     return Engine(
-        "GP classifier", partial(class_figures, _process), SKLEARN, f"ARD to {MOST_LENGTHS} inputs, {PROCESS_ROWS} rows"
+        "GP classifier", partial(class_figures, _process), SKLEARN, f"ARD to {MAX_LENGTHS} inputs, {PROCESS_ROWS} rows"
     )
 
 
@@ -58,7 +58,7 @@ def _process(split: Split) -> Classifier:
 
     some = some_rows(split, PROCESS_ROWS, 0)
     inputs = Scaled.of(some.X)
-    lengths = some.X.shape[1] if some.X.shape[1] <= MOST_LENGTHS else 1
+    lengths = some.X.shape[1] if some.X.shape[1] <= MAX_LENGTHS else 1
     kernel = ConstantKernel() * RBF(np.ones(lengths))
     start = process_time()
     model = GaussianProcessClassifier(kernel, random_state=0)

@@ -16,7 +16,7 @@ TITLE = "Real sets of regression"
 HEADER = ("set", "engine", "splits", "N", "RMSE", "RMSE / GP's", "NLL", "inside 95 %", "functions", "CPU s")
 
 PROCESS_ROWS = {"kin40k": 2_000}
-MOST_PROCESS_ROWS = 1_000
+MAX_PROCESS_ROWS = 1_000
 QUICK_PEER_ROWS = 300
 RVM_ROWS = (2_000, 500)
 """Learned from at most, and searched for the width on."""
@@ -50,7 +50,7 @@ def beside_peers(options: Options) -> list[Table]:
 
 
 def _process_rows(name: str, options: Options) -> int:
-    return QUICK_PEER_ROWS if options.quick else PROCESS_ROWS.get(name, MOST_PROCESS_ROWS)
+    return QUICK_PEER_ROWS if options.quick else PROCESS_ROWS.get(name, MAX_PROCESS_ROWS)
 
 
 def _rvm_rows(options: Options) -> tuple[int, int]:

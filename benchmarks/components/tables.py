@@ -18,7 +18,7 @@ SHARES = (0.5, 0.7, 0.8, 0.9, 0.95)
 TIMED_ROWS = 10_000
 NOVELTY_SHARES = (0.7, 0.9)
 OUTSIDE = 0.1
-MOST_DRAWS = 10
+MAX_DRAWS = 10
 
 ENGINES = (*(f"{engine}, {share:.0%}" for engine in ("ours", "KernelPCA") for share in NOVELTY_SHARES), "OneClassSVM")
 
@@ -68,7 +68,7 @@ NOVELTY_NOTES = (
 def components(options: Options) -> list[Table]:
     """Components, and novelty."""
     rows = [_row(name, case, share) for name, case in (("moons", moons(0)), ("a digit", digit(3))) for share in SHARES]
-    draws = min(options.accuracy_draws, MOST_DRAWS)
+    draws = min(options.accuracy_draws, MAX_DRAWS)
     novelty: list[tuple[str, ...]] = []
     for name, make, number in (("moons", moons, draws), ("digits, one against nine", digit, min(draws, DIGITS))):
         found = repeated(partial(_novelty, make), number, processes=options.processes)

@@ -24,7 +24,7 @@ from relevance_bayes.core.types import Array, Indices
 
 RELEVANT = 5
 
-MOST_DRAWS = {100: 20, 1_000: 10}
+MAX_DRAWS = {100: 20, 1_000: 10}
 
 ENGINES = ("ours", "ours, unpriced", "lasso by CV", "ARDRegression")
 
@@ -41,7 +41,7 @@ NOTES = (
 def columns(options: Options) -> list[Table]:
     """Both numbers of columns in one table."""
     rows = []
-    for inputs, most in MOST_DRAWS.items():
+    for inputs, most in MAX_DRAWS.items():
         draws = min(most, options.accuracy_draws)
         found = repeated(partial(_figures, inputs), draws, processes=options.processes)
         rows += [(f"{inputs:,}", str(draws), engine, *_cells(found, engine)) for engine in ENGINES]

@@ -20,7 +20,7 @@ from relevance_bayes.core.types import Array
 DRAWS = {512: 10, 2_048: 4}
 """Points of a signal, and the most draws of it."""
 
-MOST_POINTS_UNPRICED = 512
+MAX_POINTS_UNPRICED = 512
 """And of a process: what over-fits has as many functions as points, and takes hours with more."""
 
 KNOWN = 1.0
@@ -81,7 +81,7 @@ def _figures(name: Signal, points: int, draw: int) -> Figures:
     split, figures = signal_split(name, draw, rows=points), Figures()
     for offered, basis in (("own", OWN[name]), ("mixed", MIXED)):
         for paid, price in (("", True), (", unpriced", False)):
-            if not price and points > MOST_POINTS_UNPRICED:
+            if not price and points > MAX_POINTS_UNPRICED:
                 continue
             engine = f"{offered}{paid}"
             figures |= _scored(f"{engine}: learned", ours(split, basis, price=price), split.t_test)
@@ -91,7 +91,7 @@ def _figures(name: Signal, points: int, draw: int) -> Figures:
             for noise, sd in (("learned", None), ("known", KNOWN)):
                 one = shrunk(split, wavelet, noise_sd=sd, every_shift=every_shift)
                 figures |= _scored(f"{family}, {wavelet}: {noise}", one, split.t_test, counted=not every_shift)
-    if points <= MOST_POINTS_UNPRICED:
+    if points <= MAX_POINTS_UNPRICED:
         figures |= _scored("process: learned", _process(split), split.t_test)
     return figures
 

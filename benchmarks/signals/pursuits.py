@@ -9,7 +9,7 @@ import numpy as np
 
 from relevance_bayes.core.types import Array
 
-MOST_PURSUED = 100
+MAX_PURSUED = 100
 """Functions that pursuit by cross-validation may take."""
 
 FOLDS = 5
@@ -64,7 +64,7 @@ def pursuit_by_folds(columns: Array, t: Array, noise_sd: float) -> Linear:
     from sklearn.model_selection import KFold
 
     folds = KFold(FOLDS, shuffle=True, random_state=0)
-    return _learned(OrthogonalMatchingPursuitCV(cv=folds, max_iter=MOST_PURSUED).fit, columns, t)
+    return _learned(OrthogonalMatchingPursuitCV(cv=folds, max_iter=MAX_PURSUED).fit, columns, t)
 
 
 def pursued(columns: Array, t: Array, kept: int) -> Linear:

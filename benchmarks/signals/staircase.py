@@ -21,7 +21,7 @@ from relevance_bayes.core.types import Array
 
 NOISE_SD = 0.1
 
-MOST_DRAWS = 10
+MAX_DRAWS = 10
 
 OFFERED: tuple[tuple[str, tuple[Basis, ...], dict[str, str]], ...] = (
     ("steps", (Steps(), Bias()), {"ours": "12 in 1.34 s"}),
@@ -54,7 +54,7 @@ NOTES = (
 
 def staircase(options: Options) -> list[Table]:
     """Functions kept, error and seconds of each engine on the same draws."""
-    found = repeated(_figures, min(options.accuracy_draws, MOST_DRAWS), processes=options.processes)
+    found = repeated(_figures, min(options.accuracy_draws, MAX_DRAWS), processes=options.processes)
     rows = tuple(
         (
             offered,

@@ -21,7 +21,7 @@ MACHINE_ROWS = 4_000
 
 CANDIDATES = 20
 FOLDS = 5
-MOST_TREES = 1_000
+MAX_TREES = 1_000
 
 
 def drawn(rows: int, draw: int) -> Split:
@@ -36,7 +36,7 @@ def boosted_trees(split: Split) -> Fitted:
     from sklearn.model_selection import KFold, RandomizedSearchCV
 
     search = RandomizedSearchCV(
-        HistGradientBoostingRegressor(max_iter=MOST_TREES, early_stopping=True, random_state=0),
+        HistGradientBoostingRegressor(max_iter=MAX_TREES, early_stopping=True, random_state=0),
         {
             "learning_rate": loguniform(0.01, 0.3),
             "max_leaf_nodes": randint(4, 64),

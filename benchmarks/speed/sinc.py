@@ -27,7 +27,7 @@ WIDTH = 3.0
 FEW = 500
 """Candidates where they are thinned."""
 
-MOST_COLUMNS = 4_000
+MAX_COLUMNS = 4_000
 """Rows above which columns of all candidates are made anew for every look, and are too many for a table."""
 
 
@@ -135,7 +135,7 @@ MEETING = Race(
     tuple(
         Entrant(way.name, way.learn)
         if way.factor or way.candidates is not None
-        else Entrant(way.name, way.learn, None, MOST_COLUMNS, "above, they are made anew for each look")
+        else Entrant(way.name, way.learn, None, MAX_COLUMNS, "above, they are made anew for each look")
         for way in WAYS
     ),
     SIZES,

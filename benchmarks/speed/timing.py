@@ -6,7 +6,7 @@ from benchmarks.options import Options
 from benchmarks.repeats import Figures, middle
 from benchmarks.report import Table
 from benchmarks.speed.counting import evaluations_of
-from benchmarks.speed.defaults import CANDIDATES, DEFAULTS, MOST_TREES
+from benchmarks.speed.defaults import CANDIDATES, DEFAULTS, MAX_TREES
 from benchmarks.speed.mixture import MIXTURE, bayes_error
 from benchmarks.speed.one_fit import figures_of
 from benchmarks.speed.racing import Race
@@ -40,7 +40,7 @@ DEFAULTS_PEERS = f"""\
 Ours: what a job gets that names only its data and its target, or the prior too. GP: scikit-learn, ConstantKernel * RBF
 (a length for each input) + WhiteKernel, one start. SVR: standardised, C and gamma by 5-fold CV on a 6 x 6 grid. Trees:
 HistGradientBoostingRegressor with early stopping, {CANDIDATES} candidates by RandomizedSearchCV, 5 folds, at most
-{MOST_TREES:,} trees; its functions are trees. MSE to the true function on 1,000 rows; noise of sd 1."""
+{MAX_TREES:,} trees; its functions are trees. MSE to the true function on 1,000 rows; noise of sd 1."""
 
 
 def sinc(options: Options) -> list[Table]:

@@ -28,7 +28,7 @@ ROWS = 40
 @pytest.fixture
 def stored(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> StoredParts:
     """A version of `small`, whose files are kept in pieces of 1,000 bytes."""
-    monkeypatch.setattr(predict, "MOST_BYTES_OF_A_PIECE", 1_000)
+    monkeypatch.setattr(predict, "MAX_BYTES_OF_A_PIECE", 1_000)
     parts = StoredParts(engine)
     with parts.open_uow() as uow:
         uow.models.add(BUILT_IN_OWNER, small_version())

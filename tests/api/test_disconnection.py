@@ -16,7 +16,7 @@ from app.domain.cancellation import Cancellation, WorkCancelledError, check_canc
 from app.domain.errors import ClientLeftError
 from tests.api.conftest import LIMITS, InMemoryParts
 
-MOST_SECONDS = 20.0
+MAX_SECONDS = 20.0
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Work:
     def do(self) -> int:
         self.begun.set()
         try:
-            end = time.monotonic() + MOST_SECONDS
+            end = time.monotonic() + MAX_SECONDS
             while time.monotonic() < end:
                 self.steps += 1
                 check_cancelled()
@@ -50,7 +50,7 @@ def leaving_after(begun: threading.Event) -> Callable[[], Awaitable[Message]]:
 
 
 async def staying() -> Message:
-    await asyncio.sleep(MOST_SECONDS)
+    await asyncio.sleep(MAX_SECONDS)
     return {"type": "http.disconnect"}
 
 
@@ -163,7 +163,7 @@ def table(rows: int) -> bytes:
 
 
 def test_an_upload_ends_when_its_client_leaves(parts: InMemoryParts) -> None:
-    stays, leaves = Leaving(table(600_000), MOST_SECONDS), Leaving(table(600_000), 0.02)
+    stays, leaves = Leaving(table(600_000), MAX_SECONDS), Leaving(table(600_000), 0.02)
     path = "/v1/datasets"
     whole = posted(parts, path, b"text/csv", stays)
     before = len(parts.kept.datasets.kept)
@@ -178,7 +178,7 @@ def test_a_prediction_ends_when_its_client_leaves(parts: InMemoryParts) -> None:
     row = b'{"x":1.5,"colour":"red"}'
     body = b"\n".join([row] * 300_000)
     path = "/v1/models/small/predict"
-    stays, leaves = Leaving(body, MOST_SECONDS), Leaving(body, 0.02)
+    stays, leaves = Leaving(body, MAX_SECONDS), Leaving(body, 0.02)
     whole, part = (posted(parts, f"{path}", b"application/x-ndjson; v=1", client) for client in (stays, leaves))
     assert stays.sent[0]["status"] == 200
     assert leaves.sent[0]["status"] == 499

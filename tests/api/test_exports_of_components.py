@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from app.api.application import make_application
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
-from relevance_bayes.documents.limits import MOST_FUNCTIONS
+from relevance_bayes.documents.limits import MAX_FUNCTIONS
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import (
     REMOVED,
@@ -102,7 +102,7 @@ FAULTS: list[tuple[str, object, str]] = [
     ("/model/functions/tail", [0.1, 0.0], "/model/functions/tail"),
     ("/model/functions/centres/0/1", -1e80, "/model/functions/centres"),
     ("/model/functions/centres", [], "/model/functions/centres"),
-    ("/model/functions/centres", [ROW] * (MOST_FUNCTIONS + 1), "/model/functions/centres"),
+    ("/model/functions/centres", [ROW] * (MAX_FUNCTIONS + 1), "/model/functions/centres"),
     ("/model/functions/centres/1", [0.0], "/model/functions/centres/1"),
     ("/model/weights", [1.0], "/model/weights"),
     ("/model/weights/0", 0.0, "/model/weights/0"),

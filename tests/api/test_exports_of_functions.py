@@ -10,7 +10,7 @@ from app.api.application import make_application
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.models import Learned
 from app.exports.formats import RENDERINGS, Format
-from relevance_bayes.plans.approximation import MOST_TERMS
+from relevance_bayes.plans.approximation import MAX_TERMS
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import (
     REMOVED,
@@ -69,7 +69,7 @@ def test_a_model_that_asks_something_else_is_left_alone(client: TestClient) -> N
 
 
 def test_as_many_terms_come_in_as_may_be_learned_from(parts: InMemoryParts) -> None:
-    content = RENDERINGS["json"].render(of_terms(("x",), MOST_TERMS))
+    content = RENDERINGS["json"].render(of_terms(("x",), MAX_TERMS))
     with TestClient(make_application(parts, replace(ROOM, max_body_bytes=2**21))) as client:
         response = client.post(
             "/v1/models/many/versions", content=content, headers={"Content-Type": "application/json"}
@@ -95,7 +95,7 @@ FAULTS: list[tuple[str, object, str]] = [
     ("/inputs/0/scale", 2.0, "/inputs/0"),
     ("/inputs/0/fill", 0.0, "/inputs/0"),
     ("/model/coefficients", [], "/model/coefficients"),
-    ("/model/coefficients", [1.0] * (MOST_TERMS + 1), "/model/coefficients"),
+    ("/model/coefficients", [1.0] * (MAX_TERMS + 1), "/model/coefficients"),
     ("/model/coefficients", [1e308, 1e308, -1e308], "/model/coefficients"),
     ("/model/coefficients/0", "a", "/model/coefficients/0"),
     ("/model/centres", [[0.0, 0.0]], "/model/centres"),

@@ -435,7 +435,7 @@ def test_classes_have_no_covariance(client: TestClient) -> None:
 
 
 def test_the_answers_covariance_has_a_bound_of_rows(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervised, "MOST_ROWS_TOGETHER", 2)
+    monkeypatch.setattr(supervised, "MAX_ROWS_TOGETHER", 2)
     detail = "A covariance is answered for 2 rows at most, got 3."
     assert_problem(
         client.post(PATH, json={"rows": ROWS, "covariance": True}),

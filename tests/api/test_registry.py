@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.annotations import LONGEST_DESCRIPTION, LONGEST_VALUE, MOST_TAGS
+from app.domain.annotations import LONGEST_DESCRIPTION, LONGEST_VALUE, MAX_TAGS
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.identity import uuid7
 from tests.api.conftest import DATASET, SUBMIT, InMemoryParts
@@ -57,7 +57,7 @@ def test_a_merge_patch_may_say_that_it_is_one(client: TestClient) -> None:
         ({"tags": []}, "/tags"),
         ({"tags": {"a": 1}}, "/tags/a"),
         ({"tags": {"a": "x" * (LONGEST_VALUE + 1)}}, "/tags/a"),
-        ({"tags": {f"t{number}": "" for number in range(MOST_TAGS + 1)}}, "/tags"),
+        ({"tags": {f"t{number}": "" for number in range(MAX_TAGS + 1)}}, "/tags"),
         ({"label": "x"}, "/label"),
     ],
 )

@@ -33,9 +33,9 @@ JSON = {"Content-Type": "application/json"}
 PARQUET = {"Content-Type": "application/vnd.apache.parquet"}
 ARROW = {"Content-Type": "application/vnd.apache.arrow.stream"}
 LINES = {"Content-Type": "application/x-ndjson"}
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 LIMITS = Limits(
-    max_upload_bytes=MOST_BYTES,
+    max_upload_bytes=MAX_BYTES,
     max_body_bytes=20_000,
     max_rows=5_000,
     max_columns=10,
@@ -415,8 +415,8 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
         (b"[1]\n", LINES, 422, "Line 1: The row is not an object."),
         (b"\n\n", LINES, 422, "no rows"),
         (b'{"x": "' + b"x" * 20_001, LINES, 413, "Line 1 is longer than 20,000 bytes."),
-        (gzip.compress(b"x\n" + b"1\n" * MOST_BYTES), {**CSV, "Content-Encoding": "gzip"}, 413, "unpacks to more"),
-        (zstd.compress(b"x\n" + b"1\n" * MOST_BYTES), {**CSV, "Content-Encoding": "zstd"}, 413, "unpacks to more"),
+        (gzip.compress(b"x\n" + b"1\n" * MAX_BYTES), {**CSV, "Content-Encoding": "gzip"}, 413, "unpacks to more"),
+        (zstd.compress(b"x\n" + b"1\n" * MAX_BYTES), {**CSV, "Content-Encoding": "zstd"}, 413, "unpacks to more"),
         (gzip.compress(b"[" * 30_000), {**JSON, "Content-Encoding": "gzip"}, 413, "larger than 20,000"),
         (gzip.compress(b"") * 10_001, {**CSV, "Content-Encoding": "gzip"}, 413, "larger than"),
         (gzip.compress(AS_CSV)[:-4], {**CSV, "Content-Encoding": "gzip"}, 400, "ends before its gzip does"),
@@ -568,10 +568,10 @@ FORM = b"--b\r\nContent-Disposition: form-data; name=f; filename=f.csv\r\n\r\n"
 @pytest.mark.parametrize(
     ("headers", "piece", "most_pieces"),
     [
-        ([(b"content-type", b"text/csv"), (b"content-length", b"%d" % (MOST_BYTES + 1))], b"1\n" * 5_000, 0),
-        ([(b"content-type", b"text/csv")], b"1\n" * 5_000, MOST_BYTES // 10_000 + 1),
+        ([(b"content-type", b"text/csv"), (b"content-length", b"%d" % (MAX_BYTES + 1))], b"1\n" * 5_000, 0),
+        ([(b"content-type", b"text/csv")], b"1\n" * 5_000, MAX_BYTES // 10_000 + 1),
         ([(b"content-type", b"application/json")], b"[1,1," * 2_000, 3),
-        ([(b"content-type", b"multipart/form-data; boundary=b")], FORM + b"1\n" * 5_000, MOST_BYTES // 10_000 + 1),
+        ([(b"content-type", b"multipart/form-data; boundary=b")], FORM + b"1\n" * 5_000, MAX_BYTES // 10_000 + 1),
     ],
 )
 async def test_a_body_above_the_limit_is_refused_before_it_is_read_whole(

@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.identity import BUILT_IN_OWNER, uuid7
-from app.domain.webhooks import MOST_WEBHOOKS, Delivery
+from app.domain.webhooks import MAX_WEBHOOKS, Delivery
 from relevance_bayes.types.webhooks import EVENT_TYPES, TEST, Attempt
 from tests.api.conftest import NOW, InMemoryParts
 from tests.api.problems import assert_problem
@@ -118,7 +118,7 @@ def test_a_webhook_is_changed(client: TestClient) -> None:
 
 
 def test_there_may_be_only_so_many(client: TestClient) -> None:
-    for _ in range(MOST_WEBHOOKS):
+    for _ in range(MAX_WEBHOOKS):
         add(client)
     assert_problem(client.post("/v1/webhooks", json={"url": URL}), "conflict", "There are too many webhooks.")
 

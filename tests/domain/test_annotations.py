@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.annotations import MOST_TAGS, Annotation, AnnotationPatch, Member
+from app.domain.annotations import MAX_TAGS, Annotation, AnnotationPatch, Member
 from relevance_bayes.types.errors import InvalidRequestError
 
 NAMES = st.sampled_from("abcd")
@@ -54,7 +54,7 @@ def test_a_patch_does_what_the_rfcs_program_does(
 
 
 def test_there_are_so_many_tags_and_no_more() -> None:
-    full = Annotation(tags={f"t{number}": "" for number in range(MOST_TAGS)})
+    full = Annotation(tags={f"t{number}": "" for number in range(MAX_TAGS)})
     one_more = AnnotationPatch(frozenset({"tags"}), tags={"x": "1"})
     with pytest.raises(InvalidRequestError, match="50 tags; these would be 51"):
         one_more.applied(full)

@@ -17,8 +17,8 @@ from relevance_bayes.client import connect
 from relevance_bayes.client.answers import Json
 from relevance_bayes.documents import parts as parts_of_functions
 from relevance_bayes.documents import schema
-from relevance_bayes.documents.limits import MOST_FUNCTIONS
-from relevance_bayes.plans.approximation import MOST_TERMS
+from relevance_bayes.documents.limits import MAX_FUNCTIONS
+from relevance_bayes.plans.approximation import MAX_TERMS
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
@@ -73,8 +73,8 @@ def test_the_page_has_every_format_and_limit() -> None:
     assert [re.findall(rf"^\| `{form}` \|", PAGE, re.MULTILINE) for form in get_args(Format)] == [
         [f"| `{form}` |"] for form in get_args(Format)
     ]
-    assert f"{MOST_FUNCTIONS:,} functions" in PAGE
-    assert f"{MOST_TERMS:,} terms" in PAGE
+    assert f"{MAX_FUNCTIONS:,} functions" in PAGE
+    assert f"{MAX_TERMS:,} terms" in PAGE
 
 
 def test_the_page_is_pointed_to() -> None:

@@ -139,7 +139,7 @@ def test_an_archive_that_unpacks_to_more_than_may_be_is_refused_before_it_has() 
 
 
 def test_many_members_are_refused() -> None:
-    many = archive(**{f"m{number}": b"" for number in range(npz_file.MOST_MEMBERS + 1)})
+    many = archive(**{f"m{number}": b"" for number in range(npz_file.MAX_MEMBERS + 1)})
     with pytest.raises(TooLargeError, match="members"):
         npz_file.read(many, most_bytes=MEBIBYTE)
 

@@ -13,7 +13,7 @@ from sqlalchemy import exists, select
 from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
-from app.domain.starts import MOST_STARTS
+from app.domain.starts import MAX_STARTS
 from app.storage.tables import TrainingJobRow
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias
@@ -92,7 +92,7 @@ class Mayhem:
 
 def any_on_its_last_start(place: Place) -> bool:
     """Whether a job would be given up if its start died now: by chance alone some are struck three times in a row."""
-    given_up_next = TrainingJobRow.state == "running", TrainingJobRow.deaths >= MOST_STARTS - 1
+    given_up_next = TrainingJobRow.state == "running", TrainingJobRow.deaths >= MAX_STARTS - 1
     with place.parts.base.engine.connect() as connection:
         return connection.scalar(select(exists().where(*given_up_next))) is True
 

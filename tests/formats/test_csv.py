@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.formats.misfits import MOST_FAULTS_TOLD
+from app.formats.misfits import MAX_FAULTS_TOLD
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
@@ -131,7 +131,7 @@ def test_a_misfit_is_refused_with_its_line(content: str, line: int, column: str,
 def test_many_misfits_are_told_up_to_a_number() -> None:
     with pytest.raises(InvalidDataError, match="first of 100 faults") as refused:
         read_csv("x\n" + "1\n" * 200 + "a\n" * 100)
-    assert [fault.line for fault in refused.value.faults] == list(range(202, 202 + MOST_FAULTS_TOLD))
+    assert [fault.line for fault in refused.value.faults] == list(range(202, 202 + MAX_FAULTS_TOLD))
 
 
 def test_declared_numbers_are_rounded_as_asked() -> None:

@@ -66,7 +66,7 @@ def test_a_stream_of_that_type_is_read_by_the_rules_of_streams() -> None:
 def test_a_batch_that_unpacks_to_too_much_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     zeros = written(pa.table({"x": np.zeros(200)}))
     assert len(zeros) < 1_000
-    monkeypatch.setattr("app.formats.feather_file.MOST_BYTES_OF_A_BATCH", 1_500)
+    monkeypatch.setattr("app.formats.feather_file.MAX_BYTES_OF_A_BATCH", 1_500)
     with pytest.raises(TooLargeError, match="unpacks to more than 1,500 bytes"):
         opened(zeros)
     monkeypatch.undo()

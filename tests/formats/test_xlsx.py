@@ -239,7 +239,7 @@ def test_an_entity_of_another_file_is_refused_too() -> None:
 
 
 def test_more_elements_than_may_be_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.formats.xlsx_package.MOST_ELEMENTS", 500)
+    monkeypatch.setattr("app.formats.xlsx_package.MAX_ELEMENTS", 500)
     refused(
         workbook(f"<sheetData>{row_of(['x'])}{row_of([1]) * 200}</sheetData>"), TooLargeError, "more than 500 elements"
     )

@@ -8,8 +8,8 @@ from tests.served import served
 
 SECONDS = float(os.environ.get("RELEVANCE_FUZZ_SECONDS", "60"))
 SEED = int(os.environ.get("RELEVANCE_FUZZ_SEED", "1"))
-LEAST_REQUESTS = 10 * SECONDS
-MOST_GROWTH = 32.0
+MIN_REQUESTS = 10 * SECONDS
+MAX_GROWTH = 32.0
 """MB: allocators keep pieces of what was large, but not of each request one."""
 
 
@@ -20,6 +20,6 @@ def test_what_is_spoiled_is_refused_with_a_reason_and_leaves_nothing_behind(
         found = fuzz(service, seconds=SECONDS, seed=SEED)
         assert found.wrong == []
         assert "unexpected" not in service.said()
-    assert found.statuses.total() > LEAST_REQUESTS
+    assert found.statuses.total() > MIN_REQUESTS
     assert {200, 400, 415, 422} <= {*found.statuses}
-    assert found.last - found.warm < MOST_GROWTH
+    assert found.last - found.warm < MAX_GROWTH

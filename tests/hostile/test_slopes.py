@@ -12,7 +12,7 @@ from tests.served import served
 
 DOUBLINGS = 4
 MAX_SLOPE = 1.2
-LEAST_CPU_SECONDS = 0.2
+MIN_CPU_SECONDS = 0.2
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def target(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 def cost(target: Target, request: bytes) -> float:
     """CPU seconds of the service for one request: the mean of as many as take the least time together."""
     before, times, spent = target.cpu(), 0, 0.0
-    while spent < LEAST_CPU_SECONDS:
+    while spent < MIN_CPU_SECONDS:
         status = target.sent(request)
         assert status == 0 or 200 <= status < 500, status
         times, spent = times + 1, target.cpu() - before

@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 
 from app.domain.errors import ConflictError, UnavailableError
 from app.domain.ports import OpenUnitOfWork
-from app.queue.client import MOST_AT_ONCE, Control, Submitter, make_client
+from app.queue.client import MAX_AT_ONCE, Control, Submitter, make_client
 from app.queue.migrations import is_migrated, migrate
 from app.storage.engine import make_engine
 from app.storage.unit_of_work import unit_of_work
@@ -96,7 +96,7 @@ def test_endings_name_those_that_ended_and_those_nobody_knows(open_uow: OpenUnit
 
 
 def test_endings_are_asked_for_in_portions(open_uow: OpenUnitOfWork, control: Control) -> None:
-    strangers = [uuid4() for _ in range(MOST_AT_ONCE + 1)]
+    strangers = [uuid4() for _ in range(MAX_AT_ONCE + 1)]
     with open_uow() as uow:
         uow.queue.submit(strangers[-1], owner="ada")
     assert set(control.endings(strangers)) == set(strangers[:-1])

@@ -141,7 +141,7 @@ def test_a_job_is_not_recovered_for_ever(
     control: Control,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("app.queue.engine.MOST_RECOVERIES", 2)
+    monkeypatch.setattr("app.queue.engine.MAX_RECOVERIES", 2)
     ran, job = Ran(ends=False), submit(open_uow)
     with running(engine, client, ran):
         for _ in range(3):

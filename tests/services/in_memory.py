@@ -35,7 +35,7 @@ from app.domain.ports import (
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
-from app.domain.webhooks import MOST_WEBHOOKS, Delivery, Errand, Webhook
+from app.domain.webhooks import MAX_WEBHOOKS, Delivery, Errand, Webhook
 from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector, SupervisedReport
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 from relevance_bayes.types.aliases import AliasMove
@@ -529,7 +529,7 @@ class InMemoryWebhooks:
     secrets: dict[UUID, str] = field(default_factory=dict)
 
     def add(self, webhook: Webhook, secret: str) -> None:
-        if sum(kept.owner == webhook.owner for kept in self.kept.values()) >= MOST_WEBHOOKS:
+        if sum(kept.owner == webhook.owner for kept in self.kept.values()) >= MAX_WEBHOOKS:
             raise ConflictError("There are too many webhooks.")
         self.kept[webhook.id] = webhook
         self.secrets[webhook.id] = secret

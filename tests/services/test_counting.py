@@ -129,7 +129,7 @@ def test_owners_see_their_own_versions_only() -> None:
 
 
 def test_of_very_many_versions_those_that_came_last_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(under_test, "MOST_VERSIONS", 2)
+    monkeypatch.setattr(under_test, "MAX_VERSIONS", 2)
     kept = InMemory()
     kept.models.put(OWNER, small_version(), number=1)
     first = ServedVersions(kept.open, 10**6).version(OWNER, "small").version

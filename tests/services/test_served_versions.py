@@ -198,7 +198,7 @@ def test_another_owner_finds_nothing(kept: InMemory, prediction: ServedVersions)
 def test_names_that_are_remembered_stay_few(
     kept: InMemory, prediction: ServedVersions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(under_test, "MOST_NAMES", 3)
+    monkeypatch.setattr(under_test, "MAX_NAMES", 3)
     for name in "abcdef":
         kept.models.put(OWNER, small_version(name=name), number=1)
         prediction.version(OWNER, name)

@@ -130,7 +130,7 @@ def test_a_width_of_each_input_is_one_of_each_of_its_columns(tmp_path: Path) -> 
 
 
 def test_of_many_densities_so_many_quantiles_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "MOST_DENSITIES", 11)
+    monkeypatch.setattr(child, "MAX_DENSITIES", 11)
     block = table()
     _, version = run(fit(block, replace(REQUEST, missing="drop_rows"), tmp_path), block)
     kept = version.predictor.log_densities

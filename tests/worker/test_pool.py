@@ -14,7 +14,7 @@ import pytest
 from app.worker.child.limits import MEBIBYTE, Limits
 from app.worker.child.process import Failure, Message
 from app.worker.child.tasks import Rested, SupervisedTask, Trainer
-from app.worker.pool import MOST_WORDS, Child, ChildDied, Pool
+from app.worker.pool import MAX_WORDS, Child, ChildDied, Pool
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.prediction import predict
@@ -261,7 +261,7 @@ def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch
 
 
 def test_a_child_ends_after_many_fits(pool: Pool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.pool.MOST_FITS", 2)
+    monkeypatch.setattr("app.worker.pool.MAX_FITS", 2)
     child = pool.take()
     assert [_again(child, path) for _ in range(2)] == [True, False]
     child.kill()
@@ -348,4 +348,4 @@ def test_the_last_words_of_a_child_are_heard(path: Path) -> None:
 def test_without_a_fatal_error_the_last_line_is_the_last_words() -> None:
     assert ChildDied(1, "first\nsecond\n\n").words == "second"
     assert ChildDied(1, "").words == ""
-    assert ChildDied(1, "x" * 10_000).words == "x" * MOST_WORDS
+    assert ChildDied(1, "x" * 10_000).words == "x" * MAX_WORDS

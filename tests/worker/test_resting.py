@@ -68,7 +68,7 @@ def components(folder: Path) -> Task:
     return ComponentsTask(path, 90, 2, Gaussian(), None, explained=0.9, seed=1)
 
 
-MOST_FITS = 6
+MAX_FITS = 6
 """Of components: each tells again where it ended."""
 
 TASKS = (few_functions, without_noise, sum_of_gaussians, density, components)
@@ -106,4 +106,4 @@ def test_wherever_a_task_is_broken_off_it_ends_with_the_same_result(
     for place in {len(rests) - 1, *np.random.default_rng(7).integers(0, len(rests), 2).tolist()}:
         rests_left, resumed = run(task, decode_trail(encode_trail(rests[place])))
         assert same(resumed, unbroken)
-        assert len(rests_left) <= len(rests) - place + MOST_FITS  # what was done is not done again
+        assert len(rests_left) <= len(rests) - place + MAX_FITS  # what was done is not done again

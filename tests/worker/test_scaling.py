@@ -95,7 +95,7 @@ FOLDS = 10
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM creeps for thousands of steps, each of which is in the same units."""
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 8)
+    monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 8)
 
 
 def thorough(*, when: bool) -> list[pytest.MarkDecorator]:
@@ -275,7 +275,7 @@ def test_inputs_in_other_units_change_nothing(
     likelihood, (weights, algorithm) = (IN_TARGET_UNITS | OTHERS)[name], PRIORS[prior]
     coupled = isinstance(likelihood, Categorical)
     if coupled:
-        monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 4)
+        monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 4)
     weights = fitting(weights, likelihood)
     asked, rows = request(likelihood, weights, algorithm), new_rows(likelihood)
     here = {name: NumberColumn(column.values[:: 1 + coupled]) for name, column in table(likelihood).items()}

@@ -94,7 +94,7 @@ def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(open_uow:
 def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
     open_uow: OpenUnitOfWork, job_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.worker.sweep.MOST_AT_ONCE", 2)
+    monkeypatch.setattr("app.worker.sweep.MAX_AT_ONCE", 2)
     first = look(open_uow, job_id)
     others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
     with open_uow() as uow:

@@ -41,7 +41,7 @@ FLOATS = frozenset({"FP32", "FP64"})
 """Those whose values JSON has as it has all numbers."""
 
 DATATYPES = (*CODES, TEXT)
-MOST_AXES = 8
+MAX_AXES = 8
 
 PIECE_BYTES = 2**20
 """Of a longer list of numbers in JSON, decoded at once: the interpreter is free for others between two pieces."""
@@ -86,8 +86,8 @@ def size_of(name: str, datatype: str, shape: Sequence[int]) -> int:
 
 def check_shape(name: str, shape: Sequence[float]) -> None:
     """Raise MalformedBodyError for no axes, or for too many."""
-    if not 0 < len(shape) <= MOST_AXES:
-        raise MalformedBodyError(f"Tensor {name!r}: expected 1 to {MOST_AXES} lengths of axes, got {len(shape)}.")
+    if not 0 < len(shape) <= MAX_AXES:
+        raise MalformedBodyError(f"Tensor {name!r}: expected 1 to {MAX_AXES} lengths of axes, got {len(shape)}.")
 
 
 def from_json(name: str, datatype: str, shape: Sequence[int], data: bytes) -> Tensor:

@@ -29,18 +29,18 @@ STILL_HERE_SECONDS = 15.0
 LOOK_AGAIN_SECONDS = 2.0
 """Until a stream looks again that could not reach the database."""
 
-MOST_EVENTS = 2**31 - 1
+MAX_EVENTS = 2**31 - 1
 
-EventNumber = Annotated[int, Query(ge=0, le=MOST_EVENTS, description="Only events with greater numbers.")]
+EventNumber = Annotated[int, Query(ge=0, le=MAX_EVENTS, description="Only events with greater numbers.")]
 LastEventId = Annotated[
     int | None,
     Header(
         alias="Last-Event-ID",
         ge=0,
-        le=MOST_EVENTS,
+        le=MAX_EVENTS,
         description="Of a stream: the id of the last event that was seen. It wins over `after`.",
     ),
-    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_EVENTS}),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_EVENTS}),
 ]
 
 _AT = datetime(2026, 11, 22, 9, 30, 12, 345678, UTC)

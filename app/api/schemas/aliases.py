@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.domain.aliases import LONGEST_REASON, Alias
 from relevance_bayes.types import aliases as records
-from relevance_bayes.types.references import ALIAS_PATTERN, GREATEST_NUMBER
+from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 
 Reason: TypeAlias = Annotated[str, Field(max_length=LONGEST_REASON, description="Why, for those who come later.")]
 
@@ -16,8 +16,8 @@ class AliasIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: Annotated[int, Field(ge=1, le=GREATEST_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")] = (
-        Field(description="The version's number, or another alias, for the version to which that points now.")
+    version: Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")] = Field(
+        description="The version's number, or another alias, for the version to which that points now."
     )
     reason: Reason | None = None
 

@@ -11,10 +11,10 @@ from app.domain.jobs import Which
 from app.domain.pages import Order, Slice
 from app.domain.requests import AnyTask
 from relevance_bayes.types.jobs import JobKind, JobState
-from relevance_bayes.types.references import GREATEST_NUMBER
+from relevance_bayes.types.references import MAX_NUMBER
 from relevance_bayes.types.webhooks import DeliveryState
 
-MOST_TAGS_ASKED = 10
+MAX_TAGS_ASKED = 10
 
 
 class ListQuery(BaseModel):
@@ -44,7 +44,7 @@ class VersionsQuery(ListQuery):
 
     tag: Sequence[Annotated[str, Field(json_schema_extra={"pattern": ":"})]] = Field(
         (),
-        max_length=MOST_TAGS_ASKED,
+        max_length=MAX_TAGS_ASKED,
         description="NAME:VALUE, for what has this tag; once more for each further one that it shall have.",
     )
 
@@ -87,7 +87,7 @@ class JobsQuery(StateQuery):
 class ScoringsQuery(JobsQuery):
     """Jobs each of which uses a version of a model."""
 
-    version: int | None = Field(None, ge=1, le=GREATEST_NUMBER, description="Only those that use this number.")
+    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only those that use this number.")
 
     def which(self, kind: JobKind) -> Which:
         """As the service has it."""

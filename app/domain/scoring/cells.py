@@ -9,7 +9,7 @@ import numpy as np
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.evaluations import ResidualBin
 
-MOST_CELLS = 4_096
+MAX_CELLS = 4_096
 """So many are kept; of each pair of neighbours there becomes one where there are more."""
 
 BINS = 20
@@ -39,9 +39,9 @@ class Cells:
         rows, told = np.concatenate([self.rows, other.rows]), np.concatenate([self.told, other.told])
         order = np.argsort(told[:, 2], kind="stable")
         rows, told = rows[order], told[order]
-        if len(rows) <= MOST_CELLS:
+        if len(rows) <= MAX_CELLS:
             return Cells(rows, told)
-        return _together(rows, told, groups=MOST_CELLS // 2)
+        return _together(rows, told, groups=MAX_CELLS // 2)
 
     def bins(self) -> Iterator[ResidualBin]:
         """At most `BINS` of them, in the order of the predictions; exact while there are no more rows than cells."""

@@ -8,11 +8,11 @@ import numpy as np
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.types.evaluations import Area
 
-MOST_NUMBERS = 2**20
+MAX_NUMBERS = 2**20
 """So many scores are kept as they are; of more they are counted in bins of their logits."""
 
 BINS = 8_192
-GREATEST_LOGIT = 40.0
+MAX_LOGIT = 40.0
 """Beyond it a probability is 0 or 1 to float64, almost: the bins end here."""
 
 
@@ -55,7 +55,7 @@ class Ranking:
         return _area(*(np.bincount(where[mask], minlength=len(values)) for mask in (~ours, ours)), binned=False)
 
     def _bounded(self) -> "Ranking":
-        return self if self.counts is not None or self.scores.size <= MOST_NUMBERS else self._counted(self._counts())
+        return self if self.counts is not None or self.scores.size <= MAX_NUMBERS else self._counted(self._counts())
 
     def _counted(self, counts: Array) -> "Ranking":
         return Ranking(self.scores[:0], self.truth[:0], counts)
@@ -65,7 +65,7 @@ class Ranking:
             return self.counts
         with np.errstate(divide="ignore"):
             logits = np.log(self.scores) - np.log1p(-self.scores)
-        scaled = (np.clip(logits, -GREATEST_LOGIT, GREATEST_LOGIT) + GREATEST_LOGIT) * (BINS / (2.0 * GREATEST_LOGIT))
+        scaled = (np.clip(logits, -MAX_LOGIT, MAX_LOGIT) + MAX_LOGIT) * (BINS / (2.0 * MAX_LOGIT))
         places = np.minimum(scaled.astype(np.intp), BINS - 1)
         ours = self.truth[:, None] == np.arange(self.scores.shape[1])
         by_class = [

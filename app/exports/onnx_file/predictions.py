@@ -24,7 +24,7 @@ from relevance_bayes.core.likelihoods.integrated_softmax import (
     GUMBEL_POINTS,
     GUMBEL_VARIANCE,
     GUMBEL_WEIGHTS,
-    MOST_EXPONENT,
+    MAX_EXPONENT,
     NARROW_SD,
     PLACES,
 )
@@ -135,7 +135,7 @@ def integrated_softmax(mean: Value, variance: Value, classes: int) -> Value:
     sd, unit = variance.sqrt(), (variance + GUMBEL_VARIANCE).sqrt()
     y = (mean.greatest(1) + unit * PLACES[None]).stretched(1, 3) - mean.stretched(2, 3)  # (N, K, n, 1)
     spread = sd.stretched(2, 3)
-    e = (spread * GAUSSIAN_POINTS - y).at_most(MOST_EXPONENT).exp()
+    e = (spread * GAUSSIAN_POINTS - y).at_most(MAX_EXPONENT).exp()
     gumbel = (-e).exp()
     narrow = _of_greatest(gumbel @ GAUSSIAN_WEIGHTS[:, None], (e * gumbel) @ GAUSSIAN_WEIGHTS[:, None])
     z = (y - GUMBEL_POINTS) / spread.at_least(NARROW_SD)

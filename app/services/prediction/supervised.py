@@ -41,7 +41,7 @@ FIGURES = 8
 
 _LARGEST = float(np.finfo(np.float64).max)
 
-MOST_ROWS_TOGETHER = 1_000
+MAX_ROWS_TOGETHER = 1_000
 """Rows of which the covariance is answered: their squares of numbers are in one answer."""
 
 
@@ -292,8 +292,8 @@ def _covariance(known: SupervisedModel, asked: _Asked) -> Array:
     if not isinstance(likelihood, GaussianNoise):
         raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood.type}".')
     rows = len(asked.inputs) if asked.sound is None else len(asked.sound)
-    if rows > MOST_ROWS_TOGETHER:
-        raise _refused(f"A covariance is answered for {MOST_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
+    if rows > MAX_ROWS_TOGETHER:
+        raise _refused(f"A covariance is answered for {MAX_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
     _, found = joint(known.ready, asked.inputs, asked.noise_sd)
     covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_LARGEST)
     if asked.sound is None:

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.aliases import MOST_ALIASES, Alias, MovedAlias, nowhere
+from app.domain.aliases import MAX_ALIASES, Alias, MovedAlias, nowhere
 from app.domain.conditions import Condition
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
@@ -98,8 +98,8 @@ class SqlAliases:
 
     def _refuse_one_more(self, model_id: UUID, model: str) -> None:
         there = select(func.count()).select_from(ModelAliasRow).where(ModelAliasRow.model_id == model_id)
-        if (self.session.scalar(there) or 0) >= MOST_ALIASES:
-            raise ConflictError(f"Model {model!r} has {MOST_ALIASES} aliases, and that is the most: remove one first.")
+        if (self.session.scalar(there) or 0) >= MAX_ALIASES:
+            raise ConflictError(f"Model {model!r} has {MAX_ALIASES} aliases, and that is the most: remove one first.")
 
     def _note(
         self, model_id: UUID, name: str, *, old: int | None, new: int | None, by: str, reason: str | None

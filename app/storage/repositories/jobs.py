@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which, no_such_job, too_late_to_cancel
 from app.domain.models import NewVersion, Version
 from app.domain.ports import Clock, Page, Slice
-from app.domain.starts import MOST_STARTS, Claim, EarlierStarts
+from app.domain.starts import MAX_STARTS, Claim, EarlierStarts
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS, RESULT
@@ -88,10 +88,10 @@ class SqlJobs:
             "handed_back": False,
         }
         wanted = job.cancel_requested_at.is_(None)
-        moved = self._move(job_id, "running", (wanted, died < MOST_STARTS), values, now=now, resumed_from=resumed_from)
+        moved = self._move(job_id, "running", (wanted, died < MAX_STARTS), values, now=now, resumed_from=resumed_from)
         if moved is not None:
             return Claim(moved.attempt)
-        spent = select(job.attempt).where(job.id == job_id, job.state == "running", wanted, died >= MOST_STARTS)
+        spent = select(job.attempt).where(job.id == job_id, job.state == "running", wanted, died >= MAX_STARTS)
         attempt = self.session.scalar(spent)
         return None if attempt is None else Claim(attempt, spent=True)
 

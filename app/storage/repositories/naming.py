@@ -9,15 +9,15 @@ from sqlalchemy.orm import Session, aliased
 from app.storage.tables import ModelAliasRow, ModelRow, ModelVersionRow
 from relevance_bayes.types.references import NamedVersion
 
-MOST_AT_ONCE = 200
+MAX_AT_ONCE = 200
 """Names asked for in one statement."""
 
 
 def version_ids(session: Session, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
     """Which versions some names stand for now, without those that stand for none."""
     found: dict[NamedVersion, UUID] = {}
-    for first in range(0, len(names), MOST_AT_ONCE):
-        some = names[first : first + MOST_AT_ONCE]
+    for first in range(0, len(names), MAX_AT_ONCE):
+        some = names[first : first + MAX_AT_ONCE]
         found |= _numbered(session, [name for name in some if isinstance(name[2], int)])
         found |= _aliased(session, [name for name in some if isinstance(name[2], str)])
         found |= _newest(session, [name for name in some if name[2] is None])

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError
 from app.domain.ports import Clock, Page, Slice
-from app.domain.webhooks import MOST_WEBHOOKS, Webhook
+from app.domain.webhooks import MAX_WEBHOOKS, Webhook
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import EVENTS
@@ -28,11 +28,11 @@ class SqlWebhooks:
     clock: Clock
 
     def add(self, webhook: Webhook, secret: str) -> None:
-        """Record one; raises ConflictError when its owner has MOST_WEBHOOKS already."""
+        """Record one; raises ConflictError when its owner has MAX_WEBHOOKS already."""
         lock_for_writing(self.session.connection())
         mine = _visible().where(WebhookRow.owner == webhook.owner).subquery()
-        if (self.session.scalar(select(func.count()).select_from(mine)) or 0) >= MOST_WEBHOOKS:
-            raise ConflictError(f"There are {MOST_WEBHOOKS} webhooks, and that is the most: remove one first.")
+        if (self.session.scalar(select(func.count()).select_from(mine)) or 0) >= MAX_WEBHOOKS:
+            raise ConflictError(f"There are {MAX_WEBHOOKS} webhooks, and that is the most: remove one first.")
         self.session.add(
             WebhookRow(
                 id=webhook.id,

@@ -14,7 +14,7 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
-MOST_DENSITIES = 1_000
+MAX_DENSITIES = 1_000
 """Log densities that are kept: of more, so many quantiles."""
 
 
@@ -65,6 +65,6 @@ def found_components(task: ComponentsTask, trail: Trail) -> Iterator[Step | Foun
 
 def _quantiles(rising: Array) -> Array:
     """All of them, or as many as are kept, the least and the greatest among them."""
-    if len(rising) <= MOST_DENSITIES:
+    if len(rising) <= MAX_DENSITIES:
         return rising
-    return np.quantile(rising, np.linspace(0.0, 1.0, MOST_DENSITIES))
+    return np.quantile(rising, np.linspace(0.0, 1.0, MAX_DENSITIES))

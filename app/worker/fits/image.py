@@ -22,7 +22,7 @@ from relevance_bayes.types.functions import InputShape
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.models import TermsError
 
-MOST_STEPS_TOLD = 200
+MAX_STEPS_TOLD = 200
 """Of the path of errors, spread evenly over its logarithm."""
 
 
@@ -116,9 +116,9 @@ class ImageFit:
 
 
 def thinned(path: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
-    """At most `MOST_STEPS_TOLD` of a path, the first and the last among them."""
-    if len(path) <= MOST_STEPS_TOLD:
+    """At most `MAX_STEPS_TOLD` of a path, the first and the last among them."""
+    if len(path) <= MAX_STEPS_TOLD:
         return path
-    ratio = len(path) ** (1.0 / (MOST_STEPS_TOLD - 1))
-    places = sorted({min(round(ratio**step), len(path)) - 1 for step in range(MOST_STEPS_TOLD)})
+    ratio = len(path) ** (1.0 / (MAX_STEPS_TOLD - 1))
+    places = sorted({min(round(ratio**step), len(path)) - 1 for step in range(MAX_STEPS_TOLD)})
     return tuple(path[place] for place in places)

@@ -10,7 +10,7 @@ from app.domain.datasets import Dataset
 from app.domain.jobs import Job, Problem, prediction_of
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
-from app.domain.results import MOST_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
+from app.domain.results import MAX_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable, KeptColumn
@@ -23,10 +23,10 @@ from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.jobs import Progress
 
-MOST_CELLS_AT_ONCE = 2**19
+MAX_CELLS_AT_ONCE = 2**19
 """Of a part: with what is made of them on the way, some tens of MiB."""
 
-MOST_FAULTS_TOLD = 20
+MAX_FAULTS_TOLD = 20
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ class Predictions:
         if reached.rows == self.dataset.rows:
             return
         dataset_id, columns = self.dataset.id, self._columns
-        step = max(1, MOST_CELLS_AT_ONCE // max(len(self.plan.columns), len(columns)))
+        step = max(1, MAX_CELLS_AT_ONCE // max(len(self.plan.columns), len(columns)))
         holding = self.attempt.records.insist(lambda uow: uow.datasets.block_holding(dataset_id, reached.rows))
         for first_row, block in self.attempt.blocks(dataset_id, first=holding):
             for start in range(0, block_rows(block), step):
@@ -128,7 +128,7 @@ class Predictions:
         found = predict(self.served, PredictRequest(block, options_by(request)))
         tells_errors = request.on_error == "per_row"
         if found.faults and not tells_errors:
-            raise Refused([_placed(fault, first_row) for fault in found.faults[:MOST_FAULTS_TOLD]])
+            raise Refused([_placed(fault, first_row) for fault in found.faults[:MAX_FAULTS_TOLD]])
         faulty = faulty_rows(block_rows(block), found.faults)
         table = FlatTable(
             flat_columns(found, self.plan.outputs),
@@ -169,9 +169,9 @@ class Predictions:
     def _put(self, layer: Layer, first: int, content: bytes, reached: Reached | None = None) -> None:
         """Keep a part, and how far it is with the last of its pieces; raises NoLongerOurs, HandedBack."""
         job_id, number = self.attempt.job_id, self.attempt.number
-        starts = range(0, max(len(content), 1), MOST_BYTES_OF_A_PIECE)
+        starts = range(0, max(len(content), 1), MAX_BYTES_OF_A_PIECE)
         for start in starts:
-            piece = Piece(first + start, content[start : start + MOST_BYTES_OF_A_PIECE])
+            piece = Piece(first + start, content[start : start + MAX_BYTES_OF_A_PIECE])
             then = reached if start == starts[-1] else None
             write = partial(_put, job_id=job_id, attempt=number, layer=layer, piece=piece, reached=then)
             if not self.attempt.records.insist(write):

@@ -9,7 +9,7 @@ from relevance_bayes.client import Relevance
 from relevance_bayes.client.answers import Column, VersionBase
 from relevance_bayes.types.functions import RelevanceVector
 
-MOST_COLUMNS_SHOWN = 8
+MAX_COLUMNS_SHOWN = 8
 
 
 def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
@@ -106,8 +106,8 @@ def list_vectors(client: Relevance, name: str, version: str | None, *, limit: in
 
 def _named(columns: Sequence[Column]) -> str:
     """The first columns, and how many more there are."""
-    names = ", ".join(column.name for column in columns[:MOST_COLUMNS_SHOWN])
-    more = len(columns) - MOST_COLUMNS_SHOWN
+    names = ", ".join(column.name for column in columns[:MAX_COLUMNS_SHOWN])
+    more = len(columns) - MAX_COLUMNS_SHOWN
     return f"{names} and {more:,} more" if more > 0 else names
 
 

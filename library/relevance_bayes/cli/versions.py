@@ -17,7 +17,7 @@ from relevance_bayes.client.answers.datasets import Choice
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import Evidence, Hyperparameters, InputWarp, InputWidth, Outlier, Score
 
-MOST_OUTLIERS_SHOWN = 8
+MAX_OUTLIERS_SHOWN = 8
 
 MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
 """What figures were measured on, by the API's names."""
@@ -25,7 +25,7 @@ MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_ou
 UNSEEN = 100.0
 """An input whose width is more than so many of its standard deviations has no effect on the kernels."""
 
-LEAST_BENT = 0.005
+MIN_BENT = 0.005
 """Warps below this are as good as none."""
 
 
@@ -301,8 +301,8 @@ def _noise_sd(version: SupervisedVersion) -> str | None:
 
 def _outliers(outliers: Sequence[Outlier]) -> str:
     """The least typical rows, and how many more there are."""
-    shown = ", ".join(str(outlier.row) for outlier in outliers[:MOST_OUTLIERS_SHOWN])
-    more = len(outliers) - MOST_OUTLIERS_SHOWN
+    shown = ", ".join(str(outlier.row) for outlier in outliers[:MAX_OUTLIERS_SHOWN])
+    more = len(outliers) - MAX_OUTLIERS_SHOWN
     rows = "row" if len(outliers) == 1 else "rows"
     return f"{rows} {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""
 
@@ -336,7 +336,7 @@ def _warps(warps: Sequence[InputWarp]) -> str:
     return ", ".join(
         f"{warp.input} (skew {warp.skew:.2f}, tail {warp.tail:.2f})"
         for warp in warps
-        if max(abs(warp.skew), abs(warp.tail)) >= LEAST_BENT
+        if max(abs(warp.skew), abs(warp.tail)) >= MIN_BENT
     )
 
 

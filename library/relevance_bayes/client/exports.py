@@ -10,7 +10,7 @@ from relevance_bayes.client.errors import ClientError, Problem
 
 ExportFormat: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
-MOST_BYTES = 2**26
+MAX_BYTES = 2**26
 """Of the text in an archive."""
 
 
@@ -27,7 +27,7 @@ def exported_name(file: Path) -> str:
     try:
         if file.suffix.lower() == ".npz":
             with zipfile.ZipFile(file) as archive, archive.open("document.json") as member:
-                text = member.read(MOST_BYTES)
+                text = member.read(MAX_BYTES)
         else:
             text = file.read_bytes()
         return msgspec.json.decode(text, type=_Document).source.model

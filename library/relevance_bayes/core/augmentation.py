@@ -15,7 +15,7 @@ from relevance_bayes.core.linalg import factors_of_sum, solve_lower
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, ForRows
 
-MOST_ROWS = 256
+MAX_ROWS = 256
 """So many training rows say what the data know of a function at a new point."""
 
 
@@ -42,7 +42,7 @@ class Augmentation:
             return None
         for functions in (*kept, *problem.candidates.dictionaries):
             if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Covariance | Additive):
-                rows = subset(problem.X, problem.t, MOST_ROWS, 0)
+                rows = subset(problem.X, problem.t, MAX_ROWS, 0)
                 stand, known = functions.moved(functions.input_map, problem.X[rows], rows), problem.precisions
                 offsets = problem.t - np.average(problem.t, axis=0, weights=known)
                 spread = float(np.average(offsets**2, axis=0, weights=known).mean())

@@ -7,7 +7,7 @@ import numpy as np
 from relevance_bayes.core.linalg import cholesky, solve_lower
 from relevance_bayes.core.types import Array, Indices
 
-LEAST_RESIDUE = 1e-6
+MIN_RESIDUE = 1e-6
 """A candidate of whose kernel less than this is left by those chosen is out: 1e-4 stops too soon, less takes copies."""
 
 
@@ -30,7 +30,7 @@ def choose(
     alpha: Array,
     least: float,
     most: int,
-    residue: float = LEAST_RESIDUE,
+    residue: float = MIN_RESIDUE,
 ) -> Chosen:
     """Take the function that raises L most until none brings `least` nats or `most` are in.
 

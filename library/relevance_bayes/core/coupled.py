@@ -12,7 +12,7 @@ from relevance_bayes.core.posterior import Posterior
 from relevance_bayes.core.types import Array, ForRows
 from relevance_bayes.core.variational import Settled, settle
 
-MOST_SOLVES = 60
+MAX_SOLVES = 60
 TOLERANCE = 1e-9
 """The iteration rests when the precisions' next step promises less than this share of N log K nats."""
 
@@ -23,14 +23,14 @@ hyperparameters must bring."""
 REMEMBERED = 5
 """Earlier steps that the next is extrapolated from [ANDERSON1965: J. ACM 12]."""
 
-LEAST_FALL = 0.2
+MIN_FALL = 0.2
 """No precision falls below this share of itself in one step."""
 
 NEGLIGIBLE = 1e-3
 """Share of the nats that count which may be left of the means' slope."""
 
-MOST_NEWTON_STEPS = 30
-MOST_PRODUCTS = 200
+MAX_NEWTON_STEPS = 30
+MAX_PRODUCTS = 200
 FORCING = 1e-2
 """Conjugate gradients end where a product brings less than this share of what the step has brought."""
 
@@ -99,7 +99,7 @@ def settle_coupled(
 
     weights, found = after(weights, precision, rest)
     steps: list[tuple[Array, Array]] = []
-    for _ in range(MOST_SOLVES):
+    for _ in range(MAX_SOLVES):
         residue = found.sites.precision - precision
         promise = 0.5 * K * float(np.square(residue * (found.v - c)).sum())
         if promise <= tolerance * unit:
@@ -110,7 +110,7 @@ def settle_coupled(
             continue
         steps = [*steps[-REMEMBERED:], (precision, residue)]
         rest = min(rest, max(final, 1e-2 * promise))
-        tried = np.maximum(_extrapolated(steps), LEAST_FALL * precision)
+        tried = np.maximum(_extrapolated(steps), MIN_FALL * precision)
         moved, there = after(weights, tried, rest)
         share = 1.0
         while there.value < found.value - rest and share > 1e-3:
@@ -143,7 +143,7 @@ def _means(
     f = (weights.T @ P.T).T  # each class's numbers lie together: sums over few classes are faster so
     sites = likelihood.expected(t, f, v, 1.0)
     height = float(sites.value.sum()) - 0.5 * float(np.square(weights).sum())
-    for _ in range(MOST_NEWTON_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         slope = P.T @ sites.gradient - weights
         if float(np.vdot(slope, near @ slope)) <= NEGLIGIBLE * rest:
             break
@@ -169,7 +169,7 @@ def _newton_step(P: Array, p: Array, v: Array, slope: Array, rest: float, near: 
     step, moved = np.zeros_like(slope), np.zeros_like(p)
     left, direction = slope.copy(), near @ slope
     square, rise = float(np.vdot(left, direction)), 0.0
-    for _ in range(MOST_PRODUCTS):
+    for _ in range(MAX_PRODUCTS):
         along = (direction.T @ P.T).T
         turned = P.T @ curved(p, v[:, None], along) + direction
         length = square / float((direction * turned).sum())

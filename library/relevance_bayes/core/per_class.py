@@ -15,7 +15,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array
 
-LEAST_CLASSES = 3
+MIN_CLASSES = 3
 """Two classes have one model, which tells both."""
 
 FURTHEST = 60.0

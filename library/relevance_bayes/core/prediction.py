@@ -35,7 +35,7 @@ __all__ = [
 BLOCK_BYTES = 2**20
 """Columns of the model at new points are computed so many bytes at a time, which stay in the caches of a core."""
 
-LEAST_ROWS = 256
+MIN_ROWS = 256
 """But for so many rows at least: with fewer, a product with the factors of a large model waits for memory."""
 
 
@@ -96,7 +96,7 @@ class Ready:
         Under a Gaussian process c = s (1 - e'E_mm^-1 e), of which the support is the rest of s; under an independent
         prior the variance of the function that each point brings.
         """
-        if len(X) <= LEAST_ROWS:
+        if len(X) <= MIN_ROWS:
             mean, variance, left = self._parts(X)
         else:
             parts = [self._parts(X[first:stop]) for first, stop in chunks(len(X), self._width)]
@@ -192,9 +192,9 @@ def _augmented(model: Model) -> Augmented | None:
 
 
 def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
-    """First row and stop of about as many rows at a time: at most LEAST_ROWS, or the rows of which `functions` columns
+    """First row and stop of about as many rows at a time: at most MIN_ROWS, or the rows of which `functions` columns
     take BLOCK_BYTES where these are more."""
-    most = max(LEAST_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
+    most = max(MIN_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
     blocks = -(-rows // most)
     return ((rows * block // blocks, rows * (block + 1) // blocks) for block in range(blocks))
 

@@ -18,7 +18,7 @@ FEWEST_ROWS = 100
 ROWS_PER_RANK = 8
 """The factor pays while its rank is at most this share of the rows, ..."""
 
-GREATEST_RANK = 512
+MAX_RANK = 512
 """... and at most this."""
 
 RESIDUE = 1e-12
@@ -101,7 +101,7 @@ def products_of(functions: Functions, X: Array, *, kept: bool) -> Products:
 
 
 def _low_rank(functions: KernelFunctions, X: Array) -> LowRank | None:
-    greatest = min(len(X) // ROWS_PER_RANK, GREATEST_RANK)
+    greatest = min(len(X) // ROWS_PER_RANK, MAX_RANK)
     if len(X) < FEWEST_ROWS or not np.array_equal(X[functions.rows], functions.centres):
         return None
     G = incomplete_cholesky(functions, X, greatest)

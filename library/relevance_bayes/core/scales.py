@@ -181,7 +181,7 @@ def _warped(half: Array, a: Array, bend: Array) -> Array:
     return 2.0 * np.sinh(half) * np.cosh(half - a) / bend
 
 
-MOST_ROWS_MEASURED = 1_000
+MAX_ROWS_MEASURED = 1_000
 """Distances between this many rows say enough about their scale."""
 
 
@@ -198,7 +198,7 @@ def width_range(X: Array) -> tuple[float, float]:
     Rows that stand twice count once. Where all rows are one point, any width is as good: (1, 1).
     """
     distinct = np.unique(X, axis=0)
-    distinct = distinct[:: -(-len(distinct) // MOST_ROWS_MEASURED)]
+    distinct = distinct[:: -(-len(distinct) // MAX_ROWS_MEASURED)]
     if len(distinct) < 2:
         return 1.0, 1.0
     distances = np.sort(np.sqrt(squared_distances(distinct, distinct)), axis=1)

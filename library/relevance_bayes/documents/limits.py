@@ -21,9 +21,9 @@ from relevance_bayes.documents.schema import (
 )
 from relevance_bayes.documents.sizes import wrong
 
-MOST_MEMBERS = 16
+MAX_MEMBERS = 16
 
-MOST_FUNCTIONS = 2_048
+MAX_FUNCTIONS = 2_048
 """Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
 
 
@@ -33,8 +33,8 @@ def refuse_large(document: VersionDocument) -> None:
         case ModelPart() as model:
             _refuse_large_model(model, "/model")
         case PoolPart(members=members) | PerClassPart(members=members):
-            if isinstance(document.model, PoolPart) and not 2 <= len(members) <= MOST_MEMBERS:
-                detail = f"A pool has 2 to {MOST_MEMBERS} members, got {len(members)}."
+            if isinstance(document.model, PoolPart) and not 2 <= len(members) <= MAX_MEMBERS:
+                detail = f"A pool has 2 to {MAX_MEMBERS} members, got {len(members)}."
                 raise wrong("/model/members", detail)
             for place, model in enumerate(members):
                 _refuse_large_model(model, f"/model/members/{place}")
@@ -46,8 +46,8 @@ def refuse_large(document: VersionDocument) -> None:
 
 def _refuse_large_model(part: ModelPart, where: str) -> None:
     size = sum(map(_size, part.functions))
-    if size > MOST_FUNCTIONS:
-        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
+    if size > MAX_FUNCTIONS:
+        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MAX_FUNCTIONS:,} are the most.")
     if part.augmentation is not None:
         _refuse_other_size(part.augmentation.functions, f"{where}/augmentation/functions")
     if part.log_noise is not None:
@@ -55,8 +55,8 @@ def _refuse_large_model(part: ModelPart, where: str) -> None:
 
 
 def _refuse_other_size(part: KernelPart, where: str) -> None:
-    if not 1 <= len(part.centres) <= MOST_FUNCTIONS:
-        detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {len(part.centres):,}."
+    if not 1 <= len(part.centres) <= MAX_FUNCTIONS:
+        detail = f"Here stand 1 to {MAX_FUNCTIONS:,} functions, got {len(part.centres):,}."
         raise wrong(f"{where}/centres", detail)
 
 

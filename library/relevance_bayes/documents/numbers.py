@@ -13,12 +13,12 @@ from relevance_bayes.types.decoders import decoder_of
 from relevance_bayes.types.refusals import Refused, refused
 from relevance_bayes.types.scalars import Decoder, interval
 
-GREATEST_COUNT = 2**53
+MAX_COUNT = 2**53
 
 FINITE = Bounds(allow_inf_nan=False)
 POSITIVE = Bounds(gt=0.0, allow_inf_nan=False)
 NOT_NEGATIVE = Bounds(ge=0.0, allow_inf_nan=False)
-COUNT = Bounds(ge=0, le=GREATEST_COUNT)
+COUNT = Bounds(ge=0, le=MAX_COUNT)
 
 Finite = Annotated[float, FINITE]
 Positive = Annotated[float, POSITIVE]

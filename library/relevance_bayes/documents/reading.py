@@ -13,7 +13,7 @@ from relevance_bayes.core.images import ImageCode
 from relevance_bayes.core.kernels.covariance import Covariance
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import LogNoise, Model
-from relevance_bayes.core.per_class import LEAST_CLASSES, PerClass
+from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, n_functions
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.earlier import earlier_models, with_evidence
@@ -57,7 +57,7 @@ from relevance_bayes.documents.schema import (
 )
 from relevance_bayes.documents.sizes import matrix, vector, wrong
 from relevance_bayes.documents.values import json_members
-from relevance_bayes.plans.approximation import MOST_TERMS
+from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedInput,
@@ -161,8 +161,8 @@ def _learned(part: ModelPart | PoolPart | PerClassPart, inputs: int, classes: in
 
 
 def _per_class(part: PerClassPart, inputs: int, classes: int) -> PerClass:
-    if len(part.members) != classes or classes < LEAST_CLASSES:
-        expected = f"Expected a model for each of the target's classes, {LEAST_CLASSES} at least"
+    if len(part.members) != classes or classes < MIN_CLASSES:
+        expected = f"Expected a model for each of the target's classes, {MIN_CLASSES} at least"
         raise wrong("/model/members", f"{expected}; got {len(part.members)} for {classes}.")
     members = [_model(one, inputs, classes, f"/model/members/{place}") for place, one in enumerate(part.members)]
     return PerClass(tuple(members), part.likelihood)
@@ -257,8 +257,8 @@ def _terms(part: TermsPart, inputs: int) -> Expansion:
     size = len(part.coefficients)
     if not inputs:
         raise wrong("/inputs", "A function reads one input at least.")
-    if not 1 <= size <= MOST_TERMS:
-        raise wrong("/model/coefficients", f"Here stand 1 to {MOST_TERMS:,} coefficients, got {size:,}.")
+    if not 1 <= size <= MAX_TERMS:
+        raise wrong("/model/coefficients", f"Here stand 1 to {MAX_TERMS:,} coefficients, got {size:,}.")
     return Expansion(
         matrix(part.centres, (size, inputs), "/model/centres"),
         vector(part.coefficients, size, "/model/coefficients"),

@@ -11,7 +11,7 @@ from relevance_bayes.tables.encoding.inputs import LARGEST
 from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
-MOST_TERMS = 10_000
+MAX_TERMS = 10_000
 """Rows of a table of terms: their products with each other are what is computed with."""
 
 
@@ -28,8 +28,8 @@ def plan_approximation(request: ApproximationRequest, dataset: TableSummary) -> 
         *_number_faults(request),
         *_density_faults(request, dataset),
     ]
-    if dataset.rows > MOST_TERMS:
-        faults.append(Fault(f"At most {MOST_TERMS:,} terms are taken, got {dataset.rows:,} rows.", "/dataset_id"))
+    if dataset.rows > MAX_TERMS:
+        faults.append(Fault(f"At most {MAX_TERMS:,} terms are taken, got {dataset.rows:,} rows.", "/dataset_id"))
     if faults:
         raise refusal(*faults)
     return ApproximationPlan(

@@ -35,13 +35,13 @@ from relevance_bayes.types.errors import Fault
 
 LARGEST_SEED = 2**63 - 1
 
-MOST_ROWS_FOR_INDEPENDENT = 5_000
+MAX_ROWS_FOR_INDEPENDENT = 5_000
 """Above, independent weights are not fitted beside a process: every look at the candidates is a pass over all rows."""
 
-MOST_ROWS_FOR_LOGARITHM = 20_000
+MAX_ROWS_FOR_LOGARITHM = 20_000
 """Above, a process is not fitted to the logarithm as well."""
 
-MOST_ROWS_FOR_VARYING_NOISE = 20_000
+MAX_ROWS_FOR_VARYING_NOISE = 20_000
 """Above, noise that is a function of the inputs is not tried unless it is named: it takes several fits in turn."""
 
 SPAN = 10.0
@@ -114,9 +114,9 @@ def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnS
     if is_heteroscedastic(spec.likelihood):
         return ()
     found = []
-    if request.likelihood is None and rows <= MOST_ROWS_FOR_LOGARITHM and _spans(target):
+    if request.likelihood is None and rows <= MAX_ROWS_FOR_LOGARITHM and _spans(target):
         found.append(replace(spec, likelihood=LogGaussian()))
-    if request.algorithm is None and rows <= MOST_ROWS_FOR_INDEPENDENT:
+    if request.algorithm is None and rows <= MAX_ROWS_FOR_INDEPENDENT:
         basis = tuple(
             replace(one, width=InheritedWidth(), warp="none", additive="none") if isinstance(one, KernelBasis) else one
             for one in spec.basis
@@ -127,7 +127,7 @@ def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnS
 
 def varying_noise(request: SupervisedRequest, pool: Sequence[Spec], *, rows: int) -> tuple[Spec, ...]:
     """Noise that is a function of the inputs, which is fitted beside a pool where its residuals ask for it."""
-    if not pool or request.likelihood is not None or rows > MOST_ROWS_FOR_VARYING_NOISE:
+    if not pool or request.likelihood is not None or rows > MAX_ROWS_FOR_VARYING_NOISE:
         return ()
     return (replace(pool[0], likelihood=GaussianNoise("heteroscedastic")),)
 

@@ -13,10 +13,10 @@ from relevance_bayes.types.errors import Fault
 FEWEST_PIXELS = 8
 """The least height and width."""
 
-MOST_PIXELS = 2**20
+MAX_PIXELS = 2**20
 """A fit of so many takes about a quarter of an hour."""
 
-MOST_PSNR = 100.0
+MAX_PSNR = 100.0
 
 NOISE_SPAN = 1e8
 """How many times greater or less than the sd of an image's intensities that of its noise may be."""
@@ -57,8 +57,8 @@ def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fau
     got = f"{height:,} x {width:,}"
     if min(height, width) < FEWEST_PIXELS:
         return [Fault(f"An image has at least {FEWEST_PIXELS} x {FEWEST_PIXELS} pixels, got {got}.", "/dataset_id")]
-    if height * width > MOST_PIXELS:
-        return [Fault(f"An image of at most {MOST_PIXELS:,} pixels is encoded, got {got}.", "/dataset_id")]
+    if height * width > MAX_PIXELS:
+        return [Fault(f"An image of at most {MAX_PIXELS:,} pixels is encoded, got {got}.", "/dataset_id")]
     if reach(intensity) > LARGEST or 0.0 < reach(intensity) < 1 / LARGEST:
         detail = f"Intensities reach {reach(intensity):g}, which can't be computed with; send them in another unit."
         return [Fault(detail, "/dataset_id")]
@@ -71,8 +71,8 @@ def _number_faults(request: ImageRequest, pixels: int, sd: float) -> list[Fault]
     faults = []
     if request.max_functions is not None and not 1 <= request.max_functions <= pixels:
         faults.append(Fault(f"From one function to one a pixel are kept, got {request.max_functions:,}.", "/functions"))
-    if request.psnr is not None and not 0.0 < request.psnr <= MOST_PSNR:
-        faults.append(Fault(f"A ratio is above 0 and at most {MOST_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
+    if request.psnr is not None and not 0.0 < request.psnr <= MAX_PSNR:
+        faults.append(Fault(f"A ratio is above 0 and at most {MAX_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
     least, most = sd / NOISE_SPAN, sd * NOISE_SPAN
     if request.noise_sd is not None and sd > 0.0 and not least <= request.noise_sd <= most:
         detail = (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split
 from relevance_bayes.plans.target import unknown_column
-from relevance_bayes.tables.columns import MOST_CATEGORIES_LISTED, ColumnSummary
+from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary
 from relevance_bayes.tables.encoding.inputs import LARGEST
 from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
@@ -13,7 +13,7 @@ from relevance_bayes.types.errors import Fault
 FEWEST_ROWS_FOR_IDS = 20
 """In shorter tables a column of different values is taken for a measurement, not for an id."""
 
-MOST_FAULTS_TOLD = 20
+MAX_FAULTS_TOLD = 20
 """After so many wrong inputs the rest is not looked at."""
 
 AT_RANDOM = RandomSplit()
@@ -110,7 +110,7 @@ def _named(
     known = {column.name: column for column in dataset.columns}
     seen: set[str] = set()
     for number, name in enumerate(asked):
-        if len(faults) == MOST_FAULTS_TOLD:
+        if len(faults) == MAX_FAULTS_TOLD:
             break
         column = known.get(name)
         wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)
@@ -137,7 +137,7 @@ def _misuse(column: ColumnSummary, rows: int, *, target: str | None) -> str | No
     if column.missing == rows:
         return f"`{column.name}` has no values."
     if column.kind == "category" and _has_many_texts(column):
-        return f"`{column.name}` holds more than {MOST_CATEGORIES_LISTED} different texts; group them, or leave it out."
+        return f"`{column.name}` holds more than {MAX_CATEGORIES_LISTED} different texts; group them, or leave it out."
     return None
 
 
@@ -151,14 +151,14 @@ def _unfit(column: ColumnSummary, rows: int) -> str | None:
         if rows >= FEWEST_ROWS_FOR_IDS and column.distinct == rows:
             return "it looks like an id: a different text in every row"
         if _has_many_texts(column):
-            return f"it holds more than {MOST_CATEGORIES_LISTED} different texts"
+            return f"it holds more than {MAX_CATEGORIES_LISTED} different texts"
     if column.kind == "number" and rows >= FEWEST_ROWS_FOR_IDS and _counts_rows(column, rows):
         return "it looks like an id: consecutive whole numbers, one for each row"
     return None
 
 
 def _has_many_texts(column: ColumnSummary) -> bool:
-    return column.distinct is None or column.distinct > MOST_CATEGORIES_LISTED
+    return column.distinct is None or column.distinct > MAX_CATEGORIES_LISTED
 
 
 def _counts_rows(column: ColumnSummary, rows: int) -> bool:

@@ -34,7 +34,7 @@ MAX_COUPLED_CELLS = 12_000
 """... more are told apart together while rows times classes are at most so many, and else each from the rest: a look at
 K classes together costs K times as much, and 26 letters were not learned as well (log loss .74 against .37)."""
 
-LEAST_DOF, MOST_DOF = 2.0, 200.0
+MIN_DOF, MAX_DOF = 2.0, 200.0
 """Degrees of freedom lie above the one, where the variance is finite, and not above the other, where noise is as good
 as Gaussian."""
 
@@ -84,8 +84,8 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
             yield Fault(f"The noise sd must be above 0, got {noise_sd:g}.", "/likelihood/noise_sd")
         case GaussianNoise(noise_sd=float() | int() as noise_sd) if not is_near(noise_sd, target.sd or 1.0):
             yield Fault(too_far(noise_sd, target.name, target.sd or 1.0), "/likelihood/noise_sd")
-        case StudentT(degrees_of_freedom=float() | int() as dof) if not LEAST_DOF < dof <= MOST_DOF:
-            detail = f"`degrees_of_freedom` must be above {LEAST_DOF:g} and at most {MOST_DOF:g}, got {dof:g}."
+        case StudentT(degrees_of_freedom=float() | int() as dof) if not MIN_DOF < dof <= MAX_DOF:
+            detail = f"`degrees_of_freedom` must be above {MIN_DOF:g} and at most {MAX_DOF:g}, got {dof:g}."
             yield Fault(detail, "/likelihood/degrees_of_freedom")
         case Bernoulli() if classes > 2:
             others = 'use "bernoulli_per_class" or "categorical"'

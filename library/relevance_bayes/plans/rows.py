@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from relevance_bayes.plans.inputs import Placed, is_constant
 from relevance_bayes.plans.noise import POINTER as NOISE_POINTER
 from relevance_bayes.plans.requests import (
-    LEAST_FOLDS,
-    MOST_FOLDS,
+    MAX_FOLDS,
+    MIN_FOLDS,
     GroupSplit,
     OrderSplit,
     RandomSplit,
@@ -19,7 +19,7 @@ from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
-MOST_GAPS_LISTED = 20
+MAX_GAPS_LISTED = 20
 
 
 def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fault]:
@@ -71,9 +71,9 @@ def gap_faults(dataset: TableSummary, needed: Placed) -> list[Fault]:
             else:
                 detail += " to fill gaps in inputs: either way rows with a gap here are left out."
             faults.append(Fault(detail, pointer, column=column.name))
-    if len(faults) > MOST_GAPS_LISTED:
-        more = Fault(f"{len(faults) - MOST_GAPS_LISTED} more columns have missing values.", "/missing")
-        return [*faults[:MOST_GAPS_LISTED], more]
+    if len(faults) > MAX_GAPS_LISTED:
+        more = Fault(f"{len(faults) - MAX_GAPS_LISTED} more columns have missing values.", "/missing")
+        return [*faults[:MAX_GAPS_LISTED], more]
     return faults
 
 
@@ -97,8 +97,8 @@ def _fold_faults(dataset: TableSummary, request: SupervisedRequest, dropping: Se
     if request.validation is None:
         return []
     folds = request.validation.folds
-    if not LEAST_FOLDS <= folds <= MOST_FOLDS:
-        detail = f"Validation takes from {LEAST_FOLDS} to {MOST_FOLDS} folds, got {folds}."
+    if not MIN_FOLDS <= folds <= MAX_FOLDS:
+        detail = f"Validation takes from {MIN_FOLDS} to {MAX_FOLDS} folds, got {folds}."
         return [Fault(detail, "/validation/folds")]
     rows = dataset.rows - max((column.missing for column in dropping), default=0)
     rows -= held_out_rows(rows, request.holdout)

@@ -6,16 +6,16 @@ from difflib import get_close_matches
 from relevance_bayes.core.likelihoods import BernoulliPerClass, Categorical, OneAgainstRest, TargetLikelihood
 from relevance_bayes.plans.likelihoods import is_for
 from relevance_bayes.plans.requests import Task
-from relevance_bayes.tables.columns import MOST_CATEGORIES_LISTED, ColumnSummary
+from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary
 from relevance_bayes.tables.encoding.raw import quoted
 from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import Label
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 """Most columns or classes that one sentence lists."""
 
-MOST_COMPARED = 200
+MAX_COMPARED = 200
 """In tables of more columns, or for longer names, the nearest name is not looked for: each comparison costs."""
 
 
@@ -60,7 +60,7 @@ def resolve_target(
 def unknown_column(dataset: TableSummary, name: str) -> str:
     """The sentence that says that there is no such column, with the nearest name or the first ones."""
     names = [column.name for column in dataset.columns]
-    comparable = len(names) <= MOST_COMPARED and len(name) <= MOST_COMPARED
+    comparable = len(names) <= MAX_COMPARED and len(name) <= MAX_COMPARED
     near = get_close_matches(name, names, n=1) if comparable else []
     if near:
         return f"There is no column `{name}`; did you mean `{near[0]}`?"
@@ -68,9 +68,9 @@ def unknown_column(dataset: TableSummary, name: str) -> str:
 
 
 def listed(texts: list[str]) -> str:
-    """The texts in a row, at most `MOST_NAMED` of them."""
-    more = len(texts) - MOST_NAMED
-    return ", ".join(texts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    """The texts in a row, at most `MAX_NAMED` of them."""
+    more = len(texts) - MAX_NAMED
+    return ", ".join(texts[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def refusal(*faults: Fault) -> InvalidRequestError:
@@ -144,13 +144,13 @@ def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
 def _too_many_classes(column: ColumnSummary, chosen: str) -> InvalidRequestError:
     if column.kind == "number":
         detail = (
-            f"`{column.name}` holds more than {MOST_CATEGORIES_LISTED} different numbers, and at most so many classes"
+            f"`{column.name}` holds more than {MAX_CATEGORIES_LISTED} different numbers, and at most so many classes"
             " can be told apart; ask for regression."
         )
         return refusal(Fault(detail, chosen, column=column.name))
     classes = listed([quoted(label) for label, _ in column.categories])
     return _at_target(
         column,
-        f"The target `{column.name}` has more than {MOST_CATEGORIES_LISTED} classes ({classes}), and at most so many"
+        f"The target `{column.name}` has more than {MAX_CATEGORIES_LISTED} classes ({classes}), and at most so many"
         " can be told apart: join some, or keep the rows of the most frequent.",
     )

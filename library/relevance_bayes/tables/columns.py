@@ -124,7 +124,7 @@ class ColumnSummary:
 
     `minimum`, `maximum`, `mean`, `sd` (population) are for numbers, booleans (as 0 and 1) and timestamps (seconds UTC),
     None where no value is present. `categories` lists labels with counts, most frequent first, ties by label, at most
-    `MOST_CATEGORIES_LISTED`; `distinct` counts the different values present, or None above that number (for every
+    `MAX_CATEGORIES_LISTED`; `distinct` counts the different values present, or None above that number (for every
     kind). `integral`: all numbers present are whole and below 2^53 in size. `values` are the different ones of a
     number column from below, where `distinct` counts them.
     """
@@ -142,5 +142,5 @@ class ColumnSummary:
     values: tuple[float, ...] = ()
 
 
-MOST_CATEGORIES_LISTED = 50
+MAX_CATEGORIES_LISTED = 50
 """Also the most labels that a text column may have to be used as an input unasked."""

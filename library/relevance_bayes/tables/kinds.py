@@ -33,7 +33,7 @@ ROWS_LOOKED_AT = 1_000
 LARGEST_EXACT_INTEGER = 2**53
 """Up to here every whole number is a float64."""
 
-MOST_MISFITS = 3
+MAX_MISFITS = 3
 SHARE_OF_MISFITS = 0.05
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -129,7 +129,7 @@ def _decide(present: Iterable[tuple[str | int | float | bool, _Form]]) -> Column
     total = sum(counts.values())
     if total == 0:
         return "number"
-    tolerated = max(MOST_MISFITS, SHARE_OF_MISFITS * total)
+    tolerated = max(MAX_MISFITS, SHARE_OF_MISFITS * total)
     families: tuple[tuple[ColumnKind, frozenset[_Form]], ...] = (
         ("number", frozenset({"number", "long"})),
         ("timestamp", frozenset({"timestamp"})),

@@ -7,7 +7,7 @@ import numpy as np
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import (
-    MOST_CATEGORIES_LISTED,
+    MAX_CATEGORIES_LISTED,
     Block,
     CategoryColumn,
     Column,
@@ -19,13 +19,13 @@ from relevance_bayes.tables.kinds import LARGEST_EXACT_INTEGER
 from relevance_bayes.tables.moments import Moments
 from relevance_bayes.types.values import ColumnKind
 
-MOST_CELLS_WAITING = 2**21
+MAX_CELLS_WAITING = 2**21
 """Small blocks are taken in together, once they hold so many cells: a wide table comes a few rows at a time."""
 
-MOST_LABELS_COUNTED = 1_000
+MAX_LABELS_COUNTED = 1_000
 """Labels of one column that are counted at most, fewer in a table of very many columns."""
 
-MOST_LABELS_COUNTED_IN_ALL = 100_000
+MAX_LABELS_COUNTED_IN_ALL = 100_000
 
 LONGEST_LABEL = 200
 """A column with a longer text holds no categories: its texts are not counted."""
@@ -44,7 +44,7 @@ class TableStatistics:
 
     def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
         texts = max(kinds.count("category"), 1)
-        most_labels = min(max(MOST_LABELS_COUNTED_IN_ALL // texts, MOST_CATEGORIES_LISTED), MOST_LABELS_COUNTED)
+        most_labels = min(max(MAX_LABELS_COUNTED_IN_ALL // texts, MAX_CATEGORIES_LISTED), MAX_LABELS_COUNTED)
         self._columns: dict[str, _Texts | _Numbers] = {
             name: _Texts(name, most_labels) if kind == "category" else _Numbers(name, kind)
             for name, kind in zip(names, kinds, strict=True)
@@ -59,7 +59,7 @@ class TableStatistics:
         for name, gathering in self._columns.items():
             gathering.add(block[name])
         self._cells_waiting += rows * len(self._columns)
-        if self._cells_waiting >= MOST_CELLS_WAITING:
+        if self._cells_waiting >= MAX_CELLS_WAITING:
             self._take_in()
 
     def _take_in(self) -> None:
@@ -118,10 +118,10 @@ class _Numbers:
             self._integral = bool(whole.all())
         if self._distinct is not None:
             # Most columns of real numbers are done with after their first few values.
-            self._distinct.update(present[: 2 * MOST_CATEGORIES_LISTED].tolist())
-            if len(self._distinct) <= MOST_CATEGORIES_LISTED:
+            self._distinct.update(present[: 2 * MAX_CATEGORIES_LISTED].tolist())
+            if len(self._distinct) <= MAX_CATEGORIES_LISTED:
                 self._distinct.update(np.unique(present).tolist())
-            if len(self._distinct) > MOST_CATEGORIES_LISTED:
+            if len(self._distinct) > MAX_CATEGORIES_LISTED:
                 self._distinct = None
 
     def summary(self) -> ColumnSummary:
@@ -185,9 +185,9 @@ class _Texts:
         if self._counts is None:
             return ColumnSummary(self._name, "category", self._missing)
         ranked = sorted(self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
-        distinct = len(ranked) if len(ranked) <= MOST_CATEGORIES_LISTED else None
+        distinct = len(ranked) if len(ranked) <= MAX_CATEGORIES_LISTED else None
         return ColumnSummary(
-            self._name, "category", self._missing, distinct=distinct, categories=tuple(ranked[:MOST_CATEGORIES_LISTED])
+            self._name, "category", self._missing, distinct=distinct, categories=tuple(ranked[:MAX_CATEGORIES_LISTED])
         )
 
     def digest(self) -> bytes:

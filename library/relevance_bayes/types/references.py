@@ -7,7 +7,7 @@ from relevance_bayes.types.errors import NotFoundError
 
 ALIAS_PATTERN = r"[A-Za-z][A-Za-z0-9._-]{0,62}"
 NUMBER_PATTERN = r"[1-9][0-9]{0,9}"
-GREATEST_NUMBER = 2**31 - 1
+MAX_NUMBER = 2**31 - 1
 SEPARATOR = "@"
 """Between a model's name, which can't contain it, and which version is meant."""
 
@@ -42,7 +42,7 @@ class Reference(NamedTuple):
     @classmethod
     def of(cls, model: str, version: str) -> Self:
         """The version of a model that a number or an alias names; raises NotFoundError where it can be neither."""
-        if _NUMBER.fullmatch(version) and (number := int(version)) <= GREATEST_NUMBER:
+        if _NUMBER.fullmatch(version) and (number := int(version)) <= MAX_NUMBER:
             return cls(model, number)
         if is_alias(version):
             return cls(model, version)

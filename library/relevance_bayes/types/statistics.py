@@ -6,7 +6,7 @@ from typing import Annotated
 
 from relevance_bayes.types.json_schema import Stated, wire
 
-LEAST_SUPPORT = 0.5
+MIN_SUPPORT = 0.5
 """A row of less is outside: the data speak for less than half of what the function may vary there."""
 
 
@@ -38,7 +38,7 @@ class OutsideSupport:
 
     __pydantic_config__ = wire()
 
-    rows: Annotated[int, Stated(description=f"Rows whose `support` is below {LEAST_SUPPORT}.")]
+    rows: Annotated[int, Stated(description=f"Rows whose `support` is below {MIN_SUPPORT}.")]
     of: int
     """Rows whose `support` is known."""
     share: Annotated[float, Stated(minimum=0, maximum=1)]

@@ -79,7 +79,7 @@ def test_equal_scores_count_half_in_the_area() -> None:
 def test_many_rows_are_counted_in_bins_and_the_area_is_within_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = classes(3_000)
     exact = areas(scored(judged))
-    monkeypatch.setattr(ranking, "MOST_NUMBERS", 2_000)
+    monkeypatch.setattr(ranking, "MAX_NUMBERS", 2_000)
     for binned in (scored(judged), in_pieces(judged, of=500)):
         for area, expected in zip(binned.auc_per_class, exact, strict=True):
             assert area is not None
@@ -89,7 +89,7 @@ def test_many_rows_are_counted_in_bins_and_the_area_is_within_what_is_said(monke
 
 
 def test_certain_probabilities_can_be_counted_in_bins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking, "MOST_NUMBERS", 2)
+    monkeypatch.setattr(ranking, "MAX_NUMBERS", 2)
     found = scored(judged_classes(np.array([0, 1, 1]), np.array([[1.0, 0.0], [0.0, 1.0], [0.3, 0.7]]), STATES[:2]))
     assert areas(found) == [1.0, 1.0]
 

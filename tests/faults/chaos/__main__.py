@@ -22,7 +22,7 @@ from tests.faults.chaos.jobs import faults, submitted
 from tests.faults.chaos.killing import Killing
 from tests.faults.chaos.room import without_room
 
-MOST_TIMES_LONGER = 2.0
+MAX_TIMES_LONGER = 2.0
 LOOK_SECONDS = 1.0
 LOG = Path(tempfile.gettempdir(), "relevance-chaos.log")
 
@@ -66,8 +66,8 @@ def _run(containers: Containers, number: int, draw: np.random.Generator) -> Iter
     yield from faults(containers, stormy, calm)
     if killing.spared:
         yield f"{len(killing.spared)} containers were never killed: the jobs had ended before"
-    if disturbed > MOST_TIMES_LONGER * undisturbed:
-        yield f"it took more than {MOST_TIMES_LONGER:g} times as long"
+    if disturbed > MAX_TIMES_LONGER * undisturbed:
+        yield f"it took more than {MAX_TIMES_LONGER:g} times as long"
 
 
 def _ended(containers: Containers, jobs: list[SupervisedJob]) -> Iterator[SupervisedJob]:

@@ -12,7 +12,7 @@ SERVICES = ("database", "api", "worker")
 ROUNDS = 2
 """How often each container is killed."""
 
-MOST_SECONDS_DOWN = 3.0
+MAX_SECONDS_DOWN = 3.0
 LOOK_SECONDS = 0.5
 LAST_SHARE = 0.9
 
@@ -63,7 +63,7 @@ class Killing:
                         return
                 self.containers.kill(victim)
                 self.killed.append(victim)
-                self._over.wait(self.draw.uniform(0.0, MOST_SECONDS_DOWN))
+                self._over.wait(self.draw.uniform(0.0, MAX_SECONDS_DOWN))
                 self.containers.start(victim)
         except RuntimeError as error:
             self.error = error

@@ -132,7 +132,7 @@ def test_many_rows_are_drawn_by_content_and_stand_for_all() -> None:
     model = fit(X, t, spec)
     kept = model.augmentation
     assert kept is not None
-    assert kept.functions.size == module.MOST_ROWS
+    assert kept.functions.size == module.MAX_ROWS
     order = np.random.default_rng(0).permutation(1_000)
     again = Augmentation.of(pose(X[order], t[order], spec), model.functions)
     assert again is not None

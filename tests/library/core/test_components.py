@@ -109,7 +109,7 @@ def test_rows_are_as_usual_as_rows_like_them() -> None:
 
 
 def test_of_many_rows_those_not_drawn_say_what_is_usual(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "MOST_ROWS", 50)
+    monkeypatch.setattr(learning, "MAX_ROWS", 50)
     X = heaps(150)
     found = learned(X)
     others = np.setdiff1d(np.arange(150), learning.drawn(X))
@@ -177,7 +177,7 @@ def test_the_same_rows_in_another_order_are_kept() -> None:
 
 
 def test_of_many_rows_some_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "MOST_ROWS", 50)
+    monkeypatch.setattr(learning, "MAX_ROWS", 50)
     X = heaps(200)
     found = learned(X)
     np.testing.assert_array_equal(X[found.rows], found.centres)

@@ -75,7 +75,7 @@ def test_points_in_chunks_have_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     model = fitted("independent")
     whole = contributions(Ready.of(model), NEW, 3)
     monkeypatch.setattr(prediction, "BLOCK_BYTES", 8 * len(model.mean) * 5)
-    monkeypatch.setattr(prediction, "LEAST_ROWS", 1)
+    monkeypatch.setattr(prediction, "MIN_ROWS", 1)
     pieces = contributions(Ready.of(model), NEW, 3)
     np.testing.assert_array_equal(pieces.functions, whole.functions)
     np.testing.assert_allclose(pieces.added, whole.added, rtol=1e-12)

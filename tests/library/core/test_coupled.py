@@ -78,7 +78,7 @@ def test_no_step_from_rest_leads_up() -> None:
 
 
 def test_a_bound_on_the_solves_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coupled, "MOST_SOLVES", 1)
+    monkeypatch.setattr(coupled, "MAX_SOLVES", 1)
     P, t, c, alpha = drawn(scale=1e3)
     assert np.isfinite(settle_coupled(P, t, c, alpha, THEIRS).value)
 

@@ -180,7 +180,7 @@ def inheriting(spec: Spec) -> list[int]:
 @pytest.fixture(autouse=True)
 def few_fits_of_few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM creeps for thousands of steps, and searches fit dozens of times: what is said of a few is said of them all."""
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 20)
+    monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 20)
     monkeypatch.setattr(widths, "GRID", 4)
     monkeypatch.setattr(widths, "SECTIONS", 1)
 

@@ -82,7 +82,7 @@ def test_points_predicted_in_chunks_are_predicted_alike(name: str, monkeypatch: 
     model = fit(X, t, spec_for(likelihood))
     whole = parts(latent(model, X))
     monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
-    monkeypatch.setattr(module, "LEAST_ROWS", 1)
+    monkeypatch.setattr(module, "MIN_ROWS", 1)
     for one, other in zip(parts(latent(model, X)), whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
     alone = [latent(model, X[[n]]).mean[0] for n in range(len(X))]
@@ -284,7 +284,7 @@ def test_a_process_predicted_in_chunks_is_predicted_alike(name: str, monkeypatch
     X = new_points(model)
     whole = parts(latent(model, X))
     monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
-    monkeypatch.setattr(module, "LEAST_ROWS", 1)
+    monkeypatch.setattr(module, "MIN_ROWS", 1)
     for one, other in zip(parts(latent(model, X)), whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
 

@@ -138,7 +138,7 @@ def fitted(source: RowSource, start: State | None = None) -> Model:
 def few_rows_in_each_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows are many more than those that are learned from together, and these more than a block."""
     small = {"ROWS_FOR_SCALES": 80, "ROWS_FOR_STARTS": 60, "ROWS_FOR_FUNCTIONS": (80, 100), "FEWEST_TOGETHER": 150}
-    for name, value in {**small, "ROWS_PER_FUNCTION": 0, "MOST_CELLS": 0}.items():
+    for name, value in {**small, "ROWS_PER_FUNCTION": 0, "MAX_CELLS": 0}.items():
         monkeypatch.setattr(tasks, name, value)
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 100)
 

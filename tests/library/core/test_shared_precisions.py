@@ -31,7 +31,7 @@ from tests.library.core.drawn import (
 )
 
 ACTIVE = (30, 4, 11, 25)
-LEAST_SQUARES = OneAgainstRest(3)
+MIN_SQUARES = OneAgainstRest(3)
 LEFT = 1e-5
 """What an iteration that converges linearly leaves of the precisions."""
 
@@ -73,7 +73,7 @@ def test_the_evidence_of_least_squares_is_the_density_of_all_targets_stacked(cla
 
 def test_latents_of_the_same_targets_have_so_many_times_the_evidence_of_one() -> None:
     one = problem_for(GaussianNoise())
-    several = replace(one, likelihood=LEAST_SQUARES, source=one.source.with_targets(np.tile(one.t[:, None], 3), None))
+    several = replace(one, likelihood=MIN_SQUARES, source=one.source.with_targets(np.tile(one.t[:, None], 3), None))
     alpha, beta = hyperparameters(4, GaussianNoise())
     here = evidence(build(one, ACTIVE, np.zeros(4)), alpha, beta, np.zeros(4))
     there = evidence(build(several, ACTIVE, np.zeros((4, 3))), alpha, beta, np.zeros((4, 3)))
@@ -117,7 +117,7 @@ def test_a_look_sees_each_candidate_as_the_marginal_covariance_of_the_sites_does
 
 @pytest.mark.parametrize("position", range(4))
 def test_sparsity_and_quality_are_those_without_the_function(position: int) -> None:
-    factors, here = found(LEAST_SQUARES)
+    factors, here = found(MIN_SQUARES)
     P, T, alpha = columns_of(factors), factors.problem.t, here.posterior.alpha
     others = np.delete(np.arange(4), position)
     C = marginal_covariance(P[:, others], alpha[others], np.full(len(T), here.beta))
@@ -131,7 +131,7 @@ def test_sparsity_and_quality_are_those_without_the_function(position: int) -> N
 
 @pytest.mark.parametrize("position", range(4))
 def test_a_function_is_worth_what_the_evidence_loses_without_it(position: int) -> None:
-    factors, here = found(LEAST_SQUARES)
+    factors, here = found(MIN_SQUARES)
     kept = np.delete(np.arange(4), position)
     fewer = factors.keeping(kept, here.posterior.mean)
     there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
@@ -139,7 +139,7 @@ def test_a_function_is_worth_what_the_evidence_loses_without_it(position: int) -
 
 
 def test_the_gain_is_what_the_evidence_rises_by_at_the_best_alpha() -> None:
-    factors, here = found(LEAST_SQUARES)
+    factors, here = found(MIN_SQUARES)
     seen = factors.look(here.posterior, here.beta)
     gains, squares = gain(seen.S, seen.Q), mean_square(seen.Q)
     tested = 0

@@ -34,7 +34,7 @@ INNER, FREE, EACH = Sequential(), Independent(), EvidencePerInputWidth()
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM creeps for thousands of steps; what is said of the first 150 is said of them all."""
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 150)
+    monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 150)
 
 
 def classical(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.plans import plan
-from relevance_bayes.plans.approximation import MOST_TERMS
+from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.plans.requests import ApproximationRequest, IgnoredColumn, InputColumn
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.types.errors import InvalidRequestError
@@ -101,5 +101,5 @@ def test_coefficients_of_zero_are_no_function() -> None:
 
 
 def test_terms_have_a_bound() -> None:
-    many: Block = {"x": NumberColumn(np.arange(MOST_TERMS + 1.0)), "c": NumberColumn(np.ones(MOST_TERMS + 1))}
+    many: Block = {"x": NumberColumn(np.arange(MAX_TERMS + 1.0)), "c": NumberColumn(np.ones(MAX_TERMS + 1))}
     assert faults(REQUEST, many)[0][0] == "/dataset_id"

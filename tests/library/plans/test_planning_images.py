@@ -8,7 +8,7 @@ import pytest
 from app.domain.datasets import Dataset
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
-from relevance_bayes.plans.image import MOST_PIXELS
+from relevance_bayes.plans.image import MAX_PIXELS
 from relevance_bayes.plans.requests import ImageRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.summary import ImageSize
@@ -72,4 +72,4 @@ def test_what_is_no_image_or_none_to_tell_is_refused() -> None:
     assert "another unit" in fault(REQUEST, of_pixels(1e-100 * np.eye(9)))[1]
     assert "one colour" in fault(REQUEST, of_pixels(np.full((9, 9), 0.5)))[1]
     assert "at least 8 x 8 pixels, got 7 x 30" in fault(REQUEST, of_pixels(np.eye(7, 30)))[1]
-    assert f"at most {MOST_PIXELS:,} pixels" in fault(REQUEST, replace(IMAGE, image=ImageSize(2000, 2000)))[1]
+    assert f"at most {MAX_PIXELS:,} pixels" in fault(REQUEST, replace(IMAGE, image=ImageSize(2000, 2000)))[1]

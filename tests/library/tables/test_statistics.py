@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.tables.columns import Block, CategoryColumn, ColumnSummary, NumberColumn
-from relevance_bayes.tables.statistics import MOST_CELLS_WAITING, TableStatistics
+from relevance_bayes.tables.statistics import MAX_CELLS_WAITING, TableStatistics
 from relevance_bayes.types.values import ColumnKind
 from tests.domain.small_tables import cut_up, flags, moments, numbers, texts
 
@@ -96,7 +96,7 @@ def test_another_value_name_kind_or_gap_is_another_digest() -> None:
 
 
 def test_more_rows_than_wait_are_as_good_as_few() -> None:
-    values = np.random.default_rng(1).normal(1e6, 1.0, MOST_CELLS_WAITING + 1000)
+    values = np.random.default_rng(1).normal(1e6, 1.0, MAX_CELLS_WAITING + 1000)
     statistics = TableStatistics(("x",), ("number",))
     for piece in np.array_split(values, 7):
         statistics.add({"x": NumberColumn(piece)})

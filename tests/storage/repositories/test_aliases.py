@@ -272,8 +272,8 @@ def test_aliases_are_listed_by_name_page_by_page(versions: OpenUnitOfWork) -> No
 
 
 def test_a_model_has_so_many_aliases_and_no_more(versions: OpenUnitOfWork, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert limits.MOST_ALIASES == 100
-    monkeypatch.setattr(under_test, "MOST_ALIASES", 2)
+    assert limits.MAX_ALIASES == 100
+    monkeypatch.setattr(under_test, "MAX_ALIASES", 2)
     for name in ("a", "b"):
         point(versions, name, 1)
     with pytest.raises(ConflictError, match="2 aliases"):

@@ -95,7 +95,7 @@ def test_names_stand_for_versions_by_number_and_for_the_newest_without(
     with open_uow() as uow:
         known = {name: uow.models.version(*name).id for name in names[:3] + names[4:5]}
         assert uow.models.version_ids(names) == known
-        monkeypatch.setattr(naming, "MOST_AT_ONCE", 2)
+        monkeypatch.setattr(naming, "MAX_AT_ONCE", 2)
         assert uow.models.version_ids(names) == known
         assert uow.models.version_ids([]) == {}
     with open_uow() as uow:

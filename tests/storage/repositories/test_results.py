@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.ports import OpenUnitOfWork
 from app.domain.results import Layer, Piece, Reached
-from app.domain.starts import MOST_STARTS, Claim
+from app.domain.starts import MAX_STARTS, Claim
 from app.storage.repositories import results as under_test
 from app.storage.tables import PredictionPieceRow, PredictionResultRow
 from tests.storage import samples
@@ -124,7 +124,7 @@ def test_a_superseded_start_writes_nothing(open_uow: OpenUnitOfWork, job_id: UUI
 
 
 def test_a_job_that_comes_further_each_time_is_not_given_up(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
-    for attempt in range(2, 2 + 2 * MOST_STARTS):
+    for attempt in range(2, 2 + 2 * MAX_STARTS):
         with open_uow() as uow:
             assert uow.jobs.claim(job_id) == Claim(attempt)
         put(open_uow, job_id, attempt, b"x", Reached(attempt, 0, attempt + 1), attempt=attempt)

@@ -6,7 +6,7 @@ import pytest
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.webhooks import MOST_WEBHOOKS, Webhook, new_secret
+from app.domain.webhooks import MAX_WEBHOOKS, Webhook, new_secret
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
 from tests.storage import samples
@@ -65,7 +65,7 @@ def test_webhooks_are_listed_newest_first_page_by_page(open_uow: OpenUnitOfWork)
 
 
 def test_an_owner_has_so_many_webhooks_and_no_more(open_uow: OpenUnitOfWork) -> None:
-    webhooks = [hook(open_uow) for _ in range(MOST_WEBHOOKS)]
+    webhooks = [hook(open_uow) for _ in range(MAX_WEBHOOKS)]
     with pytest.raises(ConflictError):
         hook(open_uow)
     hook(open_uow, owner=samples.STRANGER)

@@ -134,8 +134,8 @@ def bench(engine: Engine) -> Bench:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of four rows, in pieces of 400 bytes."""
-    monkeypatch.setattr(under_test, "MOST_CELLS_AT_ONCE", 4 * 11)
-    monkeypatch.setattr(under_test, "MOST_BYTES_OF_A_PIECE", 400)
+    monkeypatch.setattr(under_test, "MAX_CELLS_AT_ONCE", 4 * 11)
+    monkeypatch.setattr(under_test, "MAX_BYTES_OF_A_PIECE", 400)
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from app.domain.aliases import MOST_ALIASES
+from app.domain.aliases import MAX_ALIASES
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
@@ -177,7 +177,7 @@ def test_a_challenger_that_leaves_rows_out_is_not_better(duel: Bench, monkeypatc
 
 
 def test_a_model_with_all_the_aliases_it_may_have_gets_no_more(bench: Bench) -> None:
-    for number in range(MOST_ALIASES):
+    for number in range(MAX_ALIASES):
         point(bench, 1, f"a{number}")
     job_id = bench.queued(replace(request_on(bench, table()), version=1))
     assert bench.run(job_id)

@@ -5,7 +5,7 @@ import pytest
 
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, JudgedNumbers, NumberResult, NumberScores
-from app.domain.starts import MOST_STARTS, Claim
+from app.domain.starts import MAX_STARTS, Claim
 from app.services.prediction import JudgedBlock, ServedVersion, judge
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
@@ -82,16 +82,16 @@ def test_one_that_is_handed_back_between_two_blocks_has_not_died(bench: Bench, m
         return judge(version, block)
 
     monkeypatch.setattr("app.worker.scoring.evaluate.judge", last)
-    for _ in range(MOST_STARTS + 1):
+    for _ in range(MAX_STARTS + 1):
         assert not bench.run(job_id)
         bench.stopping.clear()
     job = bench.look(job_id)
-    assert (job.state, job.attempt) == ("running", MOST_STARTS + 1)
+    assert (job.state, job.attempt) == ("running", MAX_STARTS + 1)
 
 
 def test_one_whose_workers_died_each_time_fails(bench: Bench) -> None:
     job_id = bench.evaluation()
-    for number in range(MOST_STARTS):
+    for number in range(MAX_STARTS):
         with bench.open_uow() as uow:
             assert uow.jobs.claim(job_id) == Claim(number + 1)
     assert bench.run(job_id)

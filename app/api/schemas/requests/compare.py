@@ -4,11 +4,11 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from relevance_bayes.types.references import ALIAS_PATTERN, GREATEST_NUMBER, Reference
+from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER, Reference
 from relevance_bayes.types.values import Cell
 
 VersionSelector: TypeAlias = (
-    Annotated[int, Field(ge=1, le=GREATEST_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
+    Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
 )
 """A version of a model that is named elsewhere: its number or an alias."""
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.domain.jobs import LEAST_PRIORITY, MOST_PRIORITY
+from app.domain.jobs import MAX_PRIORITY, MIN_PRIORITY
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 
@@ -12,8 +12,8 @@ NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 Priority = Annotated[
     int,
     Field(
-        ge=LEAST_PRIORITY,
-        le=MOST_PRIORITY,
+        ge=MIN_PRIORITY,
+        le=MAX_PRIORITY,
         description="Of your queued jobs, those of greater priority begin sooner; of the same, in their order. It "
         "is no matter between owners, who take turns by chance.",
     ),

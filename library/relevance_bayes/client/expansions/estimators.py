@@ -10,7 +10,7 @@ from relevance_bayes.client.arrays import Array
 from relevance_bayes.client.expansions.process_kernels import terms_of
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion, refused
 
-MOST_LOG_HEIGHT = 600.0
+MAX_LOG_HEIGHT = 600.0
 """Of a density's peaks, either way."""
 
 
@@ -111,7 +111,7 @@ def _of_density(density: KernelDensity) -> GaussianExpansion:
     shares = np.ones(len(rows)) if given is None else np.asarray(given, np.float64)
     width = sqrt(2.0) * float(density.bandwidth_)
     log_height = -rows.shape[1] * log(sqrt(pi) * width)
-    if abs(log_height) > MOST_LOG_HEIGHT:
+    if abs(log_height) > MAX_LOG_HEIGHT:
         raise refused(f"got a density of {rows.shape[1]} inputs of a height of e^{log_height:.0f}, which is no float64")
     return _expansion(density, (width,), rows, exp(log_height) * shares / shares.sum(), 0.0)
 

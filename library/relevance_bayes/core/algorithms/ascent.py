@@ -35,13 +35,13 @@ SILENT = 1e-9
 SILENCE_COSTS = 1e-9
 """... changes L by less than this share of 1 + |L|."""
 
-MOST_TRIED = 3
+MAX_TRIED = 3
 """Functions on their way out that are tried without before each step."""
 
 LAST = 10.0
 """A step that promises less than so many tolerances is the last: what Newton's method leaves is the square of it."""
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price =
     learned = learns_noise(factors.problem)
     _, greatest_beta = factors.problem.likelihood.start(factors.problem.t)
     lacking = np.zeros_like(here.hessian)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         functions = len(factors.active)
         factors, here = _let_go(factors, here, price)
         if len(factors.active) < functions:
@@ -217,7 +217,7 @@ def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Ev
         if not leaving.any():
             break
         rank = np.where(silent, -np.inf, np.where(leaving, order, np.inf))
-        for worst in np.argsort(rank, kind="stable")[: min(int(leaving.sum()), MOST_TRIED)]:
+        for worst in np.argsort(rank, kind="stable")[: min(int(leaving.sum()), MAX_TRIED)]:
             kept = np.flatnonzero(np.arange(len(excess)) != worst)
             fewer = factors.keeping(kept, here.posterior.mean)
             there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])

@@ -12,7 +12,7 @@ from relevance_bayes.core.types import Array, Indices, Mask
 REMEMBERED = 20
 """Pairs of steps and gradients that stand for the curvature."""
 
-MOST_TRIALS = 20
+MAX_TRIALS = 20
 """Evaluations in one line search."""
 
 HOPELESS = 1e10
@@ -63,7 +63,7 @@ def climbed(
         jac=True,
         method="L-BFGS-B",
         bounds=scipy.optimize.Bounds(box[0][free], box[1][free]),
-        options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": flat, "maxls": MOST_TRIALS},
+        options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": flat, "maxls": MAX_TRIALS},
     )
     return best, value
 

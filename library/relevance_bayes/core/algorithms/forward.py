@@ -18,7 +18,7 @@ from relevance_bayes.core.algorithms.state import State, Walk
 from relevance_bayes.core.basis import Functions, GroupFunctions
 from relevance_bayes.core.problem import Problem
 
-MOST_CELLS = 64_000_000
+MAX_CELLS = 64_000_000
 """Rows times candidates above which kinds are not tried alone: together they take about as long again as all did.
 Eleven jumps in 4,096 values among 13,000 steps, splines and bumps: 74 s and an error of .04, without 38 s and .52."""
 
@@ -30,7 +30,7 @@ PATIENCE = 30.0
 one would not pay for, and what enters makes room for more."""
 
 
-MOST_PER_ROW = 0.5
+MAX_PER_ROW = 0.5
 """Functions a row above which a way is left where the noise is learned: past that it falls to nothing, and an evidence
 without bound pays any price (5 relevant of 1,000 columns, 100 rows: 92 columns in 4 of 12 draws, and no noise)."""
 
@@ -38,7 +38,7 @@ without bound pays any price (5 relevant of 1,000 columns, 100 rows: 92 columns 
 def kinds(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """The dictionaries of each kind, with the small ones; none where there is but one kind, or far too many."""
     dictionaries = problem.candidates.dictionaries
-    if problem.rows * problem.candidates.size > MOST_CELLS:
+    if problem.rows * problem.candidates.size > MAX_CELLS:
         return ()
     small = [functions.size <= max(SMALL * problem.rows, 1) for functions in dictionaries]
     beside = [place for place, is_small in enumerate(small) if is_small]
@@ -94,7 +94,7 @@ def hopeless(problem: Problem, now: Walk) -> bool:
 
 
 def _too_many(problem: Problem, state: State) -> bool:
-    return learns_noise(problem) and len(state.active) > MOST_PER_ROW * problem.rows
+    return learns_noise(problem) and len(state.active) > MAX_PER_ROW * problem.rows
 
 
 def _number(phase: str) -> int:

@@ -14,7 +14,7 @@ from relevance_bayes.core.factors import SPAN, Factors, Look
 from relevance_bayes.core.posterior import with_zero
 from relevance_bayes.core.types import Indices
 
-LEAST_GAIN = 1e-2
+MIN_GAIN = 1e-2
 """Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
 
 CLIMB_SHARE = 0.1
@@ -26,7 +26,7 @@ CLIMB_TOLERANCE = 1e-3
 REST_TOLERANCE = 1e-11
 """... and at the end at this."""
 
-MOST_TRIED = 8
+MAX_TRIED = 8
 """Candidates tried in one look, and ..."""
 
 LARGER_ALPHAS = (1.0, 4.0, 16.0)
@@ -112,7 +112,7 @@ def _pursue(now: Walk, price: Price, iteration: int) -> Walk | None:
         sound = seen.S > SPAN * seen.alone
         explained = np.divide(mean_square(seen.Q), seen.S, out=np.zeros_like(seen.S), where=sound)
         explained[list(factors.active)] = 0.0
-        best = np.argsort(-explained, kind="stable")[:MOST_TRIED].tolist()
+        best = np.argsort(-explained, kind="stable")[:MAX_TRIED].tolist()
         number = next((one for one in best if explained[one] > 0.0 and not factors.spanned(one)), None)
         if number is None:
             break
@@ -126,8 +126,8 @@ def _pursue(now: Walk, price: Price, iteration: int) -> Walk | None:
 
 
 def _promising(seen: Look, active: tuple[int, ...], entry: float) -> Indices:
-    """Candidates outside the model that gain enough beyond what they pay, best first, at most MOST_TRIED."""
+    """Candidates outside the model that gain enough beyond what they pay, best first, at most MAX_TRIED."""
     gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
     gains[list(active)] = 0.0
-    best = np.argsort(-gains, kind="stable")[:MOST_TRIED]
-    return best[gains[best] >= LEAST_GAIN + max(entry, 0.0)]
+    best = np.argsort(-gains, kind="stable")[:MAX_TRIED]
+    return best[gains[best] >= MIN_GAIN + max(entry, 0.0)]

@@ -7,7 +7,7 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.burst import Objective
 from relevance_bayes.core.algorithms.state import State
-from relevance_bayes.core.algorithms.task import MOST_PIVOTS, Task, process_of
+from relevance_bayes.core.algorithms.task import MAX_PIVOTS, Task, process_of
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows, Vectors, bound_gradient, exact
@@ -58,7 +58,7 @@ class InBlocks:
         return reached.value, slope, places
 
 
-def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MOST_PIVOTS) -> Objective:
+def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MAX_PIVOTS) -> Objective:
     """Of the process itself on few rows, or through `pivots` functions where its evidence has no closed form."""
     vectors, through = task.spread(rows, pivots), AtOnce(task, rows)
 

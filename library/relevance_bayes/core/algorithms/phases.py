@@ -22,7 +22,7 @@ from relevance_bayes.core.algorithms.state import Process, State, Termination
 from relevance_bayes.core.algorithms.task import (
     CAUTIOUS,
     GREATEST,
-    MOST_PIVOTS,
+    MAX_PIVOTS,
     PIVOTS_FOR_STARTS,
     RISE,
     Task,
@@ -33,7 +33,7 @@ from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 
-MOST_FUNCTIONS = 512
+MAX_FUNCTIONS = 512
 
 SHORT, LONG, LONGEST = 15, 60, 120
 """Iterations of a burst."""
@@ -54,7 +54,7 @@ def _scales(task: Task, state: State, process: Process) -> State:
     h = task.start(number) if number < last else process.hyperparameters
     cap = max(CAUTIOUS if number <= last else GREATEST, task.begin_cap)
     rows = task.rows_for_starts(state) if number < last else task.rows_for_scales(state)
-    objective = of_process(task, rows, h, PIVOTS_FOR_STARTS if number < last else MOST_PIVOTS)
+    objective = of_process(task, rows, h, PIVOTS_FOR_STARTS if number < last else MAX_PIVOTS)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)
     theta, value = climbed(
         objective,
@@ -91,7 +91,7 @@ def _functions(task: Task, state: State, process: Process) -> State:
         fixed=rows.F,
         alpha=h.alpha,
         least=task.prior.min_gain or task.problem.likelihood.least_gain,
-        most=task.prior.max_functions or MOST_FUNCTIONS,
+        most=task.prior.max_functions or MAX_FUNCTIONS,
     )
     numbers = (int(number) for number in task.first + places[chosen.places])
     found = replace(

@@ -12,7 +12,7 @@ from relevance_bayes.core.integrated import USUAL_LOG_BETA, Integral, Peak, cauc
 from relevance_bayes.core.process import bound_gradient
 from relevance_bayes.core.types import Array, Indices, Mask
 
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 """Rows that the curvature is measured on; that of all grows with their number."""
 
 NUDGE = 1e-3
@@ -98,9 +98,9 @@ def _relevant(task: Task, h: Hyperparameters) -> Mask:
 
 
 def _curvature(task: Task, state: State, process: Process, active: Indices) -> Array:
-    """Minus the Hessian of L in the active entries of theta, by differences of its gradient on at most MOST_ROWS."""
+    """Minus the Hessian of L in the active entries of theta, by differences of its gradient on at most MAX_ROWS."""
     h, vectors = process.hyperparameters, task.vectors(state)
-    rows = task.sample(state, MOST_ROWS)
+    rows = task.sample(state, MAX_ROWS)
     theta = h.packed()
 
     def gradient(place: int, step: float) -> Array:

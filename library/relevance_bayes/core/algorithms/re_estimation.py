@@ -30,7 +30,7 @@ ROUNDING = 1e-6
 LONGEST_STEP = 10.0
 """No logarithm moves by more in one step."""
 
-MOST_ITERATIONS = 5_000
+MAX_ITERATIONS = 5_000
 
 START_NOISE = 0.1
 """Noise variance at the start, as a share of the targets' mean square."""
@@ -84,7 +84,7 @@ class ReEstimation:
         objective = _objective(problem, kept)
         rose = objective - now.state.objective
         rests = rose <= CONVERGED * (1.0 + abs(objective)) and len(factors.active) == len(now.factors.active)
-        ended = Termination.MAX_ITERATIONS if iteration >= MOST_ITERATIONS else None
+        ended = Termination.MAX_ITERATIONS if iteration >= MAX_ITERATIONS else None
         why = end_of(problem, kept) if rests else ended
         return _standing(problem, factors, kept, iteration=iteration, at_rest=rests, termination=why)
 

@@ -18,7 +18,7 @@ Ascent = Literal["inner", "single"]
 
 MOVES = {"inner": inner.step, "single": single.step}
 
-MOST_STEPS_PER_ROW: dict[Ascent, int] = {"inner": 3, "single": 100}
+MAX_STEPS_PER_ROW: dict[Ascent, int] = {"inner": 3, "single": 100}
 """Functions come and go, but seldom so often: the end is MAX_ITERATIONS then."""
 
 FEWEST_ROWS = 100
@@ -52,7 +52,7 @@ class Sequential:
     def step(self, problem: Problem, now: Standing) -> Walk:
         """A move of this ascent; where none is left the next phase, or the end."""
         now = now if isinstance(now, Walk) else self.stand(problem, now.state)
-        if now.state.iteration >= max(problem.rows, FEWEST_ROWS) * MOST_STEPS_PER_ROW[self.ascent]:
+        if now.state.iteration >= max(problem.rows, FEWEST_ROWS) * MAX_STEPS_PER_ROW[self.ascent]:
             last = now if now.state.phase in {None, BACKWARD} else _next(problem, now, BACKWARD)
             return _ended(last, Termination.MAX_ITERATIONS)
         phase = now.state.phase

@@ -11,7 +11,7 @@ from math import exp, inf, log
 import numpy as np
 
 from relevance_bayes.core.algorithms.ascent import ROUNDING, learns_noise, least_alpha, worth
-from relevance_bayes.core.algorithms.inner import LARGER_ALPHAS, LEAST_GAIN, MOST_TRIED
+from relevance_bayes.core.algorithms.inner import LARGER_ALPHAS, MAX_TRIED, MIN_GAIN
 from relevance_bayes.core.algorithms.price import Price
 from relevance_bayes.core.algorithms.state import Walk
 from relevance_bayes.core.evidence import TINY, Evidence, evidence, gain, mean_square, sparsity_and_quality
@@ -19,7 +19,7 @@ from relevance_bayes.core.factors import SPAN, Factors
 from relevance_bayes.core.posterior import with_zero
 from relevance_bayes.core.types import Array
 
-LEAST_RAISE = 1e-8
+MIN_RAISE = 1e-8
 """Nats that it takes to go on with what is in the model."""
 
 LONGEST_STEP = 10.0
@@ -48,15 +48,15 @@ def step(now: Walk, price: Price) -> Walk | None:
             break
     there = _noise(factors, here)
     paid = price.of(len(factors.active)) - price.of(len(now.factors.active))
-    if factors is now.factors and there.value - paid <= now.evidence.value + LEAST_RAISE:
+    if factors is now.factors and there.value - paid <= now.evidence.value + MIN_RAISE:
         return None
     return price.standing(factors, there, iteration=now.state.iteration + 1)
 
 
 def _moves(now: Walk, price: Price) -> list[Move]:
-    """The best, at most MOST_TRIED, by their gain at fixed beta: s and q of all candidates say them all."""
+    """The best, at most MAX_TRIED, by their gain at fixed beta: s and q of all candidates say them all."""
     moves = [*_inside(now, price), *(_outside(now, price) if price.adding else ())]
-    return sorted(moves, key=lambda move: -move.gain)[:MOST_TRIED]
+    return sorted(moves, key=lambda move: -move.gain)[:MAX_TRIED]
 
 
 def _inside(now: Walk, price: Price) -> Iterator[Move]:
@@ -75,7 +75,7 @@ def _inside(now: Walk, price: Price) -> Iterator[Move]:
         if wanted:
             alpha = max(float(s[m] ** 2 / max(squares[m] - s[m], TINY)), float(least[m]))
             gained = rested.latents * _brought(alpha, float(s[m]), float(squares[m])) - float(brings[m])
-            if gained > LEAST_RAISE:
+            if gained > MIN_RAISE:
                 yield Move(number, alpha, gained)
 
 
@@ -87,8 +87,8 @@ def _outside(now: Walk, price: Price) -> Iterator[Move]:
     gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
     gains[list(active)] = 0.0
     squares = mean_square(seen.Q)
-    best = np.argsort(-gains, kind="stable")[:MOST_TRIED]
-    for number in best[gains[best] >= LEAST_GAIN + max(entry, 0.0)]:
+    best = np.argsort(-gains, kind="stable")[:MAX_TRIED]
+    for number in best[gains[best] >= MIN_GAIN + max(entry, 0.0)]:
         if not now.factors.spanned(int(number)):
             alpha = seen.S[number] ** 2 / (squares[number] - seen.S[number])
             yield Move(int(number), float(alpha), float(gains[number]) - entry)

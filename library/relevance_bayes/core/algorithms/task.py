@@ -42,21 +42,21 @@ IRRELEVANT = 30.0
 WIDEST = 12.0
 """Bound of all other logarithms, and ..."""
 
-MOST_BENT = 3.0
+MAX_BENT = 3.0
 """... of the warps, ..."""
 
-LEAST_DISTINCT = 12
+MIN_DISTINCT = 12
 """Distinct values that an input must have for a warp: with fewer it places each of them freely, which no evidence and
 no refit on other rows sees through."""
 
-MOST_UNEQUAL = 7.0
+MAX_UNEQUAL = 7.0
 """... and of the logits of terms."""
 
 LATENT_VARIANCE = 10.0
 """s to begin with where the latent has no units. From 1 the widths of a curved boundary often run away, to a straight
 one of less evidence (Ripley's rows, 100 of 250: log loss .268 against .253)."""
 
-MOST_PIVOTS = 200
+MAX_PIVOTS = 200
 """Functions through which scales are learned where the evidence has no closed form.
 
 Fewer can't tell a process of narrow width from none, and hold the widths up: log loss on rows not seen of one table by
@@ -78,14 +78,14 @@ LINEAR_SD = 3.0
 """Standard deviation of the normal prior on the log of the linear columns' shared precision; its mean is that of d
 columns that together have the variance of the targets."""
 
-MOST_CANDIDATES = 1_000
+MAX_CANDIDATES = 1_000
 
 FEWEST_TOGETHER = 1_000
 ROWS_PER_FUNCTION = 40
 """Everything is learned together on so many rows, and on so many a function: on fewer, vectors that move fit the rows'
 noise (kin40k, 256 functions: RMSE .34 on 1,000 rows, .26 on 6,000, .23 on 10,000)."""
 
-MOST_CELLS = 300_000
+MAX_CELLS = 300_000
 """On a tenth of all rows where that is more, up to so many rows times functions."""
 
 
@@ -247,7 +247,7 @@ class Task:
     def rows_for_functions(self, state: State) -> tuple[Indices, Rows]:
         """The places of candidates among `functions`, and rows, the first of which are theirs."""
         functions, problem = self.functions, self.problem
-        places = subset(functions.centres, problem.t[functions.rows], MOST_CANDIDATES, problem.seed)
+        places = subset(functions.centres, problem.t[functions.rows], MAX_CANDIDATES, problem.seed)
         own = functions.rows[places]
         drawn = problem.sample(_between(ROWS_FOR_FUNCTIONS, problem.rows // 4))
         others = np.isin(drawn.numbers, own, assume_unique=True, invert=True)
@@ -264,7 +264,7 @@ class Task:
 
     def _together(self, state: State) -> int:
         functions = max(1, len(state.active))
-        affordable = min(self.problem.rows // 10, MOST_CELLS // functions)
+        affordable = min(self.problem.rows // 10, MAX_CELLS // functions)
         return max(FEWEST_TOGETHER, ROWS_PER_FUNCTION * functions, affordable)
 
     def bound(self, rows: Rows, vectors: Vectors, h: Hyperparameters, near: Settled | None = None) -> Bound:
@@ -336,7 +336,7 @@ class Task:
     def _warped(self) -> Mask:
         """Which inputs (d,) have enough distinct values for a warp, on few rows that stand for all."""
         some = self.problem.sample(ROWS_FOR_SCALES)
-        return np.array([len(np.unique(column)) >= LEAST_DISTINCT for column in some.X.T])
+        return np.array([len(np.unique(column)) >= MIN_DISTINCT for column in some.X.T])
 
     def box(self, h: Hyperparameters, cap: float) -> tuple[Array, Array]:
         """Least and greatest theta."""
@@ -352,11 +352,11 @@ class Task:
         unit = np.log(self.start(0).input_map.widths)
         low[2 + F : 2 + F + k], high[2 + F : 2 + F + k] = unit - WIDEST, unit + WIDEST
         last = size - len(h.terms.alone)
-        low[2 + F + k : last], high[2 + F + k : last] = -MOST_BENT, MOST_BENT
-        low[last:], high[last:] = -MOST_UNEQUAL, MOST_UNEQUAL
+        low[2 + F + k : last], high[2 + F + k : last] = -MAX_BENT, MAX_BENT
+        low[last:], high[last:] = -MAX_UNEQUAL, MAX_UNEQUAL
         return low, high
 
-    def spread(self, rows: Rows, most: int = MOST_PIVOTS) -> Vectors | None:
+    def spread(self, rows: Rows, most: int = MAX_PIVOTS) -> Vectors | None:
         """Vectors spread over some rows, for scales; None where the evidence of the process itself is at hand."""
         if self.problem.likelihood.conjugate:
             return None

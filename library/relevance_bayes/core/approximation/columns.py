@@ -9,7 +9,7 @@ from relevance_bayes.core.coordinates import RESIDUE, coordinates
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.types import Array, Indices
 
-MOST_COORDINATES = 2_000
+MAX_COORDINATES = 2_000
 COORDINATES_ERROR = 0.01
 """Share of the error wanted that a term may lose in coordinates."""
 
@@ -31,7 +31,7 @@ class Columns:
     @classmethod
     def of(cls, whole: Expansion, error: float) -> "Columns":
         residue = max(np.square(COORDINATES_ERROR * error), RESIDUE)
-        G = coordinates(whole.size, whole.cosines, most=MOST_COORDINATES, residue=float(residue))
+        G = coordinates(whole.size, whole.cosines, most=MAX_COORDINATES, residue=float(residue))
         if len(G) < 2:  # a fit has two rows at least
             G = np.vstack([G, np.zeros(whole.size)])
         if not whole.coefficients.any():

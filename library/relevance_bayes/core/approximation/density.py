@@ -16,7 +16,7 @@ from relevance_bayes.core.trail import Trail
 MASS_COUNTS = 1e4
 """How much more a density's total counts than its shape, before it is made exact."""
 
-LEAST_FALL = 1e-6
+MIN_FALL = 1e-6
 """Of what is missed, that a term has to bring."""
 
 
@@ -58,7 +58,7 @@ def proper_steps(
         slopes = (t - G[:, chosen] @ weights) @ G
         weights = weights / float(shares[chosen] @ weights)
         error = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
-        if error <= found.error or len(chosen) == most or left >= (1.0 - LEAST_FALL) * missed:
+        if error <= found.error or len(chosen) == most or left >= (1.0 - MIN_FALL) * missed:
             break
         chosen, missed = np.append(chosen, slopes.argmax()), left
     rows = np.append(found.rows, np.arange(every.size - few.size) % whole.size)[chosen]

@@ -19,7 +19,7 @@ from relevance_bayes.core.types import Array
 PAST = 0.5
 """Share of the error wanted to which the ways forward lead."""
 
-MOST_WAYS = 5
+MAX_WAYS = 5
 """Ways forward and back; each but the first begins with what the last one left."""
 
 BEYOND = 16
@@ -46,7 +46,7 @@ def pursue(G: Array, t: Array, *, error: float, most: int, met: Met, trail: Trai
     """
     start: Chosen = ()
     best = (inf, 0)
-    for _ in range(MOST_WAYS):
+    for _ in range(MAX_WAYS):
         far = yield from _forward(G, t, start, error=PAST * error, most=2 * most + BEYOND, met=met, trail=trail)
         start, missed = yield from _back(G, t, far, error=error, most=most, met=met, trail=trail)
         reached = (max(missed, error), len(start))

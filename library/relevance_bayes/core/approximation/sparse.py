@@ -28,16 +28,16 @@ from relevance_bayes.core.types import Indices
 WIDER = (1.5, 2.0, 3.0)
 """Multiples of its width that each centre may have as well: two heaps of rows are two wide bumps."""
 
-MOST_CANDIDATES = 8_000
+MAX_CANDIDATES = 8_000
 """Terms above which there are none of these."""
 
-LEAST_ERROR = 1e-5
+MIN_ERROR = 1e-5
 """Of the coordinates' own 1e-6 nothing is left below it."""
 
-SHARE_OF_NOISE, LEAST_NOISE = 0.25, 1e-9
+SHARE_OF_NOISE, MIN_NOISE = 0.25, 1e-9
 """The noise falls so, until the error wanted is reached, or to there."""
 
-MOST_LEARNED = 100
+MAX_LEARNED = 100
 """Terms above which a fit takes long and finds no fewer than the pursuit."""
 
 
@@ -84,7 +84,7 @@ class Path:
         return tuple(told)
 
 
-def approximate(whole: Expansion, *, error: float = LEAST_ERROR, most: int | None = None) -> Approximation:
+def approximate(whole: Expansion, *, error: float = MIN_ERROR, most: int | None = None) -> Approximation:
     """The end of `approximating`, which says the rest."""
     (last,) = deque(approximating(whole, error=error, most=most), maxlen=1)
     if isinstance(last, int):
@@ -93,7 +93,7 @@ def approximate(whole: Expansion, *, error: float = LEAST_ERROR, most: int | Non
 
 
 def approximating(
-    whole: Expansion, *, error: float = LEAST_ERROR, most: int | None = None, trail: Trail | None = None
+    whole: Expansion, *, error: float = MIN_ERROR, most: int | None = None, trail: Trail | None = None
 ) -> Iterator[int | Approximation]:
     """As few terms as reach the `error`, at most `most`; their coefficients are those of least error.
 
@@ -109,11 +109,11 @@ def approximating(
         raise DataError(f"expected at least one term, got {most}")
     candidates = candidates_of(whole)
     seen, path = Columns.of(candidates, error), Path({0: ((), 1.0)})
-    wanted, enough = max(error, LEAST_ERROR), whole.size if most is None else most
+    wanted, enough = max(error, MIN_ERROR), whole.size if most is None else most
     yield from pursue(seen.G, seen.t, error=wanted, most=enough, met=path.met, trail=trail or Trail())
-    if len(path.shortest(wanted, enough)) <= MOST_LEARNED:
+    if len(path.shortest(wanted, enough)) <= MAX_LEARNED:
         noise = wanted / np.sqrt(len(seen.t))
-        while not _learn(seen, noise, path, wanted, enough) and noise > LEAST_NOISE:
+        while not _learn(seen, noise, path, wanted, enough) and noise > MIN_NOISE:
             noise *= SHARE_OF_NOISE
     chosen = np.array(sorted(_confirmed(seen, path, wanted, enough)), np.intp)
     weights = seen.nearest(chosen)
@@ -124,7 +124,7 @@ def approximating(
 
 def candidates_of(whole: Expansion) -> Expansion:
     """The whole's terms, and wider ones on the same centres with coefficients of 0."""
-    return whole.widened(WIDER) if (len(WIDER) + 1) * whole.size <= MOST_CANDIDATES else whole
+    return whole.widened(WIDER) if (len(WIDER) + 1) * whole.size <= MAX_CANDIDATES else whole
 
 
 def _confirmed(seen: Columns, path: Path, wanted: float, enough: int) -> Chosen:

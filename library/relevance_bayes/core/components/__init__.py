@@ -1,6 +1,6 @@
 """Sparse kernel principal components: few rows tell the covariance of all rows' images [TIPPING2001b; SCIENCE 5]."""
 
-from relevance_bayes.core.components.learning import FOLDS, MOST_ROWS, components, drawn, typical_width, usual_densities
+from relevance_bayes.core.components.learning import FOLDS, MAX_ROWS, components, drawn, typical_width, usual_densities
 from relevance_bayes.core.components.space import Components
 
-__all__ = ["FOLDS", "MOST_ROWS", "Components", "components", "drawn", "typical_width", "usual_densities"]
+__all__ = ["FOLDS", "MAX_ROWS", "Components", "components", "drawn", "typical_width", "usual_densities"]

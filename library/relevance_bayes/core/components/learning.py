@@ -19,12 +19,12 @@ from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array, Indices
 
-MOST_ROWS = 2_000
+MAX_ROWS = 2_000
 """Rows that are learned from, drawn by content: each is the target of all others."""
 
 FOLDS = 5
 
-MOST_MEASURED = 10_000
+MAX_MEASURED = 10_000
 """Rows that were not drawn whose log densities are told, drawn by content."""
 
 ROUNDING = 1e-12
@@ -62,12 +62,12 @@ def usual_densities(X: Array, found: Components, *, seed: int = 0, trail: Trail 
     """How many folds are done, from step to step, then the log densities that rows like X (N, d) have, rising.
 
     What was learned from rows speaks better of them than of others like them. So these are the densities of rows that
-    were not drawn, where they are as many, at most `MOST_MEASURED`; else those of drawn rows by components of the
+    were not drawn, where they are as many, at most `MAX_MEASURED`; else those of drawn rows by components of the
     other folds, under the noise that was found. `seed` is that of `found`; `trail` is gone on with where it stands.
     """
     rows = drawn(X, seed)
     if len(X) >= 2 * len(rows):
-        others = by_content(X, np.zeros(len(X)), seed)[len(rows) :][:MOST_MEASURED]
+        others = by_content(X, np.zeros(len(X)), seed)[len(rows) :][:MAX_MEASURED]
         yield FOLDS
         yield np.sort(found.log_density(X[others]))
         return
@@ -103,7 +103,7 @@ def drawn(X: Array, seed: int = 0) -> Indices:
     """The rows that are learned from; raises DataError for what is no table of numbers."""
     if X.ndim != 2 or len(X) < 2 or not np.isfinite(X).all():
         raise DataError(f"expected at least two rows (N, d) of finite numbers, got shape {X.shape}")
-    return subset(X, np.zeros(len(X)), MOST_ROWS, seed)
+    return subset(X, np.zeros(len(X)), MAX_ROWS, seed)
 
 
 def typical_width(X: Array, seed: int = 0) -> float:

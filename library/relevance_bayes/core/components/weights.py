@@ -18,7 +18,7 @@ import scipy
 from relevance_bayes.core.linalg import cholesky, log_determinant, solve_lower
 from relevance_bayes.core.types import Array, Indices
 
-LEAST_GAIN = 1e-2
+MIN_GAIN = 1e-2
 """Nats that a row brings at least that enters."""
 
 CLIMBED = 1e-1
@@ -33,7 +33,7 @@ AT_ONCE = 0.1
 STEPS = 200
 """Changes of one weight each before all change together; each leaves its rounding in H."""
 
-MOST_CLIMBS = 100
+MAX_CLIMBS = 100
 """A climb that is not at rest then goes on at the next step, or is left where it is."""
 
 FLAT = 1e-10
@@ -100,7 +100,7 @@ def _enter(H: Array, w: Array) -> bool:
     for number in range(most):
         found = _Gains.of(H.diagonal(), squares, w, len(H))
         m = int(np.where(w == 0.0, found.nats, -np.inf).argmax())
-        if w[m] != 0.0 or found.nats[m] < LEAST_GAIN:
+        if w[m] != 0.0 or found.nats[m] < MIN_GAIN:
             return number > 0
         w[m] = found.best[m]
         h = H[m].copy()
@@ -118,7 +118,7 @@ def _climb(K: Array, w: Array, noise_variance: float, enough: float) -> None:
     few = Kept(K[np.ix_(kept, kept)], rotated(K[kept]), noise_variance, len(K))
     v = w[kept]
     value = few.value(v)
-    for _ in range(MOST_CLIMBS):
+    for _ in range(MAX_CLIMBS):
         own, told = few.met(v)
         _steps(own, told, v, len(K), enough)
         few.step(v, enough)

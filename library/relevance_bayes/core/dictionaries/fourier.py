@@ -8,7 +8,7 @@ import numpy as np
 from relevance_bayes.core.dictionaries.shapes import Shape
 from relevance_bayes.core.types import Array, Indices
 
-MOST_HARMONICS = 512
+MAX_HARMONICS = 512
 NONE = np.empty(0)
 
 
@@ -34,7 +34,7 @@ class Fourier:
             if len(values) < 2:
                 continue
             period = (values[-1] - values[0]) * (1.0 + 1.0 / (len(values) - 1))
-            h = np.arange(1, (self.harmonics or min(len(values) // 2, MOST_HARMONICS)) + 1)
+            h = np.arange(1, (self.harmonics or min(len(values) // 2, MAX_HARMONICS)) + 1)
             inputs.append(np.full(2 * len(h), k, np.intp))
             origins.append(np.full(2 * len(h), values[0]))
             frequencies.append(np.repeat(h / period, 2))

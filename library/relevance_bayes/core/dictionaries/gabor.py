@@ -12,7 +12,7 @@ from relevance_bayes.core.types import Array, Indices
 FEWEST_VALUES = 4
 """Distinct values that the narrowest wavelet spans."""
 
-MOST_OCTAVES = 8
+MAX_OCTAVES = 8
 
 STEP = 0.5
 """Distance of two neighbours of one scale, in spans."""
@@ -43,7 +43,7 @@ class Gabor:
         if reach == 0.0:
             return GaborFunctions(np.empty((0, X.shape[1])), np.empty(0), np.empty((0, X.shape[1])), np.empty(0))
         values = max(len(np.unique(column)) for column in X.T)
-        octaves = self.octaves or min(max(int(np.log2(values / FEWEST_VALUES)), 1), MOST_OCTAVES)
+        octaves = self.octaves or min(max(int(np.log2(values / FEWEST_VALUES)), 1), MAX_OCTAVES)
         waves = self._waves(X.shape[1])
         centres, spans, frequencies, phases = [], [], [], []
         for span in (reach / 2.0**octave for octave in range(1, octaves + 1)):

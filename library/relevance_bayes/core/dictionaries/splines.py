@@ -9,7 +9,7 @@ import scipy
 from relevance_bayes.core.dictionaries.shapes import Shape
 from relevance_bayes.core.types import Array, Indices
 
-MOST_LEVELS = 10
+MAX_LEVELS = 10
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class BSplines:
             values = np.unique(column)
             if len(values) < 2:
                 continue
-            levels = self.levels or min(max(int(np.log2(len(values))), 1), MOST_LEVELS)
+            levels = self.levels or min(max(int(np.log2(len(values))), 1), MAX_LEVELS)
             for pieces in (2**level for level in range(levels)):
                 h = (values[-1] - values[0]) / pieces
                 # Centres of all whose support, degree + 1 pieces wide, reaches into the range.

@@ -15,7 +15,7 @@ from relevance_bayes.core.posterior import DataTerm, Posterior, Sums, as_columns
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Indices
 
-MOST_NEWTON_STEPS = 100
+MAX_NEWTON_STEPS = 100
 """A log-concave posterior's mode is reached in far fewer."""
 
 SHARES = tuple(0.5**k for k in range(20))
@@ -97,7 +97,7 @@ class LaplaceFactors(MovingFactors):
         weights, sums = start, self.sums(start, beta)
         height = sums.value - 0.5 * float(alpha @ weights**2)
         step = newton_step(sums, weights, alpha)
-        for _ in range(MOST_NEWTON_STEPS):
+        for _ in range(MAX_NEWTON_STEPS):
             promise = float(step @ (sums.slope - alpha * weights))
             if promise <= MODE_TOLERANCE * (1.0 + abs(height)):
                 break

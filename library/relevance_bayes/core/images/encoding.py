@@ -15,7 +15,7 @@ from relevance_bayes.core.images.code import ImageCode
 from relevance_bayes.core.images.levels import LEVELS, Level
 from relevance_bayes.core.images.mosaic import Mosaic
 from relevance_bayes.core.images.standing import Rest
-from relevance_bayes.core.likelihoods.gaussian import LEAST_NOISE
+from relevance_bayes.core.likelihoods.gaussian import MIN_NOISE
 from relevance_bayes.core.types import Array
 
 FEWEST_PIXELS = 8
@@ -30,7 +30,7 @@ FINE = 0.005
 NORMAL_MAD = 0.6745
 """The median of |z|, z normal."""
 
-MOST_ROUNDS = 6
+MAX_ROUNDS = 6
 """Re-estimations of the noise, each with functions on the way forward and back ..."""
 
 NOISE_RESTS = 0.02
@@ -40,7 +40,7 @@ MOVES_PER_STEP = 50
 MOVES_PER_REST = 500
 """At least: about ten seconds' work."""
 
-MOST_MOVES_PER_PIXEL = 2
+MAX_MOVES_PER_PIXEL = 2
 
 
 class Phase(StrEnum):
@@ -137,7 +137,7 @@ def _coding(image: Array, goal: Goal, noise_sd: float, levels: tuple[Level, ...]
     mosaic, path, moves = _begun(image, levels, noise_sd**-2, start)
     mosaic.begin(FREE)
     why = Termination.MAX_ITERATIONS
-    while moves + 1 < MOST_MOVES_PER_PIXEL * image.size:
+    while moves + 1 < MAX_MOVES_PER_PIXEL * image.size:
         if mosaic.functions >= goal.most or mosaic.error <= goal.error or not mosaic.move():
             why = Termination.CONVERGED
             break
@@ -153,8 +153,8 @@ def _cleaning(image: Array, noise_sd: float | None, levels: tuple[Level, ...], s
     Its sd is sqrt(|t - P mean|^2/(N - sum gamma)) then [TIPPING2001, eq. 18].
     """
     mosaic, path, moves = _begun(image, levels, (noise_sd or _first_noise(image)) ** -2, start)
-    most, why = MOST_MOVES_PER_PIXEL * image.size, Termination.MAX_ITERATIONS
-    for stage in range(0 if start is None else start.stage, len(WAYS) * (1 if noise_sd else MOST_ROUNDS)):
+    most, why = MAX_MOVES_PER_PIXEL * image.size, Termination.MAX_ITERATIONS
+    for stage in range(0 if start is None else start.stage, len(WAYS) * (1 if noise_sd else MAX_ROUNDS)):
         phase = WAYS[stage % len(WAYS)]
         mosaic.begin(_price(mosaic.candidates, phase))
         while moves < most and mosaic.move():
@@ -224,8 +224,8 @@ def _ended(image: Array, mosaic: Mosaic, path: dict[int, float], phase: Phase, w
 def _first_noise(image: Array) -> float:
     """The median size of the finest differences over that of a normal z: (a - b - c + d)/2 of each four pixels."""
     finest = 0.5 * (image[:-1, :-1] - image[1:, :-1] - image[:-1, 1:] + image[1:, 1:])
-    return max(float(np.median(np.abs(finest))) / NORMAL_MAD, sqrt(LEAST_NOISE) * float(image.std()))
+    return max(float(np.median(np.abs(finest))) / NORMAL_MAD, sqrt(MIN_NOISE) * float(image.std()))
 
 
 def _least_noise(image: Array) -> float:
-    return LEAST_NOISE * float(image.std())
+    return MIN_NOISE * float(image.std())

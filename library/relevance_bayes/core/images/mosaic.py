@@ -14,7 +14,7 @@ from relevance_bayes.core.images.standing import Standing
 from relevance_bayes.core.images.tiles import Move, Tile
 from relevance_bayes.core.types import Array, Mask
 
-LEAST_GAIN = 1e-2
+MIN_GAIN = 1e-2
 """Nats that a move must bring."""
 
 STAYS = 0.8
@@ -41,7 +41,7 @@ MOVES_FOR_ONE_MADE_ANEW = 3
 """To make a function of a tile anew costs a transform, and a move some four."""
 
 JOINT_TOLERANCE = 1e-10
-MOST_JOINT_ITERATIONS = 200
+MAX_JOINT_ITERATIONS = 200
 
 
 class Mosaic:
@@ -172,9 +172,9 @@ class Mosaic:
             gains = self._paid()
             best = gains.max(axis=0)
             number = int(best.argmax())
-            if self._shifted(max(float(best[number]), LEAST_GAIN)):
+            if self._shifted(max(float(best[number]), MIN_GAIN)):
                 continue
-            if best[number] < LEAST_GAIN:
+            if best[number] < MIN_GAIN:
                 return False
             number = self._next(best, number)
             tile = self.tiles[number]
@@ -190,7 +190,7 @@ class Mosaic:
     def _next(self, best: Array, number: int) -> int:
         """The tile to settle or to move in, where `number` seems to gain most."""
         last = self._last
-        if not self._stale[number] or self._stale[last] or best[last] < max(STAYS * best[number], LEAST_GAIN):
+        if not self._stale[number] or self._stale[last] or best[last] < max(STAYS * best[number], MIN_GAIN):
             return number
         apart = np.abs(self._corners - self._corners[last]).max(axis=1)
         beside = np.where((apart <= self.tiles[last].level.inner) & (best > best[last]), best, -np.inf)
@@ -262,7 +262,7 @@ class Mosaic:
         operator = scipy.sparse.linalg.LinearOperator(
             (R + 1, R + 1), matvec=lambda v: root * applied(root * v), dtype=np.float64
         )
-        found, _ = scipy.sparse.linalg.cg(operator, root * missing, rtol=JOINT_TOLERANCE, maxiter=MOST_JOINT_ITERATIONS)
+        found, _ = scipy.sparse.linalg.cg(operator, root * missing, rtol=JOINT_TOLERANCE, maxiter=MAX_JOINT_ITERATIONS)
         change = root * np.asarray(found, np.float64)
         self._image_left = y - P.sum(change[:R]) - change[R]
         self.constant += float(change[R])

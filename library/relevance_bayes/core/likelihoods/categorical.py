@@ -13,7 +13,7 @@ from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.likelihoods.temperature import Temperature, tempered
 from relevance_bayes.core.types import Array, ForRows
 
-MOST_STEPS = 60
+MAX_STEPS = 60
 SETTLED = 1e-12
 """Newton's steps for the bound's own parameters, and the change of a probability below which they rest."""
 
@@ -81,7 +81,7 @@ class Categorical(LikelihoodBase):
             return p, 0.5 * (v * a * a).sum(axis=1) + total
 
         p, value = bounded(a)
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             left = p - a
             if float(np.abs(left).max(initial=0.0)) < SETTLED:
                 break

@@ -11,13 +11,13 @@ from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
 from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
 from relevance_bayes.core.types import Array, ForRows
 
-GREATEST_LOG_RATE = 300.0
+MAX_LOG_RATE = 300.0
 """No rate is computed beyond its exponential, so that nothing overflows."""
 
 LARGEST_COUNT = 2.0**53
 """Up to here every whole number is a float64."""
 
-MOST_NEWTON_STEPS = 100
+MAX_NEWTON_STEPS = 100
 LOG_WEIGHTS = np.log(WEIGHTS) + 0.5 * np.log(2.0 * np.pi) + 0.5 * POINTS**2
 
 CELLS = 2**22
@@ -64,7 +64,7 @@ class CountPrediction(NumberPrediction):
         counts = np.maximum(np.round(t), 0.0)
         m, v = self.latent.mean, np.maximum(self.latent.variance, 1e-12)
         f = np.minimum(m, np.log(counts + 1.0))
-        for _ in range(MOST_NEWTON_STEPS):
+        for _ in range(MAX_NEWTON_STEPS):
             lam, g = self.likelihood.sites(counts, f, 1.0)
             step = np.clip((g - (f - m) / v) / (np.maximum(lam, 0.0) + 1.0 / v), -1.0, 1.0)
             f = f + step

@@ -17,7 +17,7 @@ from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
-LEAST_NOISE = 1e-6
+MIN_NOISE = 1e-6
 """The learned noise sd stops at this share of the targets' root mean square: without a floor a line without noise has
 no greatest evidence."""
 
@@ -131,7 +131,7 @@ def standard_ends(probability: float) -> tuple[float, float]:
 def noise_range(t: Array) -> tuple[float, float]:
     """The precision of noise as large as the targets t (N,), and that of the least noise."""
     square = float(np.mean(t**2)) or 1.0
-    return 1.0 / square, 1.0 / (LEAST_NOISE**2 * square)
+    return 1.0 / square, 1.0 / (MIN_NOISE**2 * square)
 
 
 def noise_sd_of(beta: ForRows) -> float:

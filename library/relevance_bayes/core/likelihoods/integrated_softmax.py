@@ -30,7 +30,7 @@ PLACES = np.arange(-4.0, 7.01, 0.6)
 CELLS = 2**17
 """Numbers of one array at most: rows are integrated so many at a time."""
 
-MOST_EXPONENT = 700.0
+MAX_EXPONENT = 700.0
 """e to this is still a number."""
 
 TINY = float(np.finfo(float).tiny)
@@ -89,7 +89,7 @@ def _integrated(mean: Array, sd: Array, *, narrow: bool) -> Array:
 
 def _over_gaussian(y: Array, sd: Array) -> tuple[Array, Array]:
     """F and p at y (N, K, n), by Gumbel's own."""
-    e = np.exp(np.minimum(sd[..., None] * GAUSSIAN_POINTS - y[..., None], MOST_EXPONENT))
+    e = np.exp(np.minimum(sd[..., None] * GAUSSIAN_POINTS - y[..., None], MAX_EXPONENT))
     gumbel = np.exp(-e)
     return gumbel @ GAUSSIAN_WEIGHTS, (e * gumbel) @ GAUSSIAN_WEIGHTS
 

@@ -20,7 +20,7 @@ STRAIGHT = 30.0
 """e^x is continued as a straight line from here: a search that steps too far still finds numbers to come back from, and
 a noise sd of 3e-7 times the mean one lies on this side."""
 
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """Squares below this share of their mean are raised to it where a search begins."""
 
 
@@ -48,7 +48,7 @@ class LogVariance(NumberLikelihood):
 
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:
         """The logarithms of the squares: sites of precision 1/2 [HARVEY1976]."""
-        return np.log(np.maximum(t, LEAST_SHARE * t.mean())), np.zeros(len(t))
+        return np.log(np.maximum(t, MIN_SHARE * t.mean())), np.zeros(len(t))
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,)."""

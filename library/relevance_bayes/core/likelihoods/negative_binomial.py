@@ -9,7 +9,7 @@ import scipy
 
 from relevance_bayes.core.likelihoods.base import ShapeParameter
 from relevance_bayes.core.likelihoods.bernoulli import expected_softplus
-from relevance_bayes.core.likelihoods.counts import GREATEST_LOG_RATE, CountLikelihood
+from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood
 from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
@@ -35,7 +35,7 @@ class NegativeBinomial(CountLikelihood):
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log Gamma(t + k) / (Gamma(k) t!) + t (f - log k) - (t + k) log(1 + e^f/k), k the dispersion."""
         k = self.shape_or_first
-        odds = np.minimum(f, GREATEST_LOG_RATE) - np.log(k)
+        odds = np.minimum(f, MAX_LOG_RATE) - np.log(k)
         constant = scipy.special.gammaln(t + k) - scipy.special.gammaln(k) - scipy.special.gammaln(t + 1.0)
         return np.asarray(constant + t * odds - (t + k) * np.logaddexp(0.0, odds))
 
@@ -79,7 +79,7 @@ class NegativeBinomial(CountLikelihood):
 
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
         """With E mu = e^(m + v/2) and E mu^2 = (E mu)^2 e^v: E mu, E mu + E mu^2 / k and E mu^2 - (E mu)^2."""
-        rate = xp.exp(xp.minimum(mean + 0.5 * variance, 0.5 * GREATEST_LOG_RATE))
-        bounded = xp.minimum(variance, 0.5 * GREATEST_LOG_RATE)
+        rate = xp.exp(xp.minimum(mean + 0.5 * variance, 0.5 * MAX_LOG_RATE))
+        bounded = xp.minimum(variance, 0.5 * MAX_LOG_RATE)
         square = xp.square(rate)
         return rate, rate + square * xp.exp(bounded) / self.shape_or_first, square * xp.expm1(bounded)

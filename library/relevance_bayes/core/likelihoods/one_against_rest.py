@@ -14,7 +14,7 @@ from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.likelihoods.temperature import Temperature, fitted_temperature, temperature_of
 from relevance_bayes.core.types import Array, ForRows
 
-LEAST_NOISE = 0.08
+MIN_NOISE = 0.08
 """The noise's sd about zeros and ones is at least this, however rare each of many classes is. Without a bound rows of
 classes that can be separated are fitted without noise, by kernels far too narrow, and half-way between two of fifty
 such classes the most probable had .99 in the median; with it, .5 to .7, by half as many functions."""
@@ -61,7 +61,7 @@ class OneAgainstRest(LikelihoodBase):
     def start(self, t: Array) -> tuple[float, float]:
         """The noise precision beta to begin with, and its greatest value: zeros and ones are no measurements."""
         least, _ = noise_range(t)
-        return least, max(least, 1.0 / LEAST_NOISE**2)
+        return least, max(least, 1.0 / MIN_NOISE**2)
 
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:
         """Anywhere: its sites don't depend on the latent."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.counts import GREATEST_LOG_RATE, CountLikelihood, CountPrediction
+from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood, CountPrediction
 from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
@@ -35,7 +35,7 @@ class PoissonPrediction(CountPrediction):
         m, sd, shape = self.latent.mean, np.sqrt(self.latent.variance), count + 1.0
         answer = np.empty(len(m))
         narrow = sd * np.sqrt(shape) < 1.0
-        rates = np.exp(np.minimum(m[narrow, None] + sd[narrow, None] * Z, GREATEST_LOG_RATE))
+        rates = np.exp(np.minimum(m[narrow, None] + sd[narrow, None] * Z, MAX_LOG_RATE))
         answer[narrow] = scipy.special.gammaincc(shape[narrow, None], rates) @ SHARES
         wide = ~narrow
         a = shape[wide, None]
@@ -79,9 +79,9 @@ class Poisson(CountLikelihood):
 
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
         """E = e^(f + v/2) = E Var(t | f), and E^2 (e^v - 1)."""
-        rate = xp.exp(xp.minimum(mean + 0.5 * variance, GREATEST_LOG_RATE))
-        steep = rate * xp.expm1(xp.minimum(variance, GREATEST_LOG_RATE))
-        return rate, rate, rate * xp.minimum(steep, exp(GREATEST_LOG_RATE))
+        rate = xp.exp(xp.minimum(mean + 0.5 * variance, MAX_LOG_RATE))
+        steep = rate * xp.expm1(xp.minimum(variance, MAX_LOG_RATE))
+        return rate, rate, rate * xp.minimum(steep, exp(MAX_LOG_RATE))
 
     def cumulative(self, t: Array, f: Array) -> Array:
         """P(g >= e^f), g ~ Gamma(t + 1)."""
@@ -93,4 +93,4 @@ class Poisson(CountLikelihood):
 
 
 def _rate(f: Array) -> Array:
-    return np.exp(np.minimum(f, GREATEST_LOG_RATE))
+    return np.exp(np.minimum(f, MAX_LOG_RATE))

@@ -18,7 +18,7 @@ from relevance_bayes.core.types import Array, ForRows
 FIRST_DOF = 4.0
 """Degrees of freedom to begin with, and ..."""
 
-LEAST_DOF, MOST_DOF = 2.1, 200.0
+MIN_DOF, MAX_DOF = 2.1, 200.0
 """... their bounds where they are learned: below, the variance is not worth its name; above, noise is Gaussian."""
 
 NEGLIGIBLE = 40.0
@@ -27,7 +27,7 @@ NEGLIGIBLE = 40.0
 REACH = 12.0
 """... and by how much further log tau goes down, for observations that lie so far out."""
 
-MOST_NEWTON_STEPS = 60
+MAX_NEWTON_STEPS = 60
 SETTLED = 1e-10
 
 Dof: TypeAlias = Literal["learned"] | float
@@ -50,7 +50,7 @@ class HeavyTailedPrediction(NumberPrediction):
         shares = np.exp(log_shares)
         wanted, side = max(probability, 1.0 - probability), np.sign(probability - 0.5)
         x = np.zeros(len(self.mean))
-        for _ in range(MOST_NEWTON_STEPS):
+        for _ in range(MAX_NEWTON_STEPS):
             z = x[:, None] / sds
             step = (wanted - scipy.special.ndtr(z) @ shares) / (
                 (np.exp(-0.5 * z**2) / sds) @ shares / np.sqrt(2.0 * pi)
@@ -111,11 +111,11 @@ class StudentT(NumberLikelihood):
         if self.degrees_of_freedom != "learned":
             return self
         squares = beta * ((t - f) ** 2 + v)
-        if _dof_slope(LEAST_DOF, squares) <= 0.0:
-            return replace(self, degrees_of_freedom=LEAST_DOF)
-        if _dof_slope(MOST_DOF, squares) >= 0.0:
-            return replace(self, degrees_of_freedom=MOST_DOF)
-        dof = float(scipy.optimize.brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12))
+        if _dof_slope(MIN_DOF, squares) <= 0.0:
+            return replace(self, degrees_of_freedom=MIN_DOF)
+        if _dof_slope(MAX_DOF, squares) >= 0.0:
+            return replace(self, degrees_of_freedom=MAX_DOF)
+        dof = float(scipy.optimize.brentq(_dof_slope, MIN_DOF, MAX_DOF, args=(squares,), rtol=1e-12))
         return replace(self, degrees_of_freedom=dof)
 
     def noise(self, beta: ForRows) -> float | None:

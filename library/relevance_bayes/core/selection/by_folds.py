@@ -10,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.task import MOST_PIVOTS, ROWS_FOR_SCALES
+from relevance_bayes.core.algorithms.task import MAX_PIVOTS, ROWS_FOR_SCALES
 from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import Split
@@ -124,7 +124,7 @@ def work(spec: Spec, rows: int) -> float:
     several = any(isinstance(one, KernelBasis) and isinstance(one.width, EvidencePerInputWidth) for one in spec.basis)
     evaluations = EVALUATIONS_PER_INPUT if several else EVALUATIONS
     some = min(rows, ROWS_FOR_SCALES)
-    functions = some if spec.likelihood.conjugate else min(some, MOST_PIVOTS)
+    functions = some if spec.likelihood.conjugate else min(some, MAX_PIVOTS)
     times = 1 if spec.likelihood.conjugate else spec.likelihood.latents
     return float(times * evaluations * some * functions)
 

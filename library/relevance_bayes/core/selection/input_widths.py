@@ -37,17 +37,17 @@ STARTS = (0.5, 0.75, 1.0)
 """d/width^2, in units of the inputs' variance. From wider ones (.25 and less) Friedman 1 ended 35 nats lower; from
 narrower ones (2) Friedman 3 ended 20 nats higher with twice the functions, and fitted worse."""
 
-MOST_FUNCTIONS = 30
+MAX_FUNCTIONS = 30
 """A fit on the way to the widths stops to grow at so many: at widths that are not found yet more take noise for
 structure, which the widths then follow."""
 
 ITERATIONS = 30
 """Of the climb between two choices of functions."""
 
-LEAST_RISE = 1.0
+MIN_RISE = 1.0
 """Nats by which a round has to raise the objective for another one to follow, ..."""
 
-MOST_ROUNDS = 12
+MAX_ROUNDS = 12
 """... and how many there are."""
 
 NARROWER, WIDER = 4.5, 12.0
@@ -72,7 +72,7 @@ def input_widths(
 ) -> Generator[Step, None, tuple[float, ...]]:
     """The widths (d,) of the dictionary at `place` of the spec; `at` gives the spec with some fixed.
 
-    From each start rounds of a choice and a climb, until one raises the objective by less than LEAST_RISE; the best.
+    From each start rounds of a choice and a climb, until one raises the objective by less than MIN_RISE; the best.
     """
     spread = rows.X.std(axis=0)
     spread[spread == 0.0] = 1.0
@@ -86,7 +86,7 @@ def input_widths(
         start = spread * np.sqrt(inputs / share)
         best = chosen(rows, start, at, trail)
         yield _told(fits := fits + 1)
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             widths = trail.passed()
             if widths is None:
                 widths = raised(best, start, place)[0]
@@ -95,7 +95,7 @@ def input_widths(
             yield _told(fits := fits + 1)
             rose = there.objective - best.objective
             best = there if rose > 0.0 else best
-            if rose < LEAST_RISE:
+            if rose < MIN_RISE:
                 break
         ends.append(best)
     best = max(ends, key=lambda end: end.objective)
@@ -131,7 +131,7 @@ def _told(fits: int) -> Step:
 
 
 def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], trail: Trail) -> Round:
-    """A fit at widths (d,), to its end or until it has grown to MOST_FUNCTIONS."""
+    """A fit at widths (d,), to its end or until it has grown to MAX_FUNCTIONS."""
     spec = _growing(at(tuple(map(float, widths))))
     problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
     fitting = trail.standings(problem, spec)
@@ -139,7 +139,7 @@ def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], t
     functions = len(walk.state.active)
     for now in fitting:
         walk = walking(problem, now)
-        if functions < len(walk.state.active) >= MOST_FUNCTIONS:
+        if functions < len(walk.state.active) >= MAX_FUNCTIONS:
             break
         functions = len(walk.state.active)
     return Round(widths, problem, walk, _objective(problem, walk))

@@ -14,7 +14,7 @@ from relevance_bayes.core.prediction import latent, prior_variance, scores, whit
 from relevance_bayes.core.selection.rows import Rows
 from relevance_bayes.core.types import Array, ForRows
 
-MOST_ROWS = 5_000
+MAX_ROWS = 5_000
 """So many rows are enough for one number; on more, shares are of the posterior covariance, by blocks."""
 
 TOLD = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
@@ -39,7 +39,7 @@ def with_temperature(model: Model, rows: Rows) -> Model:
     """With the temperature of rows that are predicted without themselves, where that has a closed form."""
     if not isinstance(model.likelihood, OneAgainstRest):
         return model
-    some = rows.take(subset(rows.X, rows.t, MOST_ROWS, 0))
+    some = rows.take(subset(rows.X, rows.t, MAX_ROWS, 0))
     return replace(model, likelihood=model.likelihood.with_temperature(some.t, *_without(model, some, 0.0)))
 
 
@@ -58,7 +58,7 @@ def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
 
 
 def _is_small(model: Model, rows: Rows) -> bool:
-    return model.mean.ndim == 1 and len(rows.t) <= MOST_ROWS
+    return model.mean.ndim == 1 and len(rows.t) <= MAX_ROWS
 
 
 def _left(model: Model, X: Array, noise: Array) -> Array:

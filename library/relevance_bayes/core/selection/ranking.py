@@ -22,7 +22,7 @@ from relevance_bayes.core.selection.widths import with_width
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.trail import Trail
 
-MOST_CENTRES = 4_000
+MAX_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
 CLEAR = 0.1
@@ -179,7 +179,7 @@ def fitted_to(
     """
     resolved = yield from with_width(rows, spec, folding, on.trail)
     source = rows.blocks(on.threads)
-    centres = Sampler(source, spec.seed).sample(MOST_CENTRES)
+    centres = Sampler(source, spec.seed).sample(MAX_CENTRES)
     inherited = None if earlier is None else _kernel_functions(earlier)
     problem = pose_rows(source, resolved, centres=centres, inherited=inherited, noise_sd=rows.noise_sd)
     on.check(problem, resolved)

@@ -38,7 +38,7 @@ smooths classes away (Ripley's mixture: log loss .270 against .258)."""
 AS_NEAR = 0.5
 """The same where squares are compared, which say less from row to row."""
 
-LEAST_DENSITY = 0.25
+MIN_DENSITY = 0.25
 """Nats a row by which a width may lie behind the best log density and still be the best by squares: a noise that fell
 to nothing is none. Friedman 1: of the SVM's error 1.18 by densities, 1.03 by squares (but 2.8 nats, against .75), 1.04
 and .75 by both; Friedman 2 and sinc .88, .81 and .85 by both, .91, .81 and .89 by densities."""
@@ -53,7 +53,7 @@ a wave of many periods without noise seemed to be nothing but noise."""
 GOLDEN = 0.381966
 """How far golden section goes from the best into the longer side: 2 less the golden ratio."""
 
-MOST_ROWS_SEARCHED = 1_000
+MAX_ROWS_SEARCHED = 1_000
 """The width is looked for on at most so many rows, drawn by content."""
 
 
@@ -75,7 +75,7 @@ Scoring = Callable[[Spec], Generator[None, None, Score]]
 
 
 def with_width(rows: Rows, spec: Spec, folding: Folding, trail: Trail) -> Generator[Step, None, Spec]:
-    """The spec with its one searched width found, on at most MOST_ROWS_SEARCHED rows; its trail is that width."""
+    """The spec with its one searched width found, on at most MAX_ROWS_SEARCHED rows; its trail is that width."""
     places = searched(spec)
     if not places:
         return spec
@@ -91,7 +91,7 @@ def with_width(rows: Rows, spec: Spec, folding: Folding, trail: Trail) -> Genera
     if known is not None:
         return fixed(tuple(known.tolist()) if isinstance(basis.width, EvidencePerInputWidth) else float(known[0]))
     begun = trail.place
-    some = subset(rows.X, rows.t, MOST_ROWS_SEARCHED, spec.seed)
+    some = subset(rows.X, rows.t, MAX_ROWS_SEARCHED, spec.seed)
     fewer = rows.take(some)
     if isinstance(basis.width, EvidencePerInputWidth):
         widths = yield from input_widths(fewer, place, fixed, trail)
@@ -124,7 +124,7 @@ def _search(
 
     def fair() -> list[float]:
         densities = {place: float(known[place].density.mean()) for place in known}
-        return [place for place in known if densities[place] >= max(densities.values()) - LEAST_DENSITY]
+        return [place for place in known if densities[place] >= max(densities.values()) - MIN_DENSITY]
 
     def best() -> float:
         return max(fair(), key=lambda place: float(known[place].ranked.mean()))

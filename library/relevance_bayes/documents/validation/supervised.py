@@ -19,7 +19,7 @@ from relevance_bayes.core.likelihoods import (
     OneAgainstRest,
 )
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.per_class import LEAST_CLASSES, PerClass
+from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import Pool, members_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.documents.models import SupervisedPredictor
@@ -101,8 +101,8 @@ def _of_classes(learned: PerClass, target: EncodedTarget) -> Iterator[Fault]:
     """One model for each of three classes at least, learned from the same rows."""
     likelihood, first = learned.likelihood, learned.members[0]
     yield from likelihood_faults(likelihood, "/model/likelihood", len(target.classes))
-    if len(target.classes) < LEAST_CLASSES or len(learned.members) != len(target.classes):
-        expected = f"one for each of {LEAST_CLASSES} classes at least"
+    if len(target.classes) < MIN_CLASSES or len(learned.members) != len(target.classes):
+        expected = f"one for each of {MIN_CLASSES} classes at least"
         got = f"got {len(learned.members)} for {len(target.classes)}"
         yield Fault(f"Expected models of classes, {expected}; {got}.", "/model/members")
     for place, member in enumerate(learned.members):

@@ -6,9 +6,9 @@ from relevance_bayes.plans.requests.approximation import ApproximationPlan, Appr
 from relevance_bayes.plans.requests.components import ComponentsPlan, ComponentsRequest
 from relevance_bayes.plans.requests.image import ImagePlan, ImageRequest
 from relevance_bayes.plans.requests.supervised import (
-    LEAST_FOLDS,
+    MAX_FOLDS,
     MAX_SCORE_LOSSES,
-    MOST_FOLDS,
+    MIN_FOLDS,
     AutomaticPrior,
     BasisChoice,
     Effort,
@@ -31,9 +31,9 @@ TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest | ImageReq
 TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan | ComponentsPlan
 
 __all__ = [
-    "LEAST_FOLDS",
+    "MAX_FOLDS",
     "MAX_SCORE_LOSSES",
-    "MOST_FOLDS",
+    "MIN_FOLDS",
     "ApproximationPlan",
     "ApproximationRequest",
     "AutomaticPrior",

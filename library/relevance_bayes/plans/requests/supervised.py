@@ -60,8 +60,8 @@ MAX_SCORE_LOSSES: dict[Prefer, float] = {"accuracy": 0.01, "small": 0.05}
 """Nats a row of its score that a pool may lose by its reduction to few functions."""
 
 
-LEAST_FOLDS = 2
-MOST_FOLDS = 20
+MIN_FOLDS = 2
+MAX_FOLDS = 20
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Validation:
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    folds: int = field(default=5, metadata={"ge": LEAST_FOLDS, "le": MOST_FOLDS})
+    folds: int = field(default=5, metadata={"ge": MIN_FOLDS, "le": MAX_FOLDS})
 
 
 @dataclass(frozen=True)

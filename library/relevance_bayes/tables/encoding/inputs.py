@@ -17,7 +17,7 @@ LARGEST = 1e75
 FEW_COLUMNS = 8
 """Up to so many are computed with down the rows: a loop over each row's few would cost more than its sums."""
 
-MOST_CATEGORIES_NAMED = 20
+MAX_CATEGORIES_NAMED = 20
 
 
 def encode_inputs(encoding: InputEncoding, block: Block) -> tuple[Array, tuple[Fault, ...]]:
@@ -137,6 +137,6 @@ def _gap_fault(name: str, row: int) -> Fault:
 
 
 def _listed(categories: tuple[str, ...]) -> str:
-    named = ", ".join(quoted(category) for category in categories[:MOST_CATEGORIES_NAMED])
-    more = len(categories) - MOST_CATEGORIES_NAMED
+    named = ", ".join(quoted(category) for category in categories[:MAX_CATEGORIES_NAMED])
+    more = len(categories) - MAX_CATEGORIES_NAMED
     return f"{named} and {more} more" if more > 0 else named

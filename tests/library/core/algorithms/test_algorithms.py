@@ -33,7 +33,7 @@ each_likelihood = pytest.mark.parametrize("likelihood", EVERY.values(), ids=EVER
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM creeps for thousands of steps; what is said of the first 15 is said of them all."""
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 15)
+    monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 15)
 
 
 def posed(

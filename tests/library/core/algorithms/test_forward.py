@@ -102,7 +102,7 @@ def test_kinds_are_dictionaries_of_several_functions_by_what_they_are(
 
 
 def test_too_many_candidates_are_not_tried_kind_by_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward, "MOST_CELLS", 1_000)
+    monkeypatch.setattr(forward, "MAX_CELLS", 1_000)
     assert [phase for phase, _ in groupby(state.phase for state in states())] == [FORWARD, BACKWARD]
 
 

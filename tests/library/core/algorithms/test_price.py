@@ -149,7 +149,7 @@ def test_a_phase_is_known_from_the_state_alone(
 
 
 def test_an_end_before_the_second_phase_reports_the_whole_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sequential.MOST_STEPS_PER_ROW, "inner", 0)
+    monkeypatch.setitem(sequential.MAX_STEPS_PER_ROW, "inner", 0)
     monkeypatch.setattr(sequential, "FEWEST_ROWS", 2)
     spec = priced(GaussianNoise())
     problem = posed(GaussianNoise(), spec, seed=0)

@@ -91,7 +91,7 @@ def test_functions_that_say_nothing_are_pruned(update: Update) -> None:
 
 
 def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 2)
+    monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 2)
     spec = spec_for(GaussianNoise(), algorithm=ReEstimation())
     *_, last = iterate(pose(*sinc(30, 0), spec), spec)
     assert last.termination == Termination.MAX_ITERATIONS

@@ -94,7 +94,7 @@ def test_at_the_end_no_function_outside_gains(seed: int) -> None:
     gains = gain(seen.S, seen.Q)
     gains[list(last.state.active)] = 0.0
     copies = seen.S <= SPAN * seen.alone
-    assert gains[~copies].max() < inner.LEAST_GAIN
+    assert gains[~copies].max() < inner.MIN_GAIN
     assert last.state.at_rest
 
 
@@ -107,7 +107,7 @@ def test_few_functions_of_a_noisy_sinc_are_kept(seed: int) -> None:
 
 
 def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sequential.MOST_STEPS_PER_ROW, "inner", 0)
+    monkeypatch.setitem(sequential.MAX_STEPS_PER_ROW, "inner", 0)
     assert fitted(*sinc(30, 0), GaussianNoise()).termination == Termination.MAX_ITERATIONS
 
 

@@ -36,7 +36,7 @@ each = pytest.mark.parametrize("likelihood", SEVERAL.values(), ids=SEVERAL)
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM creeps for thousands of steps; what is said of the first 15 is said of them all."""
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 15)
+    monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 15)
 
 
 def spec_of(likelihood: Likelihood, prior: Prior, algorithm: Algorithm) -> Spec:
@@ -215,7 +215,7 @@ def test_noise_alone_keeps_nothing_and_predicts_about_the_shares_of_the_classes(
 
 def test_the_fixed_point_of_re_estimation_is_where_the_objective_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under Gamma hyperpriors alpha = (K gamma + 2a)/(|mean|^2 + 2b), K numbers of a row counted."""
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 3_000)
+    monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 3_000)
     a, b = 0.3, 0.2
     X, t = ring(20, 0)
     for likelihood in SEVERAL.values():

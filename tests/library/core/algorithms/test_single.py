@@ -103,7 +103,7 @@ def test_a_saddle_is_not_left() -> None:
 
 
 def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sequential.MOST_STEPS_PER_ROW, "single", 0)
+    monkeypatch.setitem(sequential.MAX_STEPS_PER_ROW, "single", 0)
     problem, spec = posed(GaussianNoise(), seed=0, rows=30)
     *_, last = iterate(problem, spec)
     assert last.termination == Termination.MAX_ITERATIONS

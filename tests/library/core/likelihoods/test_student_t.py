@@ -9,7 +9,7 @@ from scipy.stats import t as student
 from relevance_bayes.core.errors import ConstantTargetError
 from relevance_bayes.core.likelihoods import StudentT
 from relevance_bayes.core.likelihoods.predictive import Latent
-from relevance_bayes.core.likelihoods.student_t import LEAST_DOF, MOST_DOF, HeavyTailedPrediction
+from relevance_bayes.core.likelihoods.student_t import MAX_DOF, MIN_DOF, HeavyTailedPrediction
 from relevance_bayes.core.types import Array
 
 TAILS = [2.1, 3.0, 8.0, 60.0, 200.0]
@@ -94,8 +94,8 @@ def test_degrees_of_freedom_are_learned_from_the_rows(dof: float) -> None:
 
 def test_gaussian_noise_has_the_most_degrees_of_freedom_and_wild_noise_the_least() -> None:
     rng, none = np.random.default_rng(1), np.zeros(2_000)
-    assert StudentT().tuned(rng.uniform(-1.0, 1.0, 2_000), none, none, 1.0).degrees_of_freedom == MOST_DOF
-    assert StudentT().tuned(rng.standard_cauchy(2_000), none, none, 1.0).degrees_of_freedom == LEAST_DOF
+    assert StudentT().tuned(rng.uniform(-1.0, 1.0, 2_000), none, none, 1.0).degrees_of_freedom == MAX_DOF
+    assert StudentT().tuned(rng.standard_cauchy(2_000), none, none, 1.0).degrees_of_freedom == MIN_DOF
 
 
 def test_given_degrees_of_freedom_stay() -> None:

@@ -15,7 +15,7 @@ from relevance_bayes.core.prediction import latent, predict
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, Width
 from relevance_bayes.core.selection import Rows, Step, Trained, train
-from relevance_bayes.core.selection.input_widths import MOST_FUNCTIONS, chosen, raised
+from relevance_bayes.core.selection.input_widths import MAX_FUNCTIONS, chosen, raised
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
@@ -166,7 +166,7 @@ def test_a_fit_on_the_way_stops_to_grow() -> None:
     rng = np.random.default_rng(0)
     rows = Rows(rng.standard_normal((120, 2)), rng.standard_normal(120))
     there = chosen(rows, np.full(2, 0.05), fixing(SPECS["noise learned"]), Trail())
-    assert len(there.walk.state.active) == MOST_FUNCTIONS
+    assert len(there.walk.state.active) == MAX_FUNCTIONS
 
 
 def test_the_search_is_told_fit_by_fit() -> None:
@@ -213,4 +213,4 @@ def test_what_starts_with_everything_in_finds_its_widths_by_few() -> None:
     free, held = SPECS["all at once"], SPECS["hyperpriors"]
     narrow = 0.5 * X.std(axis=0) * np.sqrt(X.shape[1])
     few, all_of_them = (chosen(Rows(X, t), narrow, fixing(spec), Trail()).walk.state for spec in (free, held))
-    assert 0 < len(few.active) <= MOST_FUNCTIONS < len(all_of_them.active)
+    assert 0 < len(few.active) <= MAX_FUNCTIONS < len(all_of_them.active)

@@ -15,7 +15,7 @@ from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihoo
 from relevance_bayes.core.prediction import latent, predict, scores
 from relevance_bayes.core.scales import CrossValidationWidth, EvidenceWidth, FixedWidth, Width, width_range
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
-from relevance_bayes.core.selection.widths import AS_GOOD, LEAST_DENSITY, Score, _search, _squares
+from relevance_bayes.core.selection.widths import AS_GOOD, MIN_DENSITY, Score, _search, _squares
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ripley, rows_for, sinc
@@ -282,7 +282,7 @@ def test_a_wave_of_many_periods_without_noise_is_not_taken_for_noise() -> None:
     assert trained.scores["rmse"] < 1e-3
 
 
-@pytest.mark.parametrize(("behind", "wanted"), [(0.9 * LEAST_DENSITY, 0.1), (1.1 * LEAST_DENSITY, 10.0)])
+@pytest.mark.parametrize(("behind", "wanted"), [(0.9 * MIN_DENSITY, 0.1), (1.1 * MIN_DENSITY, 10.0)])
 def test_what_is_nearest_but_much_too_sure_is_not_the_best(behind: float, wanted: float) -> None:
     def losses(width: float) -> Array:
         return np.full(20, 1.0 + (log(width) if width < 5.0 else 1.0))
