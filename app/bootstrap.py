@@ -194,7 +194,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         deliver=courier,
         executor=executor,
         slots=settings.worker_slots,
-        most_of_one_owner=settings.owner_concurrency,
+        max_of_one_owner=settings.owner_concurrency,
         poll_seconds=settings.poll_seconds,
         report_failure=outage.report,
     )

@@ -76,7 +76,7 @@ def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
     plan, folder = plan_supervised(request, _dataset(rows)), TemporaryDirectory()
     with folder as path:
         fit = SupervisedFit.prepare(
-            plan, _dataset(rows), lambda: iter([(0, rows)]), Path(path), most_cells=SETTINGS["max_training_cells"]
+            plan, _dataset(rows), lambda: iter([(0, rows)]), Path(path), max_cells=SETTINGS["max_training_cells"]
         )
         *_, last = results(fit.task, train, Limits(1, None, SETTINGS["max_candidate_cells"]))
     if not isinstance(last, Trained):

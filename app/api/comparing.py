@@ -34,18 +34,18 @@ Row = Mapping[str, object]
 _OPTIONS: TypeAdapter[CompareOptions] = TypeAdapter(CompareOptions)
 
 
-def comparison_json(prediction: ServedVersions, owner: str, reference: Reference, body: bytes, most_rows: int) -> bytes:
+def comparison_json(prediction: ServedVersions, owner: str, reference: Reference, body: bytes, max_rows: int) -> bytes:
     """The whole answer; raises NotFoundError, ConflictError, and what the body is refused for."""
     first = prediction.version(owner, *reference)
     columns_of_a_row = max(MAX_MEMBERS, 2 * len(first.columns))
-    raw = read_json(body, max_columns=columns_of_a_row, others=("with",), max_containers=max_containers(most_rows))
+    raw = read_json(body, max_columns=columns_of_a_row, others=("with",), max_containers=max_containers(max_rows))
     second = _second(prediction, owner, checked(_OPTIONS, raw.others))
     require_one_question(first, second)
     columns: list[tuple[str, ColumnKind]] = [*first.columns]
     columns += [(name, "number") for name in noise_columns(first, second) if has_column(raw, name)]
     block, misfits = typed_block(raw, columns, not_read=first.not_read | second.not_read)
-    if (rows := block_rows(block)) > most_rows:
-        raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
+    if (rows := block_rows(block)) > max_rows:
+        raise TooLargeError(f"The table has {rows} rows, more than {max_rows}; send it in parts.")
     refuse(misfits)
     compared = compare(first, second, block)
     refuse(compared.faults)

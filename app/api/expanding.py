@@ -101,19 +101,19 @@ _AS_IT_IS = frozenset({"", "identity"})
 
 
 class Expander:
-    """Unpacks a body as it comes, to at most `most_bytes`; one without an encoding is passed on as it is.
+    """Unpacks a body as it comes, to at most `max_bytes`; one without an encoding is passed on as it is.
 
     Raises 415 for an encoding that is not known.
     """
 
-    def __init__(self, content_encoding: str, most_bytes: int) -> None:
+    def __init__(self, content_encoding: str, max_bytes: int) -> None:
         self._name = content_encoding.strip().lower()
         self.is_needed = self._name not in _AS_IT_IS
         if self.is_needed and self._name not in _DECODERS:
             expected = ", ".join(ENCODINGS)
             detail = f"Expected a body without Content-Encoding, or with one of {expected}; got {self._name}."
             raise HTTPException(415, detail, {"Accept-Encoding": expected})
-        self._left = self._most = most_bytes
+        self._left = self._most = max_bytes
         self._members = 0
         self._decoder: _Decoder | None = None
         self._begins = b""
@@ -166,9 +166,9 @@ class Expander:
             raise TooLargeError(f"The body unpacks to more than {self._most:,} bytes.")
 
 
-def expanded(body: bytes, content_encoding: str, most_bytes: int) -> bytes:
+def expanded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
     """A whole body unpacked; raises as Expander does."""
-    expander = Expander(content_encoding, most_bytes)
+    expander = Expander(content_encoding, max_bytes)
     if not expander.is_needed:
         return body
     pieces = list(expander.feed(body))

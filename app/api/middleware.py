@@ -49,7 +49,7 @@ class Rules:
     bytes, but for the methods and paths `elsewhere` that see to it themselves; and whether it writes log lines."""
 
     api_key: str | None
-    most_bytes: int
+    max_bytes: int
     elsewhere: frozenset[tuple[str, str]] = frozenset()
     log: bool = True
 
@@ -64,7 +64,7 @@ class Entrance:
     def __init__(self, app: ASGIApp, rules: Rules, fast_paths: Sequence[Shortcut]) -> None:
         self._app = app
         self._fast_paths = fast_paths
-        self._most = rules.most_bytes
+        self._most = rules.max_bytes
         self._elsewhere = rules.elsewhere
         self._key = Key(rules.api_key)
         self._log = rules.log

@@ -53,7 +53,7 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
     expander = Expander(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
     form = OneFile(content_type) if media_type_of(content_type) == FORM else None
     found = None if form is not None else table_format_of(content_type)
-    async with spooled(limits.spool_directory, most_bytes=limits.max_upload_bytes) as file:
+    async with spooled(limits.spool_directory, max_bytes=limits.max_upload_bytes) as file:
         if found is not None and found.is_read_whole:
             file.allow(limits.max_body_bytes)
         announced = request.headers.get("content-length", "")
@@ -109,7 +109,7 @@ def open_table(
     options = replace(options, media_type=upload.media_type)
     table = upload.format.read_table(upload.file, options, declared=declared, limits=most)
     # A cell takes at least one byte of JSON or CSV, so that only packed columns can come to so many.
-    blocks = within(table.blocks, most_rows=limits.max_rows, most_cells=limits.max_upload_bytes)
+    blocks = within(table.blocks, max_rows=limits.max_rows, max_cells=limits.max_upload_bytes)
     return replace(table, blocks=_until_cancelled(blocks))
 
 

@@ -25,7 +25,7 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterat
     """
     written = by_suffix(TABLE_FORMATS, path) or DEFAULT
     with path.open("rb") as opened:
-        file = SpoolFile(opened, most_bytes=path.stat().st_size)
+        file = SpoolFile(opened, max_bytes=path.stat().st_size)
         file.size = path.stat().st_size
         if isinstance(written, RowFormat) and not written.has_names:
             stream = _by_position(written, file, kinds)
@@ -45,7 +45,7 @@ def _table(written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnK
 
 def _by_position(written: RowFormat, file: SpoolFile, kinds: Mapping[str, ColumnKind]) -> TableStream:
     """Rows whose columns are in the order of `kinds`."""
-    expected = Expected(tuple(kinds.items()), None, frozenset(), most_rows=MAX_ROWS, most_bytes=file.size)
+    expected = Expected(tuple(kinds.items()), None, frozenset(), max_rows=MAX_ROWS, max_bytes=file.size)
     read = written.read_rows(file.read(), ReadOptions(), expected, strict=True)
     refuse(read.misfits)
     return TableStream(tuple(kinds), tuple(kinds.values()), iter((read.block,)))

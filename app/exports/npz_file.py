@@ -46,15 +46,15 @@ def write(document: VersionDocument) -> bytes:
     return sink.getvalue()
 
 
-def read(data: bytes, *, most_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
+def read(data: bytes, *, max_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
     """The text of `document.json`, and the arrays by their names, as lists.
 
     Raises MalformedBodyError for what is no such archive, TooLargeError where it would unpack to more than
-    `most_bytes`, InvalidRequestError for an array of another kind.
+    `max_bytes`, InvalidRequestError for an array of another kind.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = dict(_unpacked(archive, most_bytes))
+            members = dict(_unpacked(archive, max_bytes))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise MalformedBodyError("The file can't be read as npz; is it cut off?") from error
     if DOCUMENT_NAME not in members:
@@ -63,11 +63,11 @@ def read(data: bytes, *, most_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
     return text, {name.removesuffix(ENDING): _listed(name, content) for name, content in members.items()}
 
 
-def _unpacked(archive: zipfile.ZipFile, most_bytes: int) -> Iterator[tuple[str, bytes]]:
+def _unpacked(archive: zipfile.ZipFile, max_bytes: int) -> Iterator[tuple[str, bytes]]:
     entries = archive.infolist()
     if len(entries) > MAX_MEMBERS:
         raise TooLargeError(f"The archive has {len(entries):,} members, where {MAX_MEMBERS:,} are the most.")
-    left = most_bytes
+    left = max_bytes
     for entry in entries:
         if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             raise MalformedBodyError(f"{entry.filename!r} is packed in a way that is not read: store or deflate it.")
@@ -76,7 +76,7 @@ def _unpacked(archive: zipfile.ZipFile, most_bytes: int) -> Iterator[tuple[str, 
             content = member.read(left + 1)
         left -= len(content)
         if left < 0:
-            raise TooLargeError(f"The archive unpacks to more than {most_bytes:,} bytes.")
+            raise TooLargeError(f"The archive unpacks to more than {max_bytes:,} bytes.")
         yield entry.filename, content
 
 

@@ -27,7 +27,7 @@ class Arrow(TableFormat, RowFormat, PartsFormat):
         """Batches, joined where they are short."""
         from app.formats.arrow_stream import open_arrow
 
-        return open_arrow(file, declared=declared, most_columns=limits.max_columns)
+        return open_arrow(file, declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Rows of all batches."""

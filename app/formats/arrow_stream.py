@@ -11,7 +11,7 @@ from app.formats.streams import TableStream, check_names, rows_of_a_block
 from relevance_bayes.types.values import ColumnKind
 
 
-def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
     """An Arrow stream as a stream of blocks, by the rules of `open_parquet`; compressed buffers are refused.
 
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column),
@@ -21,15 +21,15 @@ def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_colu
     with reading("file", what):
         buffer = pa.py_buffer(file.mapped())
         check_messages(buffer)
-    return open_batches(buffer, what, declared=declared, most_columns=most_columns)
+    return open_batches(buffer, what, declared=declared, max_columns=max_columns)
 
 
-def open_batches(stream: pa.Buffer, what: str, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+def open_batches(stream: pa.Buffer, what: str, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
     """A stream whose messages were checked as a stream of blocks; `what` it is, where it can't be read."""
     with reading("file", what):
         reader = pa.ipc.open_stream(stream)
         names = tuple(reader.schema.names)
-    check_names(names, most_columns=most_columns)
+    check_names(names, max_columns=max_columns)
     check_types(reader.schema)
     return stream_of(names, _batches(reader, rows_of_a_block(len(names)), what), declared=declared)
 

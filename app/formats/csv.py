@@ -32,7 +32,7 @@ class Csv(TableFormat, RowFormat, PartsFormat):
         """Blocks of lines."""
         from app.formats.csv_stream import open_csv
 
-        return open_csv(file, _by_type(options), declared=declared, most_columns=limits.max_columns)
+        return open_csv(file, _by_type(options), declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Rows below a header."""

@@ -41,7 +41,7 @@ class _Reading:
 
 
 def open_csv(
-    file: BodyFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], most_columns: int
+    file: BodyFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], max_columns: int
 ) -> TableStream:
     """A CSV file that can be sought in as a stream of blocks; what is not said is found out.
 
@@ -49,7 +49,7 @@ def open_csv(
     TooLargeError.
     """
     dialect = find_dialect(file.reader(), options)
-    check_names(dialect.names, most_columns=most_columns, line=dialect.line - 1 if dialect.header else None)
+    check_names(dialect.names, max_columns=max_columns, line=dialect.line - 1 if dialect.header else None)
     batches = text_batches(file, dialect)
     head = _head(batches)
     if not head:

@@ -26,8 +26,8 @@ class Expected:
     columns: Columns
     noise: str | None
     not_read: frozenset[str]
-    most_rows: int
-    most_bytes: int
+    max_rows: int
+    max_bytes: int
 
     def among(self, names: Sequence[str], *, line: int | None = None) -> Columns:
         """The columns to read of a table with these; raises InvalidDataError for missing, unknown and repeated ones."""
@@ -52,13 +52,13 @@ class Expected:
 
     def check_rows(self, rows: int) -> None:
         """Raise TooLargeError for too many rows."""
-        if rows > self.most_rows:
-            raise TooLargeError(f"The table has more rows than {self.most_rows:,}; send it in parts.")
+        if rows > self.max_rows:
+            raise TooLargeError(f"The table has more rows than {self.max_rows:,}; send it in parts.")
 
     def check_bytes(self, size: int) -> None:
         """Raise TooLargeError for too many bytes."""
-        if size > self.most_bytes:
-            raise TooLargeError(f"The body unpacks to more than {self.most_bytes:,} bytes; send it in parts.")
+        if size > self.max_bytes:
+            raise TooLargeError(f"The body unpacks to more than {self.max_bytes:,} bytes; send it in parts.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ class Feather(TableFormat, RowFormat, AssembledFormat):
         """Batches, each unpacked as it is drawn."""
         from app.formats.feather_file import open_feather
 
-        return open_feather(file, declared=declared, most_columns=limits.max_columns)
+        return open_feather(file, declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Rows of all batches."""

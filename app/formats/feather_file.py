@@ -25,15 +25,15 @@ MAX_BYTES_OF_A_BATCH = 2**28
 """A batch is unpacked in memory."""
 
 
-def open_feather(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+def open_feather(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
     """A file as a stream of blocks; raises as `open_arrow` does, and TooLargeError for a batch that is too large."""
     if file.reader().read(len(MARK_OF_STREAM)) == MARK_OF_STREAM:
-        return open_arrow(file, declared=declared, most_columns=most_columns)
+        return open_arrow(file, declared=declared, max_columns=max_columns)
     what = "Feather"
     with reading("file", what):
         stream = _stream_in(pa.py_buffer(file.mapped()))
         _unpacked(stream)
-    return open_batches(stream, what, declared=declared, most_columns=most_columns)
+    return open_batches(stream, what, declared=declared, max_columns=max_columns)
 
 
 def read_feather(body: bytes, expected: Expected) -> ReadRows:

@@ -29,7 +29,7 @@ def open_image(
     read: Callable[[SpoolFile, int], Array],
     *,
     declared: Mapping[str, ColumnKind],
-    most_rows: int,
+    max_rows: int,
 ) -> TableStream:
     """An image of `height` lines of `width` pixels, which `read` reads, as a stream of blocks.
 
@@ -38,7 +38,7 @@ def open_image(
     if declared:
         detail = "An image has no columns whose kinds could be declared."
         raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
-    image = read(file, min(most_rows, MAX_PIXELS))
+    image = read(file, min(max_rows, MAX_PIXELS))
     size = ImageSize(*image.shape)
     return TableStream(IMAGE_COLUMNS, ("number",) * 3, _blocks(image), size)
 
@@ -53,7 +53,7 @@ def _blocks(image: Array) -> Iterator[Block]:
         yield {name: NumberColumn(values) for name, values in zip(IMAGE_COLUMNS, cells, strict=True)}
 
 
-def png_image(file: SpoolFile, most_pixels: int) -> Array:
+def png_image(file: SpoolFile, max_pixels: int) -> Array:
     """Intensities from 0, black, to 1, white (height, width); colours by their luminance (ITU-R 601), opaque.
 
     Raises MalformedBodyError, InvalidDataError, TooLargeError.
@@ -62,17 +62,17 @@ def png_image(file: SpoolFile, most_pixels: int) -> Array:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(file.reader(), formats=("PNG",)) as opened:
-                _check_size(opened.height, opened.width, most_pixels)
+                _check_size(opened.height, opened.width, max_pixels)
                 if opened.mode in DEEP:
                     return np.asarray(opened, np.float64) / 65535.0
                 return np.asarray(opened.convert("L"), np.float64) / 255.0
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise TooLargeError(f"The image has more pixels than {most_pixels:,}.") from error
+        raise TooLargeError(f"The image has more pixels than {max_pixels:,}.") from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         raise MalformedBodyError("The file can't be read as PNG; is it cut off?") from error
 
 
-def npy_image(file: SpoolFile, most_pixels: int) -> Array:
+def npy_image(file: SpoolFile, max_pixels: int) -> Array:
     """Numbers as they are in an array (height, width); raises MalformedBodyError, InvalidDataError, TooLargeError."""
     header = read_npy_header(file.reader())
     shape = header.shape
@@ -80,7 +80,7 @@ def npy_image(file: SpoolFile, most_pixels: int) -> Array:
         hint = " A signal is a table: send its values as a column." if len(shape) == 1 else ""
         kind = np.dtype(header.code)
         raise InvalidDataError(f"Expected an array (height, width) of numbers, got shape {shape} of {kind}.{hint}")
-    _check_size(*shape, most_pixels)
+    _check_size(*shape, max_pixels)
     header.check_file_size(file.size)
     flat = np.frombuffer(file.reader(header.offset).read(), np.dtype(header.code))
     with np.errstate(over="ignore"):
@@ -92,8 +92,8 @@ def npy_image(file: SpoolFile, most_pixels: int) -> Array:
     return numbers
 
 
-def _check_size(height: int, width: int, most_pixels: int) -> None:
+def _check_size(height: int, width: int, max_pixels: int) -> None:
     if height < 1 or width < 1:
         raise InvalidDataError("The image has no pixels.")
-    if height * width > most_pixels:
-        raise TooLargeError(f"The image has {height:,} x {width:,} pixels, where {most_pixels:,} are the most.")
+    if height * width > max_pixels:
+        raise TooLargeError(f"The image has {height:,} x {width:,} pixels, where {max_pixels:,} are the most.")

@@ -29,7 +29,7 @@ class Json(TableFormat, WritableFormat):
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
         """Blocks of a document that is decoded at once."""
-        return json_stream(file.read(), declared=declared, most_columns=limits.max_columns)
+        return json_stream(file.read(), declared=declared, max_columns=limits.max_columns)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
         """The document."""

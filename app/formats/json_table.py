@@ -125,10 +125,10 @@ def typed_block(
     return block, (*cells.faults, *misfits)
 
 
-def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
     """A whole JSON body as a stream of blocks; the kinds are those declared, else found out."""
-    cells = cells_of(read_json(body, max_columns=most_columns))
-    check_names(cells.names, most_columns=most_columns)
+    cells = cells_of(read_json(body, max_columns=max_columns))
+    check_names(cells.names, max_columns=max_columns)
     refuse(cells.faults)
     kinds = kinds_in(cells, declared)
     return TableStream(cells.names, kinds, _blocks(cells, kinds, frozenset(cells.names) - declared.keys()))

@@ -29,11 +29,11 @@ class Line:
     text: bytes
 
 
-def lines_of(body: bytes, most_rows: int) -> list[Line]:
-    """Return the lines of a body that are not blank, and no more of them than tell that they are above `most_rows`."""
+def lines_of(body: bytes, max_rows: int) -> list[Line]:
+    """Return the lines of a body that are not blank, and no more of them than tell that they are above `max_rows`."""
     lines = enumerate(BytesIO(body.removeprefix(b"\xef\xbb\xbf")), start=1)
     filled = ((number, line) for number, line in lines if line.strip())
-    return [Line(number, line) for number, line in islice(filled, most_rows + 1)]
+    return [Line(number, line) for number, line in islice(filled, max_rows + 1)]
 
 
 def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> ReadRows:

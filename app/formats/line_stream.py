@@ -22,16 +22,14 @@ Group = tuple[int, Sequence[Line], Sequence[JSON]]
 """The number of its first row, its lines, and what is on these."""
 
 
-def open_lines(
-    file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int, most_bytes: int
-) -> TableStream:
-    """Lines of JSON, of at most `most_bytes` each, as a stream of blocks; the kinds are those declared, else found out.
+def open_lines(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int, max_bytes: int) -> TableStream:
+    """Lines of JSON, of at most `max_bytes` each, as a stream of blocks; the kinds are those declared, else found out.
 
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and
     TooLargeError.
     """
-    lines = _lines(file, most_bytes)
-    head = _group(lines, most_columns, 0, ROWS_LOOKED_AT)
+    lines = _lines(file, max_bytes)
+    head = _group(lines, max_columns, 0, ROWS_LOOKED_AT)
     if head is None:
         raise InvalidDataError("The table has no rows.")
     _, (first, *_), (row, *_) = head
@@ -39,41 +37,41 @@ def open_lines(
         detail = "The row is not an object."
         raise InvalidDataError(f"Line {first.number}: {detail}", [Fault(detail, row=0, line=first.number)])
     names = tuple(row)
-    check_names(names, most_columns=most_columns, line=first.number)
+    check_names(names, max_columns=max_columns, line=first.number)
     cells = _cells(head, names)
     kinds = kinds_in(cells, declared)
     inferred = frozenset(names) - declared.keys()
-    groups = _groups(lines, most_columns, len(head[1]), rows_of_a_block(len(names)))
+    groups = _groups(lines, max_columns, len(head[1]), rows_of_a_block(len(names)))
     return TableStream(names, kinds, _blocks(chain((head,), groups), names, kinds, inferred))
 
 
-def _lines(file: SpoolFile, most_bytes: int) -> Iterator[Line]:
+def _lines(file: SpoolFile, max_bytes: int) -> Iterator[Line]:
     reader = file.reader()
     number = 0
-    while text := reader.readline(most_bytes + 1):
+    while text := reader.readline(max_bytes + 1):
         number += 1
-        if len(text) > most_bytes:
-            raise TooLargeError(f"Line {number} is longer than {most_bytes:,} bytes.")
+        if len(text) > max_bytes:
+            raise TooLargeError(f"Line {number} is longer than {max_bytes:,} bytes.")
         if number == 1:
             text = text.removeprefix(b"\xef\xbb\xbf")
         if text.strip():
             yield Line(number, text.strip())
 
 
-def _groups(lines: Iterator[Line], most_columns: int, first: int, step: int) -> Iterator[Group]:
-    while (group := _group(lines, most_columns, first, step)) is not None:
+def _groups(lines: Iterator[Line], max_columns: int, first: int, step: int) -> Iterator[Group]:
+    while (group := _group(lines, max_columns, first, step)) is not None:
         yield group
         first += len(group[1])
 
 
-def _group(lines: Iterator[Line], most_columns: int, first: int, most: int) -> Group | None:
+def _group(lines: Iterator[Line], max_columns: int, first: int, most: int) -> Group | None:
     """At most so many rows; None where there are no more."""
     some: list[Line] = []
     rows: list[JSON] = []
     for line in lines:
         try:
             check_containers(line.text, MAX_CONTAINERS_OF_A_LINE)
-            check_members(line.text, most_columns)
+            check_members(line.text, max_columns)
             rows.append(decode(line.text))
         except (MalformedBodyError, InvalidDataError, TooLargeError) as error:
             row = first + len(some)

@@ -31,11 +31,11 @@ class Ndjson(TableFormat, RowFormat, WritableFormat):
         """Blocks of lines that all have the members of the first."""
         from app.formats.line_stream import open_lines
 
-        return open_lines(file, declared=declared, most_columns=limits.max_columns, most_bytes=limits.max_bytes)
+        return open_lines(file, declared=declared, max_columns=limits.max_columns, max_bytes=limits.max_bytes)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """A row from each line."""
-        return read_lines(lines_of(body, expected.most_rows), expected, strict=strict)
+        return read_lines(lines_of(body, expected.max_rows), expected, strict=strict)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
         """A prediction on each line."""

@@ -32,7 +32,7 @@ class Npy(TableFormat, RowFormat, WritableFormat):
         """The pixels of an image (height, width)."""
         from app.formats.images import npy_image, open_image
 
-        return open_image(file, npy_image, declared=declared, most_rows=limits.max_rows)
+        return open_image(file, npy_image, declared=declared, max_rows=limits.max_rows)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """A row from each line of the matrix, its columns in the order of those expected."""

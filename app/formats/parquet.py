@@ -26,7 +26,7 @@ class Parquet(TableFormat, RowFormat, AssembledFormat):
         """Blocks of row groups."""
         from app.formats.parquet_stream import open_parquet
 
-        return open_parquet(file, declared=declared, most_columns=limits.max_columns, most_rows=limits.max_rows)
+        return open_parquet(file, declared=declared, max_columns=limits.max_columns, max_rows=limits.max_rows)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Rows of the expected columns; the others are not unpacked."""

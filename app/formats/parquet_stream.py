@@ -15,7 +15,7 @@ BUFFER = 2**20
 
 
 def open_parquet(
-    file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int, most_rows: int
+    file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int, max_rows: int
 ) -> TableStream:
     """A Parquet file as a stream of blocks.
 
@@ -27,9 +27,9 @@ def open_parquet(
         parquet = pq.ParquetFile(file.reader(), buffer_size=BUFFER, pre_buffer=False)
         schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
     names = tuple(schema.names)
-    check_names(names, most_columns=most_columns)
-    if rows > most_rows:
-        raise TooLargeError(f"The table has {rows:,} rows, where {most_rows:,} are the most.")
+    check_names(names, max_columns=max_columns)
+    if rows > max_rows:
+        raise TooLargeError(f"The table has {rows:,} rows, where {max_rows:,} are the most.")
     check_types(schema)
     return stream_of(names, _batches(parquet, rows_of_a_block(len(names))), declared=declared)
 

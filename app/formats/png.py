@@ -23,4 +23,4 @@ class Png(TableFormat):
         """The pixels of an image, from 0, black, to 1, white."""
         from app.formats.images import open_image, png_image
 
-        return open_image(file, png_image, declared=declared, most_rows=limits.max_rows)
+        return open_image(file, png_image, declared=declared, max_rows=limits.max_rows)

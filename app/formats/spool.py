@@ -39,24 +39,24 @@ class HeldBody:
 
 
 class SpoolFile:
-    """A body on disk, of at most `most_bytes`."""
+    """A body on disk, of at most `max_bytes`."""
 
-    def __init__(self, file: BinaryIO, most_bytes: int) -> None:
+    def __init__(self, file: BinaryIO, max_bytes: int) -> None:
         self._file = file
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._waiting = bytearray()
         self._digest = hashlib.sha256()
         self.size = 0
 
-    def allow(self, most_bytes: int) -> None:
+    def allow(self, max_bytes: int) -> None:
         """Lower the limit once it is known what comes; raises TooLargeError."""
-        self._most_bytes = min(self._most_bytes, most_bytes)
+        self._max_bytes = min(self._max_bytes, max_bytes)
         self.refuse_above(self.size)
 
     def refuse_above(self, size: int) -> None:
         """Raise TooLargeError when a body of `size` bytes is too large."""
-        if size > self._most_bytes:
-            raise TooLargeError(f"The body is larger than {self._most_bytes:,} bytes.")
+        if size > self._max_bytes:
+            raise TooLargeError(f"The body is larger than {self._max_bytes:,} bytes.")
 
     async def write(self, piece: bytes) -> None:
         """Append; raises TooLargeError at the first byte too many, UnavailableError when the disk is full."""
@@ -134,9 +134,9 @@ class _Reader(io.RawIOBase):
 
 
 @asynccontextmanager
-async def spooled(directory: Path | None, *, most_bytes: int) -> AsyncIterator[SpoolFile]:
+async def spooled(directory: Path | None, *, max_bytes: int) -> AsyncIterator[SpoolFile]:
     """A new, empty file in `directory`, which is made where there is none (None: the system's place for such files)."""
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=directory) as file:
-        yield SpoolFile(file, most_bytes)
+        yield SpoolFile(file, max_bytes)

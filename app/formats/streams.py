@@ -35,12 +35,12 @@ def rows_of_a_block(columns: int) -> int:
     return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
 
 
-def check_names(names: Sequence[str], *, most_columns: int, line: int | None = None) -> None:
+def check_names(names: Sequence[str], *, max_columns: int, line: int | None = None) -> None:
     """Raise InvalidDataError for names that can't be or are repeated, TooLargeError for too many, all on `line`."""
     if not names:
         raise InvalidDataError("The table has no columns.")
-    if len(names) > most_columns:
-        raise TooLargeError(f"The table has {len(names):,} columns, where {most_columns:,} are the most.")
+    if len(names) > max_columns:
+        raise TooLargeError(f"The table has {len(names):,} columns, where {max_columns:,} are the most.")
     faults: list[Fault] = []
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
@@ -78,13 +78,13 @@ def kinds_of(
     return tuple(declared.get(name, kind) for name, kind in zip(names, found, strict=True))
 
 
-def within(blocks: Iterator[Block], *, most_rows: int, most_cells: int) -> Iterator[Block]:
+def within(blocks: Iterator[Block], *, max_rows: int, max_cells: int) -> Iterator[Block]:
     """The same blocks, ended by TooLargeError where there are more rows or cells than allowed."""
     rows = 0
     for block in blocks:
         rows += block_rows(block)
-        if rows > most_rows:
-            raise TooLargeError(f"The table has more than {most_rows:,} rows.")
-        if rows * len(block) > most_cells:
-            raise TooLargeError(f"The table has more than {most_cells:,} cells.")
+        if rows > max_rows:
+            raise TooLargeError(f"The table has more than {max_rows:,} rows.")
+        if rows * len(block) > max_cells:
+            raise TooLargeError(f"The table has more than {max_cells:,} cells.")
         yield block

@@ -27,7 +27,7 @@ class Xlsx(TableFormat, RowFormat):
         """Blocks of a sheet's rows."""
         from app.formats.xlsx_rows import open_xlsx
 
-        return open_xlsx(file, options.sheet, declared=declared, most_columns=limits.max_columns)
+        return open_xlsx(file, options.sheet, declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """A sheet's rows."""

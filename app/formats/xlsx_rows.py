@@ -17,7 +17,7 @@ from relevance_bayes.types.values import Cell, ColumnKind
 
 
 def open_xlsx(
-    file: SpoolFile, sheet: str | None, *, declared: Mapping[str, ColumnKind], most_columns: int
+    file: SpoolFile, sheet: str | None, *, declared: Mapping[str, ColumnKind], max_columns: int
 ) -> TableStream:
     """A sheet as a stream of blocks; types of cells are kept, as those of JSON.
 
@@ -25,7 +25,7 @@ def open_xlsx(
     unknown column), TooLargeError.
     """
     names, rows = _table_of(file.reader(), sheet)
-    check_names(names, most_columns=most_columns)
+    check_names(names, max_columns=max_columns)
     head = [*islice(rows, ROWS_LOOKED_AT)]
     need_rows(len(head))
     columns: Sequence[Sequence[Cell]] = [*zip(*head, strict=True)]
@@ -38,7 +38,7 @@ def read_xlsx(body: BinaryIO, sheet: str | None, expected: Expected) -> ReadRows
     """The rows of a sheet; raises as `open_xlsx`, and InvalidDataError for columns that are not those expected."""
     names, rows = _table_of(body, sheet)
     columns = expected.among(names)
-    read = [*islice(rows, expected.most_rows + 1)]
+    read = [*islice(rows, expected.max_rows + 1)]
     need_rows(len(read))
     expected.check_rows(len(read))
     cells = dict(zip(names, zip(*read, strict=True), strict=True))

@@ -72,7 +72,7 @@ class Engine:
         deliver: Callable[[UUID], bool] | None = None,
         executor: str,
         slots: int,
-        most_of_one_owner: int | None = None,
+        max_of_one_owner: int | None = None,
         poll_seconds: float,
         report_failure: Callable[[str], None] | None = None,
     ) -> None:
@@ -83,7 +83,7 @@ class Engine:
         self._deliver = deliver
         self._executor = executor
         self._slots = slots
-        self._most_of_one_owner = most_of_one_owner
+        self._max_of_one_owner = max_of_one_owner
         self._report_failure = report_failure
         self._filters = ExitStack()
         self._intervals = intervals(poll_seconds)
@@ -128,7 +128,7 @@ class Engine:
 
         # A limit for each partition makes partitions, which are owners, visited in random order. Where an owner may run
         # as many jobs as there are slots it never binds, and shares no budget with other workers.
-        most = self._most_of_one_owner
+        most = self._max_of_one_owner
         with translated():
             self._client.register_queue(
                 queue,

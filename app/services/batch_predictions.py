@@ -29,7 +29,7 @@ class BatchPredictions:
     open_uow: OpenUnitOfWork
     prediction: ServedVersions
     clock: Clock
-    most_unfinished: int = 10_000
+    max_unfinished: int = 10_000
 
     def submit(
         self,
@@ -50,7 +50,7 @@ class BatchPredictions:
         served = self.prediction.version(owner, request.model, request.version)
         made = plan_of(request, dataset, served)
         job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
-        return enqueue(self.open_uow, job, most_unfinished=self.most_unfinished, keyed=keyed)
+        return enqueue(self.open_uow, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request; raises ConflictError while the job has not ended, and what `submit` does."""

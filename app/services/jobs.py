@@ -68,7 +68,7 @@ def enqueue(
     open_uow: OpenUnitOfWork,
     job: Job,
     *,
-    most_unfinished: int,
+    max_unfinished: int,
     keyed: Keyed[Job] | None = None,
     check: Callable[[UnitOfWork], None] | None = None,
 ) -> Job:
@@ -84,9 +84,9 @@ def enqueue(
             check(uow)
         uow.jobs.add(job)
         # Counted once the job is in: on SQLite nobody else adds one from here on.
-        if uow.jobs.count_unfinished(job.owner) > most_unfinished:
+        if uow.jobs.count_unfinished(job.owner) > max_unfinished:
             raise TooManyJobsError(
-                f"{most_unfinished:,} jobs have not ended yet, and more may not wait: try again later, or cancel some."
+                f"{max_unfinished:,} jobs have not ended yet, and more may not wait: try again later, or cancel some."
             )
         uow.queue.submit(job.id, owner=job.owner, kind=job.kind, priority=job.priority)
     return job

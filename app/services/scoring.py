@@ -21,7 +21,7 @@ class Scoring:
 
     open_uow: OpenUnitOfWork
     clock: Clock
-    most_unfinished: int = 10_000
+    max_unfinished: int = 10_000
 
     def submit(
         self,
@@ -39,7 +39,7 @@ class Scoring:
         """
         made = self._planned(owner, request)
         job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
-        return enqueue(self.open_uow, job, most_unfinished=self.most_unfinished, keyed=keyed)
+        return enqueue(self.open_uow, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, kind: JobKind, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request: an alias means what it means now. Raises ConflictError while it has not ended.

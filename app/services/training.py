@@ -20,7 +20,7 @@ class Training:
 
     open_uow: OpenUnitOfWork
     clock: Clock
-    most_unfinished: int = 10_000
+    max_unfinished: int = 10_000
 
     def submit(
         self,
@@ -45,7 +45,7 @@ class Training:
         return enqueue(
             self.open_uow,
             job,
-            most_unfinished=self.most_unfinished,
+            max_unfinished=self.max_unfinished,
             keyed=keyed,
             check=lambda uow: _refuse_another_meaning(uow.models.find(owner, made.model), made),
         )

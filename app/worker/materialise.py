@@ -51,13 +51,13 @@ class Materialised:
         return np.memmap(self.path, "<f8", "r", shape=(self.training + self.held_out, self.inputs + EXTRA_COLUMNS))
 
 
-def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells: int) -> Materialised:
+def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells: int) -> Materialised:
     """Write `rows.f64` in `directory`, in two passes over the blocks, three where rows are held out.
 
     Where inputs have outlying values there are two more: their rows are left out, and named.
 
     Memory holds one block and a piece of it, encoded; while the rows to hold out are chosen, 16 bytes a row too. Raises
-    TrainingFailedError when what is left can't be learned from, or rows times inputs exceed `most_cells`.
+    TrainingFailedError when what is left can't be learned from, or rows times inputs exceed `max_cells`.
     """
     holdout = _holdout(plan, read)
     limits: AllLimits = {}
@@ -68,7 +68,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells
         gathered = _gathered(plan, read, holdout, limits)
     statistics, usable, dropped = gathered.statistics, gathered.usable, gathered.dropped
     encoding = statistics.encoding()
-    _check(plan, statistics, cells=usable * encoding.width, most_cells=most_cells)
+    _check(plan, statistics, cells=usable * encoding.width, max_cells=max_cells)
     _check_noise(plan, encoding.target)
     path, training = directory / "rows.f64", statistics.rows
     with path.open("wb") as file:
@@ -134,7 +134,7 @@ def _divided(plan: SupervisedPlan, read: Read, holdout: Holdout, limits: AllLimi
         yield (part, held_out) if ordinary.all() else (part.take(ordinary), held_out[ordinary])
 
 
-def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, most_cells: int) -> None:
+def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cells: int) -> None:
     left = (
         "After leaving out rows with gaps and rows to hold out" if plan.holdout else "After leaving out rows with gaps"
     )
@@ -154,7 +154,7 @@ def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, most_cel
         )
     if cells == 0:
         raise TrainingFailedError(f"{left} no input has a value left; name other `inputs`.", kind="no-inputs")
-    refuse_too_many(cells, most=most_cells)
+    refuse_too_many(cells, most=max_cells)
 
 
 def _check_noise(plan: SupervisedPlan, target: EncodedTarget) -> None:

@@ -51,7 +51,7 @@ def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> 
     return Matrix(path, encoding, rows, dropped)
 
 
-def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, most_cells: int) -> Matrix:
+def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: int) -> Matrix:
     """Write the rows encoded as they themselves imply, in two passes; raises TrainingFailedError."""
     needed = [] if plan.missing == "indicator" else [column.name for column in plan.inputs]
     statistics = InputStatistics(plan.inputs, standardise=plan.standardise, missing=plan.missing)
@@ -65,5 +65,5 @@ def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, most_cells: 
             kind="too-few-rows",
         )
     encoding = statistics.encoding()
-    refuse_too_many(statistics.rows * encoding.width, most=most_cells)
+    refuse_too_many(statistics.rows * encoding.width, most=max_cells)
     return write_matrix(encoding, complete_rows(read, plan.inputs, needed=needed), path)

@@ -42,7 +42,7 @@ class Runner:
     records: Records
     pool: Pool
     spool: Spool
-    most_cells: int
+    max_cells: int
     program: str
     keep_seconds: float
 
@@ -126,8 +126,8 @@ class Start:
     def _fit(self, directory: Path) -> NewVersion | Problem:
         began = time.monotonic()
         plan, dataset = self._read()
-        most_cells = self.runner.most_cells
-        fit = prepare(plan, dataset, lambda: self.attempt.blocks(dataset.id), directory, most_cells=most_cells)
+        max_cells = self.runner.max_cells
+        fit = prepare(plan, dataset, lambda: self.attempt.blocks(dataset.id), directory, max_cells=max_cells)
         end = self._train(fit)
         if isinstance(end, Failure):
             if end.traceback is not None:

@@ -67,7 +67,7 @@ def noise(options: Options) -> DataSet:
 def real(name: str, options: Options) -> DataSet:
     """A real set of regression, on the splits that nothing was tuned on."""
     numbers = UNTUNED_SPLITS[: 1 if options.quick else options.real_splits]
-    return DataSet(name, partial(_real, options.data, name, _most_rows(name, options)), numbers)
+    return DataSet(name, partial(_real, options.data, name, _max_rows(name, options)), numbers)
 
 
 def two_classes(options: Options) -> list[DataSet]:
@@ -87,7 +87,7 @@ def many_classes(options: Options) -> list[DataSet]:
     folds = tuple(range(2 if options.quick else 10))
     return [
         DataSet("vehicle", partial(_dealt, options.data, "vehicle"), folds),
-        DataSet("letter", partial(_letter, options.data, _most_rows("letter", options)), (0,)),
+        DataSet("letter", partial(_letter, options.data, _max_rows("letter", options)), (0,)),
     ]
 
 
@@ -96,7 +96,7 @@ def some_rows(split: Split, most: int, draw: int) -> Split:
     return split if len(split.t) <= most else subset_of(split, most, draw, seed=ACCURACY_SEED)
 
 
-def _most_rows(name: str, options: Options) -> int | None:
+def _max_rows(name: str, options: Options) -> int | None:
     return QUICK_ROWS if options.quick else LARGE_ROWS.get(name)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from benchmarks.accuracy.canvas import BLUE, GREEN, MUTED, ORANGE, canvas
-from benchmarks.images.peers import greatest_cosines, greatest_wavelets
+from benchmarks.images.peers import max_cosines, max_wavelets
 from benchmarks.images.sources import SIDE, photograph
 from benchmarks.images.tables import coded
 from relevance_bayes.core.images import ImageCode, decode, psnr
@@ -51,8 +51,8 @@ def _draw_errors(axes: Axes, image: Array, code: ImageCode) -> None:
     axes.plot(numbers, [psnr(error) for error in found], color=BLUE, lw=2, label="ours")
     kept = np.unique(np.geomspace(30, KEPT, 12).astype(int)).tolist()
     for label, peer, colour, marker in (
-        ("greatest wavelet coefficients", greatest_wavelets, ORANGE, "D-"),
-        ("greatest cosines of 8 x 8 pixels", greatest_cosines, GREEN, "s-"),
+        ("greatest wavelet coefficients", max_wavelets, ORANGE, "D-"),
+        ("greatest cosines of 8 x 8 pixels", max_cosines, GREEN, "s-"),
     ):
         with catch_warnings():
             simplefilter("ignore")  # of levels so wide that all their coefficients see the border

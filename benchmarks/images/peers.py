@@ -32,12 +32,12 @@ def quantised(image: Array, kept: int) -> Array:
     return 128.0 + _image(np.round(cosines / (coarse * table)) * coarse * table)
 
 
-def greatest_cosines(image: Array, kept: int) -> Array:
+def max_cosines(image: Array, kept: int) -> Array:
     """The greatest cosines of blocks alone, as they are, and the mean of the image."""
     return np.asarray(image.mean() + _image(_greatest(_cosines(image - image.mean()), kept - 1)))
 
 
-def greatest_wavelets(image: Array, kept: int) -> Array:
+def max_wavelets(image: Array, kept: int) -> Array:
     """The greatest coefficients of one transform alone, as they are, and the mean of the image."""
     import pywt
 

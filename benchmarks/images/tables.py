@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.files import NotRun
 from benchmarks.generators import ACCURACY_SEED
-from benchmarks.images.peers import file_bytes, greatest_cosines, greatest_wavelets, quantised, shrunk
+from benchmarks.images.peers import file_bytes, max_cosines, max_wavelets, quantised, shrunk
 from benchmarks.images.sources import SIDE, SOURCES
 from benchmarks.options import Options
 from benchmarks.report import Table, not_run
@@ -104,7 +104,7 @@ def _codes(options: Options) -> Table:
 
 def _row(name: str, image: Array, code: ImageCode, taken: list[Taken], number: int) -> tuple[str, ...]:
     error = dict(code.path)[number]
-    peers = (greatest_wavelets(image, number), greatest_cosines(image, number), quantised(image, number))
+    peers = (max_wavelets(image, number), max_cosines(image, number), quantised(image, number))
     seconds = next(one.seconds for one in taken if one.functions >= number)
     bits = log_choices(code.candidates, number) / log(2.0) + WEIGHT_BITS * number
     size = file_bytes(image, error)

@@ -103,9 +103,9 @@ class InMemoryParts:
 
 
 class StoredParts:
-    """An application's parts over a database; at most `most_unfinished` jobs may wait."""
+    """An application's parts over a database; at most `max_unfinished` jobs may wait."""
 
-    def __init__(self, engine: Engine, *, most_unfinished: int = 1_000) -> None:
+    def __init__(self, engine: Engine, *, max_unfinished: int = 1_000) -> None:
         self.open_uow = open_uow = unit_of_work(engine, ListedQueue)
         self.ingest = Ingest(open_uow, now)
         self.idempotency = Idempotency(open_uow)
@@ -115,10 +115,10 @@ class StoredParts:
         self.exporting = Exporting(open_uow)
         self.importing = Importing(open_uow)
         self.jobs = Jobs(open_uow, InMemoryQueue())
-        self.training = Training(open_uow, now, most_unfinished=most_unfinished)
-        self.scoring = Scoring(open_uow, now, most_unfinished=most_unfinished)
+        self.training = Training(open_uow, now, max_unfinished=max_unfinished)
+        self.scoring = Scoring(open_uow, now, max_unfinished=max_unfinished)
         self.prediction = ServedVersions(open_uow, 10**6)
-        self.batch_predictions = BatchPredictions(open_uow, self.prediction, now, most_unfinished=most_unfinished)
+        self.batch_predictions = BatchPredictions(open_uow, self.prediction, now, max_unfinished=max_unfinished)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))
         self.webhooks = Webhooks(open_uow, Allowance(), now)
 

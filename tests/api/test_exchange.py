@@ -332,7 +332,7 @@ def test_rows_in_another_charset_are_415(client: TestClient) -> None:
 
 def test_npy_tells_truths_as_0_and_1_and_timestamps_as_seconds() -> None:
     body = npy([[1.0, 86400.0], [2.0, 1e18], [np.nan, np.nan], [np.inf, 0.0]])
-    expected = Expected((("b", "boolean"), ("t", "timestamp")), None, frozenset(), most_rows=5, most_bytes=1000)
+    expected = Expected((("b", "boolean"), ("t", "timestamp")), None, frozenset(), max_rows=5, max_bytes=1000)
     found = read_npy(body, expected)
     assert [raw_cells(found.block, row, found.block) for row in range(4)] == [
         {"b": True, "t": "1970-01-02T00:00:00Z"},

@@ -566,7 +566,7 @@ FORM = b"--b\r\nContent-Disposition: form-data; name=f; filename=f.csv\r\n\r\n"
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("headers", "piece", "most_pieces"),
+    ("headers", "piece", "max_pieces"),
     [
         ([(b"content-type", b"text/csv"), (b"content-length", b"%d" % (MAX_BYTES + 1))], b"1\n" * 5_000, 0),
         ([(b"content-type", b"text/csv")], b"1\n" * 5_000, MAX_BYTES // 10_000 + 1),
@@ -575,12 +575,12 @@ FORM = b"--b\r\nContent-Disposition: form-data; name=f; filename=f.csv\r\n\r\n"
     ],
 )
 async def test_a_body_above_the_limit_is_refused_before_it_is_read_whole(
-    service: Service, headers: list[tuple[bytes, bytes]], piece: bytes, most_pieces: int
+    service: Service, headers: list[tuple[bytes, bytes]], piece: bytes, max_pieces: int
 ) -> None:
     sender = Sender(piece)
     start, *_ = await posted(service.app, sender, headers)
     assert start["status"] == 413
-    assert sender.taken <= most_pieces
+    assert sender.taken <= max_pieces
     assert service.left_behind() == (0, 0, 0)
 
 

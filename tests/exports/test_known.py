@@ -28,7 +28,7 @@ def test_what_comes_back_has_the_same_values_to_the_last_bit(name: str, wanted: 
     if wanted == "json":
         text = RENDERINGS["json"].render(made)
     else:
-        inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), most_bytes=MEBIBYTE)
+        inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
         assert {"model/centres", "model/coefficients", "model/widths"} == arrays.keys()
         text = json.dumps(npz_file.with_arrays(json.loads(inner), arrays)).encode()
     back = version_of(DOCUMENT.validate_json(text, strict=True))

@@ -30,7 +30,7 @@ def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, wanted: str) 
     if wanted == "json":
         text = RENDERINGS["json"].render(made)
     else:
-        inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), most_bytes=MEBIBYTE)
+        inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
         assert arrays.keys() >= {"model/functions/centres", "model/weights", "model/log_densities"}
         text = json.dumps(npz_file.with_arrays(json.loads(inner), arrays)).encode()
     back = version_of(DOCUMENT.validate_json(text, strict=True))

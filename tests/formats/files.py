@@ -52,5 +52,5 @@ def read_csv(
     """A whole CSV file."""
     data = content.encode() if isinstance(content, str) else content
     with spooled(data) as file:
-        stream = open_csv(file, options or ReadOptions(), declared=declared or {}, most_columns=10_000)
+        stream = open_csv(file, options or ReadOptions(), declared=declared or {}, max_columns=10_000)
         return table_of(stream)

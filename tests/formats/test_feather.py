@@ -37,7 +37,7 @@ def written(table: pa.Table, compression: Literal["lz4", "zstd", "uncompressed"]
 
 def opened(content: bytes) -> Table:
     with spooled(content) as file:
-        return table_of(open_feather(file, declared={}, most_columns=10))
+        return table_of(open_feather(file, declared={}, max_columns=10))
 
 
 @pytest.mark.parametrize("compression", ["lz4", "zstd", "uncompressed"])
@@ -70,7 +70,7 @@ def test_a_batch_that_unpacks_to_too_much_is_refused_unread(monkeypatch: pytest.
     with pytest.raises(TooLargeError, match="unpacks to more than 1,500 bytes"):
         opened(zeros)
     monkeypatch.undo()
-    expected = Expected((("x", "number"),), None, frozenset(), most_rows=10**6, most_bytes=1_500)
+    expected = Expected((("x", "number"),), None, frozenset(), max_rows=10**6, max_bytes=1_500)
     with pytest.raises(TooLargeError, match="unpacks to more than 1,500 bytes"):
         read_feather(zeros, expected)
 

@@ -32,10 +32,10 @@ def npy(array: object) -> bytes:
     return sink.getvalue()
 
 
-def read(content: bytes, *, as_png: bool = True, most_pixels: int = 1_000_000) -> tuple[ImageSize | None, Array]:
+def read(content: bytes, *, as_png: bool = True, max_pixels: int = 1_000_000) -> tuple[ImageSize | None, Array]:
     """The size, and the table (pixels, 3)."""
     with spooled(content) as file:
-        table = open_image(file, png_image if as_png else npy_image, declared={}, most_rows=most_pixels)
+        table = open_image(file, png_image if as_png else npy_image, declared={}, max_rows=max_pixels)
         assert (table.names, table.kinds) == (IMAGE_COLUMNS, ("number",) * 3)
         blocks = list(table.blocks)
     columns = []
@@ -106,7 +106,7 @@ def test_an_array_that_is_no_image_is_refused(array: object, words: str) -> None
 def test_too_many_pixels_are_refused_before_they_are_unpacked(as_png: bool) -> None:
     content = png(Image.fromarray(GREY)) if as_png else npy(GREY)
     with pytest.raises(TooLargeError) as refused:
-        read(content, as_png=as_png, most_pixels=5)
+        read(content, as_png=as_png, max_pixels=5)
     assert refused.value.detail == "The image has 2 x 3 pixels, where 5 are the most."
 
 

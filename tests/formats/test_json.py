@@ -30,7 +30,7 @@ FORMS = {
 
 
 def read(body: object, declared: Mapping[str, ColumnKind] | None = None) -> Table:
-    return table_of(json_stream(json.dumps(body).encode(), declared=declared or {}, most_columns=10_000))
+    return table_of(json_stream(json.dumps(body).encode(), declared=declared or {}, max_columns=10_000))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -39,7 +39,7 @@ def test_the_three_forms_say_the_same(form: str) -> None:
     assert kinds == {"x": "number", "c": "category", "b": "boolean", "t": "timestamp"}
     assert rows == [[1.0, "a", True, "2024-05-01T00:00:00Z"], [2.5, None, False, None], [None, "😀", None, None]]
     digests = {
-        digest_of(json_stream(json.dumps(body, ensure_ascii=ascii_only).encode(), declared={}, most_columns=9))
+        digest_of(json_stream(json.dumps(body, ensure_ascii=ascii_only).encode(), declared={}, max_columns=9))
         for body in FORMS.values()
         for ascii_only in (True, False)
     }
@@ -105,7 +105,7 @@ def test_what_is_no_table_is_refused_with_its_place(
     body: str, faults: list[tuple[str, str | None, int | None, str | None]]
 ) -> None:
     with pytest.raises(InvalidDataError) as refused:
-        table_of(json_stream(body.encode(), declared={}, most_columns=10))
+        table_of(json_stream(body.encode(), declared={}, max_columns=10))
     assert [(fault.pointer, fault.row, fault.column) for fault in refused.value.faults] == [
         (pointer, row, column) for _, pointer, row, column in faults
     ]
@@ -250,7 +250,7 @@ def test_ten_thousand_columns_work_and_more_are_refused(form: str) -> None:
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_no_body_whatever_raises_anything_else(body: bytes) -> None:
     with suppress(RelevanceError):
-        table_of(json_stream(body, declared={}, most_columns=10))
+        table_of(json_stream(body, declared={}, max_columns=10))
 
 
 def test_a_row_of_far_too_many_members_is_one_fault_that_names_the_first_three() -> None:
@@ -280,7 +280,7 @@ def test_a_table_of_faulty_rows_whose_cells_outnumber_its_characters_is_refused(
 def test_a_long_upload_of_rows_that_are_no_rows_is_refused_at_the_first_thousand() -> None:
     body = b'{"rows":[{"x":1}%b]}' % (b",1" * 500_000)
     with pytest.raises(InvalidDataError, match="This is the first of at least 1,000 faults"):
-        table_of(json_stream(body, declared={}, most_columns=10))
+        table_of(json_stream(body, declared={}, max_columns=10))
 
 
 def test_escapes_without_end_cost_no_more_than_other_characters() -> None:

@@ -22,17 +22,17 @@ VALUES: st.SearchStrategy[JSON] = st.recursive(
 )
 
 
-def most_members(value: JSON) -> int:
+def max_members(value: JSON) -> int:
     """The number of members of the object that has most."""
     if isinstance(value, dict):
-        return max(len(value), *map(most_members, value.values()), 0)
-    return max(map(most_members, value), default=0) if isinstance(value, list) else 0
+        return max(len(value), *map(max_members, value.values()), 0)
+    return max(map(max_members, value), default=0) if isinstance(value, list) else 0
 
 
 @given(VALUES, st.integers(1, 12), st.booleans())
 def test_the_greatest_object_is_found_wherever_chunks_end(value: JSON, chunk: int, spaced: bool) -> None:
     text = json.dumps(value, separators=(" , ", " : ") if spaced else (",", ":")).encode()
-    most = most_members(value)
+    most = max_members(value)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_scan, "CHUNK_BYTES", chunk)
         patch.setattr(json_scan, "MAX_UNCHECKED", -1)

@@ -19,7 +19,7 @@ idle = peak()
 with open(sys.argv[1], "rb") as file:
     body = SpoolFile(file, 2**40)
     body.size = os.fstat(file.fileno()).st_size
-    table = open_csv(body, ReadOptions(), declared={}, most_columns=100)
+    table = open_csv(body, ReadOptions(), declared={}, max_columns=100)
     seen = TableStatistics(table.names, table.kinds)
     for block in table.blocks:
         seen.add(block)

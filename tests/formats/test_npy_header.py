@@ -34,7 +34,7 @@ def test_an_image_and_rows_are_read_in_every_version(version: tuple[int, int]) -
     assert isinstance(block, NumberBlock)
     np.testing.assert_array_equal(block.matrix, ARRAY)
     with spooled(body) as file:
-        (pixels,) = open_image(file, npy_image, declared={}, most_rows=10).blocks
+        (pixels,) = open_image(file, npy_image, declared={}, max_rows=10).blocks
     intensity = pixels["intensity"]
     assert isinstance(intensity, NumberColumn)
     np.testing.assert_array_equal(intensity.values, ARRAY.ravel())

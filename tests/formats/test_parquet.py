@@ -23,9 +23,9 @@ def written(table: pa.Table, row_group: int = 2) -> bytes:
     return sink.getvalue()
 
 
-def read(content: bytes, declared: dict[str, ColumnKind] | None = None, most_rows: int = 10**6) -> Table:
+def read(content: bytes, declared: dict[str, ColumnKind] | None = None, max_rows: int = 10**6) -> Table:
     with spooled(content) as file:
-        return table_of(open_parquet(file, declared=declared or {}, most_columns=50, most_rows=most_rows))
+        return table_of(open_parquet(file, declared=declared or {}, max_columns=50, max_rows=max_rows))
 
 
 MOMENT = datetime(2024, 5, 1, 12, 30, 0, 250000, tzinfo=UTC).replace(tzinfo=None)
@@ -106,7 +106,7 @@ def test_no_rows_and_too_many_are_refused() -> None:
     with pytest.raises(InvalidDataError, match="no rows"):
         read(written(pa.table({"x": pa.array([], pa.float64())})))
     with pytest.raises(TooLargeError, match="3 rows"):
-        read(content, most_rows=2)
+        read(content, max_rows=2)
 
 
 def test_a_file_cut_off_or_damaged_anywhere_is_refused_and_never_anything_else() -> None:

@@ -10,7 +10,7 @@ from app.formats.spool import SpoolFile, spooled
 
 def test_a_directory_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
     async def write() -> bytes:
-        async with spooled(tmp_path / "not" / "there", most_bytes=10) as file:
+        async with spooled(tmp_path / "not" / "there", max_bytes=10) as file:
             await file.write(b"row")
             await file.flush()
             return file.read()
@@ -39,7 +39,7 @@ def test_a_reader_outlives_the_file_and_never_reads_another(tmp_path: Path) -> N
     content = bytes(range(256)) * 8_192
 
     async def read_afterwards() -> bytes:
-        async with spooled(tmp_path, most_bytes=len(content)) as file:
+        async with spooled(tmp_path, max_bytes=len(content)) as file:
             await file.write(content)
             await file.flush()
             reader = file.reader()

@@ -25,7 +25,7 @@ QUICKLY = 5.0
 
 def opened(content: bytes, sheet: str | None = None, declared: Mapping[str, ColumnKind] | None = None) -> Table:
     with spooled(content) as file:
-        return table_of(open_xlsx(file, sheet, declared=declared or {}, most_columns=100))
+        return table_of(open_xlsx(file, sheet, declared=declared or {}, max_columns=100))
 
 
 def saved(book: Workbook) -> bytes:
@@ -52,7 +52,7 @@ def refused(content: bytes, kind: type[RelevanceError], said: str) -> None:
     assert time.process_time() - begun < QUICKLY
 
 
-EXPECTED = Expected((("x", "number"), ("c", "category")), None, frozenset({"y"}), most_rows=100, most_bytes=10**6)
+EXPECTED = Expected((("x", "number"), ("c", "category")), None, frozenset({"y"}), max_rows=100, max_bytes=10**6)
 
 
 def test_cells_become_what_the_same_csv_gives() -> None:

@@ -44,7 +44,7 @@ def running(
     score: Callable[[UUID], bool] | None = None,
     executor: str = HERE,
     slots: int = 1,
-    most_of_one_owner: int | None = None,
+    max_of_one_owner: int | None = None,
 ) -> Iterator[Engine]:
     """The engine of this process, at work."""
     engine = Engine(
@@ -54,7 +54,7 @@ def running(
         score=score,
         executor=executor,
         slots=slots,
-        most_of_one_owner=most_of_one_owner,
+        max_of_one_owner=max_of_one_owner,
         poll_seconds=0.05,
     )
     engine.launch()

@@ -86,7 +86,7 @@ def test_an_owner_has_so_many_jobs_running_and_others_have_the_rest(
         return ended.wait(30)
 
     owners = {job: owner for owner in ("ada", "bob") for job in submitted(open_uow, owner, 0, 0, 0)}
-    with running(engine, client, run, slots=6, most_of_one_owner=most):
+    with running(engine, client, run, slots=6, max_of_one_owner=most):
         first = [begun.get(timeout=10) for _ in range(2 * most)]
         assert Counter(owners[job] for job in first) == {"ada": most, "bob": most}
         waiting = [job for job in owners if job not in first]

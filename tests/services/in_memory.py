@@ -382,7 +382,7 @@ class InMemoryModels:
     ) -> Page[RelevanceVector]:
         vectors = list(self._pair(owner, name, selector)[1].vectors)
         if sort == "weight":
-            vectors.sort(key=lambda vector: -abs(vector.greatest_weight))
+            vectors.sort(key=lambda vector: -abs(vector.max_weight))
         return page_of(vectors, limit, after)
 
     def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:

@@ -72,7 +72,7 @@ def test_done_again_it_is_of_what_the_reference_means_now(kept: InMemory, scorin
 
 
 def test_it_counts_among_an_owners_unfinished_jobs(kept: InMemory) -> None:
-    scoring = Scoring(kept.open, lambda: NOW, most_unfinished=1)
+    scoring = Scoring(kept.open, lambda: NOW, max_unfinished=1)
     scoring.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError):
         scoring.submit(OWNER, REQUEST)

@@ -150,7 +150,7 @@ def test_a_job_whose_dataset_is_gone_is_not_done_again(kept: InMemory, training:
 
 
 def test_an_owner_may_have_so_many_unfinished_jobs(kept: InMemory) -> None:
-    training = Training(kept.open, lambda: NOW, most_unfinished=2)
+    training = Training(kept.open, lambda: NOW, max_unfinished=2)
     for _ in range(2):
         training.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError, match="2 jobs"):

@@ -48,14 +48,14 @@ def reader(block: Block, *ends: int) -> Callable[[], Iterator[tuple[int, Block]]
     return lambda: iter(cut_up(block, *ends))
 
 
-def fit(block: Block, request: ComponentsRequest, directory: Path, most_cells: int = MANY) -> ComponentsFit:
+def fit(block: Block, request: ComponentsRequest, directory: Path, max_cells: int = MANY) -> ComponentsFit:
     dataset = dataset_of(block)
     made = prepare(
         plan(request, dataset),
         dataset,
         reader(block, *CUTS[: block_rows(block) // 20]),
         directory,
-        most_cells=most_cells,
+        max_cells=max_cells,
     )
     return of_kind(ComponentsFit, made)
 
@@ -145,7 +145,7 @@ def test_of_many_densities_so_many_quantiles_are_kept(tmp_path: Path, monkeypatc
 def test_rows_that_are_too_many_or_too_few_are_refused(tmp_path: Path) -> None:
     block = table()
     with pytest.raises(TrainingFailedError, match="above this service's limit of 100"):
-        fit(block, replace(REQUEST, missing="drop_rows"), tmp_path, most_cells=100)
+        fit(block, replace(REQUEST, missing="drop_rows"), tmp_path, max_cells=100)
     crossed: Block = {"x": numbers(1.0, None, 3.0), "z": numbers(None, 1.0, 2.0)}
     with pytest.raises(TrainingFailedError, match="one row is left"):
         fit(crossed, replace(REQUEST, missing="drop_rows"), tmp_path)

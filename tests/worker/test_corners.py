@@ -47,7 +47,7 @@ def twice(block: Block, times: int = 2) -> Block:
 
 
 def made(block: Block, directory: Path, asked: SupervisedRequest = ASKING) -> Materialised:
-    return materialise(planned(block, asked), lambda: iter([(0, block)]), directory, most_cells=MANY)
+    return materialise(planned(block, asked), lambda: iter([(0, block)]), directory, max_cells=MANY)
 
 
 def planned(block: Block, asked: SupervisedRequest = ASKING) -> SupervisedPlan:
@@ -57,7 +57,7 @@ def planned(block: Block, asked: SupervisedRequest = ASKING) -> SupervisedPlan:
 def learned(block: Block, directory: Path, asked: SupervisedRequest = ASKING) -> NewSupervisedVersion:
     """The version of a training on all rows of a block."""
     wanted, dataset = planned(block, asked), dataset_of(block)
-    fit = SupervisedFit.prepare(wanted, dataset, lambda: iter([(0, block)]), directory, most_cells=MANY)
+    fit = SupervisedFit.prepare(wanted, dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
     task: SupervisedTask = fit.task
     rows = _rows(task, np.array(fit.made.rows()[: task.training]))
     *_, last = train(rows, task.spec, rivals=task.rivals, folding=Folding(), pool=task.pool)

@@ -25,7 +25,7 @@ def wave(rows: int = 40) -> Block:
 
 def prepared(asked: SupervisedRequest, directory: Path) -> SupervisedFit:
     block, dataset = wave(), dataset_of(wave())
-    return SupervisedFit.prepare(plan(asked, dataset), dataset, lambda: iter([(0, block)]), directory, most_cells=MANY)
+    return SupervisedFit.prepare(plan(asked, dataset), dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
 
 
 def task_of(asked: SupervisedRequest, directory: Path) -> SupervisedTask:

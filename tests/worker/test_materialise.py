@@ -50,7 +50,7 @@ def row_numbers(rows: Array) -> list[int]:
 
 def test_all_rows_are_written_encoded_with_their_numbers(tmp_path: Path) -> None:
     block = table()
-    found = materialise(plan_for(block), reader(block, 7, 20), tmp_path, most_cells=MANY)
+    found = materialise(plan_for(block), reader(block, 7, 20), tmp_path, max_cells=MANY)
     assert (found.path, found.training, found.held_out, found.dropped) == (tmp_path / "rows.f64", 40, 0, 0)
     rows, _ = rows_in(found)
     np.testing.assert_array_equal(rows[:, :2], encode_inputs(found.encoding, block)[0])
@@ -61,7 +61,7 @@ def test_all_rows_are_written_encoded_with_their_numbers(tmp_path: Path) -> None
 
 def test_only_the_rows_to_train_on_decide_how_numbers_are_scaled(tmp_path: Path) -> None:
     block = table(200)
-    found = materialise(plan_for(block, replace(ASKING, holdout=0.25)), reader(block, 60), tmp_path, most_cells=MANY)
+    found = materialise(plan_for(block, replace(ASKING, holdout=0.25)), reader(block, 60), tmp_path, max_cells=MANY)
     training, held_out = rows_in(found)
     assert (found.training, found.held_out) == (150, 50)
     np.testing.assert_allclose(training[:, :3].mean(axis=0), 0, atol=1e-13)
@@ -81,9 +81,9 @@ def test_where_blocks_end_does_not_change_the_file(
 ) -> None:
     block: Block = {**table(60), "g": texts(*("abcde"[row % 5] for row in range(60)))}
     wanted = plan_for(block, replace(ASKING, split=split, holdout=holdout))
-    whole = materialise(wanted, reader(block), tmp_path, most_cells=MANY)
+    whole = materialise(wanted, reader(block), tmp_path, max_cells=MANY)
     expected = rows_in(whole)
-    pieces = materialise(wanted, reader(block, *ends), tmp_path, most_cells=MANY)
+    pieces = materialise(wanted, reader(block, *ends), tmp_path, max_cells=MANY)
     for part, other in zip(rows_in(pieces), expected, strict=True):
         assert row_numbers(part) == row_numbers(other)
         np.testing.assert_allclose(part, other, rtol=1e-12, atol=1e-13)
@@ -94,19 +94,19 @@ def test_where_blocks_end_does_not_change_the_file(
 def test_the_order_of_the_rows_does_not_change_what_is_held_out(tmp_path: Path, order: list[int], split: Split) -> None:
     block: Block = {**table(30), "g": texts(*("abcde"[row % 5] for row in range(30)))}
     wanted = plan_for(block, replace(ASKING, split=split, holdout=0.3))
-    before = row_numbers(rows_in(materialise(wanted, reader(block), tmp_path, most_cells=MANY))[1])
+    before = row_numbers(rows_in(materialise(wanted, reader(block), tmp_path, max_cells=MANY))[1])
     shuffled = rows_of(block, order)
-    after = row_numbers(rows_in(materialise(wanted, reader(shuffled, 11), tmp_path, most_cells=MANY))[1])
+    after = row_numbers(rows_in(materialise(wanted, reader(shuffled, 11), tmp_path, max_cells=MANY))[1])
     assert sorted(order[number] for number in after) == sorted(before)
 
 
 def test_a_large_block_is_taken_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block: Block = {**table(60), "w": numbers(*(None if row % 7 == 0 else row % 3 for row in range(60)))}
     wanted = plan_for(block, replace(ASKING, missing="drop_rows", holdout=0.2))
-    whole = materialise(wanted, reader(block), tmp_path, most_cells=MANY)
+    whole = materialise(wanted, reader(block), tmp_path, max_cells=MANY)
     expected = rows_in(whole)
     monkeypatch.setattr(complete, "MAX_CELLS_AT_ONCE", 30)
-    pieces = materialise(wanted, reader(block), tmp_path, most_cells=MANY)
+    pieces = materialise(wanted, reader(block), tmp_path, max_cells=MANY)
     assert (pieces.dropped, pieces.training) == (whole.dropped, whole.training) == (9, 41)
     for part, other in zip(rows_in(pieces), expected, strict=True):
         np.testing.assert_allclose(part, other, rtol=1e-12, atol=1e-13)
@@ -119,7 +119,7 @@ def test_rows_with_gaps_are_dropped_when_asked(tmp_path: Path) -> None:
         "y": numbers(1, 2, 3, None, 5, 7),
     }
     found = materialise(
-        plan_for(block, replace(ASKING, missing="drop_rows")), reader(block, 2), tmp_path, most_cells=MANY
+        plan_for(block, replace(ASKING, missing="drop_rows")), reader(block, 2), tmp_path, max_cells=MANY
     )
     assert (found.training, found.dropped) == (3, 3)
     assert row_numbers(rows_in(found)[0]) == [0, 4, 5]
@@ -128,7 +128,7 @@ def test_rows_with_gaps_are_dropped_when_asked(tmp_path: Path) -> None:
 def test_with_indicator_only_rows_without_target_are_dropped(tmp_path: Path) -> None:
     block: Block = {"x": numbers(1, None, 3, 4, 5), "y": numbers(1, 2, 3, None, 5)}
     found = materialise(
-        plan_for(block, replace(ASKING, missing="indicator")), reader(block, 2), tmp_path, most_cells=MANY
+        plan_for(block, replace(ASKING, missing="indicator")), reader(block, 2), tmp_path, max_cells=MANY
     )
     rows, _ = rows_in(found)
     assert (found.training, found.dropped, column_names(found.encoding)) == (4, 1, ("x", "x missing"))
@@ -144,7 +144,7 @@ def test_groups_stay_together_and_carry_one_key(tmp_path: Path) -> None:
         plan_for(block, replace(ASKING, split=GroupSplit("g"), holdout=0.25)),
         reader(block, 33),
         tmp_path,
-        most_cells=MANY,
+        max_cells=MANY,
     )
     training, held_out = rows_in(found)
     sides = [{groups[number] for number in row_numbers(part)} for part in (training, held_out)]
@@ -160,7 +160,7 @@ def test_the_past_is_trained_on_and_the_future_held_out(tmp_path: Path) -> None:
         plan_for(block, replace(ASKING, split=OrderSplit("z"), holdout=0.2)),
         reader(block, 33),
         tmp_path,
-        most_cells=MANY,
+        max_cells=MANY,
     )
     training, held_out = rows_in(found)
     assert found.held_out == 10
@@ -170,7 +170,7 @@ def test_the_past_is_trained_on_and_the_future_held_out(tmp_path: Path) -> None:
 
 def test_classes_are_zero_and_one(tmp_path: Path) -> None:
     block: Block = {"x": numbers(1, 2, 3, 5), "y": flags(True, False, True, True)}
-    rows, _ = rows_in(materialise(plan_for(block), reader(block), tmp_path, most_cells=MANY))
+    rows, _ = rows_in(materialise(plan_for(block), reader(block), tmp_path, max_cells=MANY))
     assert rows[:, 1].tolist() == [1, 0, 1, 1]
 
 
@@ -178,7 +178,7 @@ def test_rows_held_out_with_a_category_unknown_in_training_are_dropped(tmp_path:
     colours = ["red", "blue"] * 10 + ["mauve"]
     block: Block = {**table(21), "colour": texts(*colours)}
     found = materialise(
-        plan_for(block, replace(ASKING, split=OrderSplit(), holdout=0.2)), reader(block, 5), tmp_path, most_cells=MANY
+        plan_for(block, replace(ASKING, split=OrderSplit(), holdout=0.2)), reader(block, 5), tmp_path, max_cells=MANY
     )
     assert (found.training, found.held_out, found.dropped) == (17, 3, 1)
     assert row_numbers(rows_in(found)[1]) == [17, 18, 19]
@@ -219,24 +219,24 @@ def test_what_cannot_be_learned_from_fails_with_what_to_do(
     tmp_path: Path, block: Block, asking: SupervisedRequest, kind: str
 ) -> None:
     with pytest.raises(TrainingFailedError) as caught:
-        materialise(plan_for(block, asking), reader(block, 1), tmp_path, most_cells=MANY)
+        materialise(plan_for(block, asking), reader(block, 1), tmp_path, max_cells=MANY)
     assert caught.value.kind == kind
 
 
 def test_a_column_without_a_value_left_is_told_by_its_gaps_alone(tmp_path: Path) -> None:
     block: Block = {"c": texts(None, None, None, "a", "b"), "y": numbers(1, 2, 3, None, None)}
     wanted = plan_for(block, replace(ASKING, missing="indicator"))
-    found = materialise(wanted, reader(block, 1), tmp_path, most_cells=MANY)
+    found = materialise(wanted, reader(block, 1), tmp_path, max_cells=MANY)
     assert column_names(found.encoding) == ("c missing",)
 
 
 def test_too_many_numbers_fail_before_anything_is_written(tmp_path: Path) -> None:
     block = table(40)
     with pytest.raises(TrainingFailedError, match="80 numbers, above this service's limit of 79") as caught:
-        materialise(plan_for(block), reader(block), tmp_path, most_cells=79)
+        materialise(plan_for(block), reader(block), tmp_path, max_cells=79)
     assert caught.value.kind == "too-large"
     assert not list(tmp_path.iterdir())
-    assert materialise(plan_for(block), reader(block), tmp_path, most_cells=80).training == 40
+    assert materialise(plan_for(block), reader(block), tmp_path, max_cells=80).training == 40
 
 
 def test_numbers_at_the_ends_of_the_range_become_finite_rows(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_numbers_at_the_ends_of_the_range_become_finite_rows(tmp_path: Path) -> 
         "tiny": NumberColumn(random.uniform(-1e-308, 1e-308, 30)),
         "y": NumberColumn(1.7e308 * random.uniform(-1, 1, 30)),
     }
-    rows, _ = rows_in(materialise(plan_for(block), reader(block, 9), tmp_path, most_cells=MANY))
+    rows, _ = rows_in(materialise(plan_for(block), reader(block, 9), tmp_path, max_cells=MANY))
     np.testing.assert_allclose(rows[:, :3].std(axis=0), 1, rtol=1e-6)
 
 
@@ -254,7 +254,7 @@ def test_a_dataset_without_a_row_left_says_so(tmp_path: Path) -> None:
     block: Block = {"x": numbers(1, 2), "y": numbers(1, 2)}
     wanted = plan_for({"x": numbers(1, 2, 3), "y": numbers(1, 2, 4)})
     with pytest.raises(TrainingFailedError, match="no rows are left"):
-        materialise(wanted, lambda: iter(cut_up(rows_of(block, []))), tmp_path, most_cells=MANY)
+        materialise(wanted, lambda: iter(cut_up(rows_of(block, []))), tmp_path, max_cells=MANY)
     assert block_rows(block) == 2
 
 
@@ -264,7 +264,7 @@ def test_each_rows_noise_stands_beside_its_target_in_the_same_units(tmp_path: Pa
     block: Block = {**table(), "sd": NumberColumn(sd)}
     likelihood = GaussianNoise("rows")
     asking = replace(ASKING, likelihood=likelihood, noise_column="sd", missing="drop_rows", holdout=0.25)
-    found = materialise(plan_for(block, asking), reader(block, 11, 30), tmp_path, most_cells=MANY)
+    found = materialise(plan_for(block, asking), reader(block, 11, 30), tmp_path, max_cells=MANY)
     assert (found.inputs, found.training + found.held_out, found.dropped) == (2, 38, 2)
     for part in rows_in(found):
         np.testing.assert_allclose(part[:, 3] * found.encoding.target.scale, sd[row_numbers(part)])
@@ -276,4 +276,4 @@ def test_rows_whose_noise_cannot_be_computed_with_are_refused(tmp_path: Path) ->
     block: Block = {**table(), "sd": NumberColumn(sd)}
     asking = replace(ASKING, likelihood=GaussianNoise("rows"), noise_column="sd")
     with pytest.raises(TrainingFailedError, match="too far from how the targets scatter"):
-        materialise(plan_for(block, asking), reader(block), tmp_path, most_cells=MANY)
+        materialise(plan_for(block, asking), reader(block), tmp_path, max_cells=MANY)

@@ -152,7 +152,7 @@ def test_a_fault_in_the_child_fails_the_job_and_is_logged(bench: Bench, caplog: 
 
 def test_rows_that_cannot_be_learned_from_fail_the_job_before_a_child_is_taken(bench: Bench) -> None:
     job_id = bench.queued(trainers.stuck)
-    assert replace(bench.run, most_cells=1)(job_id)
+    assert replace(bench.run, max_cells=1)(job_id)
     job = bench.look(job_id)
     assert job.error is not None
     assert (job.state, job.error.kind) == ("failed", "too-large")

@@ -162,7 +162,7 @@ def learned(asked: SupervisedRequest, block: Block, directory: Path) -> Version:
     """The version of a table, as a worker makes it."""
     dataset = dataset_of(block)
     planned = plan(asked, dataset)
-    made = materialise(planned, lambda: iter(cut_up(block)), directory, most_cells=MANY)
+    made = materialise(planned, lambda: iter(cut_up(block)), directory, max_cells=MANY)
     fit = SupervisedFit(planned, dataset, made)
     *_, result = results(fit.task, train, Limits())
     assert isinstance(result, Trained)
@@ -355,4 +355,4 @@ def test_a_noise_too_far_from_the_scale_of_the_rows_that_are_left_ends_the_train
     asked = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(1e77), missing="drop_rows")
     planned = plan(asked, dataset_of(block))
     with pytest.raises(TrainingFailedError, match="too far"):
-        materialise(planned, lambda: iter(cut_up(block)), tmp_path, most_cells=MANY)
+        materialise(planned, lambda: iter(cut_up(block)), tmp_path, max_cells=MANY)

@@ -27,8 +27,6 @@ async def compare(
 
     Both answer each row of a table, which comes as for predictions.
     """
-    most_rows = limits_of(request).max_prediction_rows
-    content = await run_for_client(
-        request.receive, comparison_json, parts.prediction, owner, reference, body, most_rows
-    )
+    max_rows = limits_of(request).max_prediction_rows
+    content = await run_for_client(request.receive, comparison_json, parts.prediction, owner, reference, body, max_rows)
     return Response(content, media_type="application/json")

@@ -118,18 +118,18 @@ def import_version(
     media_type = media_type_of(request.headers.get("content-type", ""))
 
     def create(keyed: Keyed[Version] | None) -> Version:
-        document = _read(body, media_type, most_bytes=limits_of(request).max_body_bytes)
+        document = _read(body, media_type, max_bytes=limits_of(request).max_body_bytes)
         digest = hashlib.sha256(body).hexdigest()
         return parts.importing.add(owner, name, document, digest=digest, keyed=keyed)
 
     return once(parts.idempotency, named(request, owner, key, media_type.encode(), body), _imported, create)
 
 
-def _read(body: bytes, media_type: str, *, most_bytes: int) -> ExportedVersion:
+def _read(body: bytes, media_type: str, *, max_bytes: int) -> ExportedVersion:
     """The version that a body says; raises MalformedBodyError, TooLargeError, InvalidDataError, InvalidRequestError."""
     try:
         if media_type == NPZ:
-            text, arrays = npz_file.read(body, most_bytes=most_bytes)
+            text, arrays = npz_file.read(body, max_bytes=max_bytes)
             check_containers(text)
             value = npz_file.with_arrays(decode(text), arrays)
         else:

@@ -44,7 +44,7 @@ class RpcRules:
     host: str
     port: int
     api_key: str | None
-    most_bytes: int
+    max_bytes: int
     log: bool
     max_metadata_bytes: int = 32 * 1024
     grace_seconds: float = 5.0
@@ -87,7 +87,7 @@ async def _stop_when_closing(server: grpc.aio.Server, shutdown: Shutdown, grace_
 def _options(rules: RpcRules) -> list[tuple[str, int]]:
     """Return the channel arguments of gRPC's core (grpc/impl/channel_arg_names.h)."""
     return [
-        ("grpc.max_receive_message_length", rules.most_bytes),
+        ("grpc.max_receive_message_length", rules.max_bytes),
         ("grpc.max_send_message_length", -1),
         # Between the soft and the absolute limit gRPC refuses at random: equal, they are one exact limit.
         ("grpc.max_metadata_size", rules.max_metadata_bytes),

@@ -109,7 +109,7 @@ def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
         kind=vector.kind,
         dataset_row=vector.row,
         inputs=None if vector.inputs is None else CELLS.write(vector.inputs),
-        weight_mean=vector.greatest_weight,
+        weight_mean=vector.max_weight,
         weight_sd=vector.weight_sd,
         alpha=vector.alpha,
         gamma=vector.gamma,

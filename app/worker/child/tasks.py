@@ -113,7 +113,7 @@ class Trainer(Protocol):
         max_score_loss: float = MAX_SCORE_LOSS,
         threads: int = 1,
         trail: Trail | None = None,
-        most_cells: int | None = None,
+        max_cells: int | None = None,
     ) -> Iterator[Step | Trained]: ...
 
 
@@ -161,7 +161,7 @@ def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail)
         max_score_loss=task.max_score_loss,
         threads=limits.threads,
         trail=trail,
-        most_cells=limits.candidate_cells,
+        max_cells=limits.candidate_cells,
     )
 
 

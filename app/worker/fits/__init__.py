@@ -33,14 +33,14 @@ class Fit(Protocol):
         """All that is recorded of a fit that took `seconds`; raises TypeError for another task's result."""
 
 
-def prepare(plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, most_cells: int) -> Fit:
+def prepare(plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int) -> Fit:
     """Write what the fit needs of the dataset into `directory`; raises TrainingFailedError."""
     match plan:
         case SupervisedPlan():
-            return SupervisedFit.prepare(plan, dataset, read, directory, most_cells=most_cells)
+            return SupervisedFit.prepare(plan, dataset, read, directory, max_cells=max_cells)
         case ApproximationPlan():
             return ApproximationFit.prepare(plan, dataset, read, directory)
         case ImagePlan():
             return ImageFit.prepare(plan, dataset, read, directory)
         case ComponentsPlan():
-            return ComponentsFit.prepare(plan, dataset, read, directory, most_cells=most_cells)
+            return ComponentsFit.prepare(plan, dataset, read, directory, max_cells=max_cells)

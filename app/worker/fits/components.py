@@ -32,10 +32,10 @@ class ComponentsFit:
 
     @classmethod
     def prepare(
-        cls, plan: ComponentsPlan, dataset: Dataset, read: Read, directory: Path, *, most_cells: int
+        cls, plan: ComponentsPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
     ) -> "ComponentsFit":
         """Write the rows into `directory`; raises TrainingFailedError."""
-        return cls(plan, dataset, encoded_matrix(plan, read, directory / "rows.f64", most_cells=most_cells))
+        return cls(plan, dataset, encoded_matrix(plan, read, directory / "rows.f64", max_cells=max_cells))
 
     @property
     def task(self) -> ComponentsTask:

@@ -27,10 +27,10 @@ class SupervisedFit:
 
     @classmethod
     def prepare(
-        cls, plan: SupervisedPlan, dataset: Dataset, read: Read, directory: Path, *, most_cells: int
+        cls, plan: SupervisedPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
     ) -> "SupervisedFit":
         """Write the rows into `directory`; raises TrainingFailedError."""
-        return cls(plan, dataset, materialise(plan, read, directory, most_cells=most_cells))
+        return cls(plan, dataset, materialise(plan, read, directory, max_cells=max_cells))
 
     @property
     def task(self) -> SupervisedTask:

@@ -26,7 +26,7 @@ def coordinates(size: int, products: Callable[[Indices], Array], *, most: int, r
     rows = np.empty((min(most, size), size))
     rank = 0
     while rank < len(rows) and left.max() > residue:
-        pool = _most_left(left, min(1 + rank // RANKS_PER_MEMBER, POOL), residue)
+        pool = _max_left(left, min(1 + rank // RANKS_PER_MEMBER, POOL), residue)
         fresh = products(pool)
         fresh -= rows[:rank, pool].T @ rows[:rank]
         first, waiting = rank, left[pool]
@@ -42,7 +42,7 @@ def coordinates(size: int, products: Callable[[Indices], Array], *, most: int, r
     return rows[:rank]
 
 
-def _most_left(left: Array, number: int, residue: float) -> Indices:
+def _max_left(left: Array, number: int, residue: float) -> Indices:
     """So many members of which most is left, or fewer where others are told or not worth a pivot."""
     if number == 1:
         return np.array([left.argmax()])

@@ -80,7 +80,7 @@ def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
                 return Independent(price=_is_overcomplete(request) and likelihood.in_target_units)
             classes = isinstance(likelihood, ClassLikelihood)
             asked = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
-    return asked if asked.min_gain is not None else replace(asked, min_gain=likelihood.least_gain)
+    return asked if asked.min_gain is not None else replace(asked, min_gain=likelihood.min_gain)
 
 
 def _process_fits(request: SupervisedRequest) -> bool:

@@ -44,9 +44,9 @@ class TableStatistics:
 
     def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
         texts = max(kinds.count("category"), 1)
-        most_labels = min(max(MAX_LABELS_COUNTED_IN_ALL // texts, MAX_CATEGORIES_LISTED), MAX_LABELS_COUNTED)
+        max_labels = min(max(MAX_LABELS_COUNTED_IN_ALL // texts, MAX_CATEGORIES_LISTED), MAX_LABELS_COUNTED)
         self._columns: dict[str, _Texts | _Numbers] = {
-            name: _Texts(name, most_labels) if kind == "category" else _Numbers(name, kind)
+            name: _Texts(name, max_labels) if kind == "category" else _Numbers(name, kind)
             for name, kind in zip(names, kinds, strict=True)
         }
         self._cells_waiting = 0
@@ -149,10 +149,10 @@ class _Numbers:
 class _Texts:
     """Texts, counted until there are more labels than can be kept."""
 
-    def __init__(self, name: str, most_labels: int) -> None:
+    def __init__(self, name: str, max_labels: int) -> None:
         self._name = name
         self._missing = 0
-        self._most_labels = most_labels
+        self._max_labels = max_labels
         self._counts: dict[str, int] | None = {}
         self._hash = hashlib.sha256()
 
@@ -178,7 +178,7 @@ class _Texts:
                 return
             if count:
                 self._counts[label] = self._counts.get(label, 0) + count
-        if len(self._counts) > self._most_labels:
+        if len(self._counts) > self._max_labels:
             self._counts = None
 
     def summary(self) -> ColumnSummary:

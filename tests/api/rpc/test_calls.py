@@ -75,7 +75,7 @@ def _bytes(asked: Message) -> bytes:
 
 @asynccontextmanager
 async def connected(parts: InMemoryParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
-    runner = PredictionRunner(parts.prediction, 5, rules.most_bytes)
+    runner = PredictionRunner(parts.prediction, 5, rules.max_bytes)
     async with (
         serving(parts, runner, rules, shutdown or Shutdown(lambda: None)) as port,
         grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,

@@ -141,14 +141,14 @@ def process_spec(
     warp: Literal["none", "evidence"] = "none",
     inputs: bool = False,
     vectors: Literal["rows", "optimised"] = "optimised",
-    least_gain: float = 3.0,
+    min_gain: float = 3.0,
     most: int | None = None,
     kernel: Covariance = Gaussian(),  # noqa: B008
 ) -> Spec:
     """A Gaussian process prior on a kernel, a bias and perhaps the inputs."""
     linear: tuple[Basis, ...] = (Inputs(),) if inputs else ()
     basis = (KernelBasis(kernel, width, warp), Bias(), *linear)
-    return Spec(likelihood, basis, GaussianProcess(vectors, least_gain, most), Greedy())
+    return Spec(likelihood, basis, GaussianProcess(vectors, min_gain, most), Greedy())
 
 
 def problem_for(likelihood: Likelihood, rows: int = 30, seed: int = 0) -> Problem:

@@ -50,7 +50,7 @@ def test_a_contribution_is_a_function_times_its_weight() -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    [process_spec(Categorical(3), least_gain=1.0), spec_for(Categorical(3)), spec_for(OneAgainstRest(3))],
+    [process_spec(Categorical(3), min_gain=1.0), spec_for(Categorical(3)), spec_for(OneAgainstRest(3))],
     ids=["process", "independent", "one against rest"],
 )
 def test_of_several_latents_each_point_has_that_of_its_own(spec: Spec) -> None:

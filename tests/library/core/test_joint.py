@@ -90,7 +90,7 @@ def test_the_sum_of_answers_varies_as_that_of_functions_drawn_from_the_process(
     """With a vector for each row: functions drawn from the exact posterior of the textbooks, with noise on each."""
     monkeypatch.setattr(gaussian_process, "JITTER", 1e-9)
     X, t = sinc(12, 3)
-    spec = process_spec(GaussianNoise(0.1), width=FixedWidth(1.0), vectors="rows", least_gain=1e-9)
+    spec = process_spec(GaussianNoise(0.1), width=FixedWidth(1.0), vectors="rows", min_gain=1e-9)
     model = fit(X, t, replace(spec, basis=spec.basis[:1]))
     vectors, *_ = model.functions
     assert isinstance(vectors, KernelFunctions)

@@ -166,7 +166,7 @@ PROCESSES: dict[str, tuple[Likelihood, Spec]] = {
     "free": (GaussianNoise(), process_spec(GaussianNoise())),
     "warped, inputs": (GaussianNoise(), process_spec(GaussianNoise(), warp="evidence", inputs=True)),
     "fixed": (GaussianNoise(), process_spec(GaussianNoise(), width=WIDTHS["fixed"])),
-    "classes": (Bernoulli(), process_spec(Bernoulli(), width=FixedWidth(0.5), inputs=True, least_gain=1.0)),
+    "classes": (Bernoulli(), process_spec(Bernoulli(), width=FixedWidth(0.5), inputs=True, min_gain=1.0)),
 }
 
 
@@ -264,7 +264,7 @@ def test_a_process_with_a_vector_for_each_row_predicts_as_the_process_itself(mon
     """Mean k'C^-1 t and variance s - k'C^-1 k of the textbooks, at the hyperparameters learned."""
     monkeypatch.setattr(gaussian_process, "JITTER", 1e-9)
     X, t = sinc(12, 3)
-    spec = process_spec(GaussianNoise(0.1), width=FixedWidth(1.0), vectors="rows", least_gain=1e-9)
+    spec = process_spec(GaussianNoise(0.1), width=FixedWidth(1.0), vectors="rows", min_gain=1e-9)
     model = fit(X, t, replace(spec, basis=spec.basis[:1]))
     functions = vectors_of(model)
     assert functions.size == 12

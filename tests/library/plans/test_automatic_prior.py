@@ -157,7 +157,7 @@ def test_classes_are_a_process_and_nothing_else_is_fitted() -> None:
 @pytest.mark.parametrize("likelihood", [Poisson(), StudentT(), LogGaussian()], ids=lambda one: one.type)
 def test_another_likelihood_that_is_asked_for_has_no_rivals(likelihood: Likelihood) -> None:
     found = plan(replace(asking(), likelihood=likelihood), SPANNING)
-    assert found.spec.prior == GaussianProcess(min_gain=likelihood.least_gain)
+    assert found.spec.prior == GaussianProcess(min_gain=likelihood.min_gain)
     assert (found.spec.likelihood, found.compared_models) == (likelihood, ())
 
 

@@ -402,7 +402,7 @@ def test_vectors_come_by_the_size_of_their_weight(open_uow: OpenUnitOfWork) -> N
     for limit in (1, 2, 3, 9):
         found = _all_vectors(open_uow, "weight", limit)
         assert [vector.number for vector in found] == [4, 1, 2, 3, 5]
-        assert all(abs(one.greatest_weight) >= abs(other.greatest_weight) for one, other in pairwise(found))
+        assert all(abs(one.max_weight) >= abs(other.max_weight) for one, other in pairwise(found))
 
 
 def test_vectors_of_several_classes_come_back_and_by_their_greatest_weight(open_uow: OpenUnitOfWork) -> None:

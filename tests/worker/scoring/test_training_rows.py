@@ -60,7 +60,7 @@ def trained_on(dataset: Dataset, rows: int, split: Split, holdout: float) -> New
 
 def rows_learned_from(made: NewSupervisedVersion, block: Block, directory: Path) -> tuple[int, ...]:
     """The places of the rows that a fit would learn from, as its file has them."""
-    found = materialise(made.report.plan, lambda: iter([(0, block)]), directory, most_cells=10**6)
+    found = materialise(made.report.plan, lambda: iter([(0, block)]), directory, max_cells=10**6)
     numbers = np.fromfile(found.path, "<f8").reshape(-1, found.inputs + EXTRA_COLUMNS)[: found.training, -1]
     return tuple(numbers.astype(int).tolist())
 

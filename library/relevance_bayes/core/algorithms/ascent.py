@@ -65,12 +65,12 @@ def end_of(problem: Problem, here: Evidence) -> Termination:
     return Termination.NOISE_FLOOR if stopped else Termination.CONVERGED
 
 
-def least_alpha(factors: Factors) -> Array:
+def min_alpha(factors: Factors) -> Array:
     """The smallest alphas worth having, (R,).
 
-    A function's greatest value may have a prior sd of the likelihood's `greatest_latent_sd`.
+    A function's greatest value may have a prior sd of the likelihood's `max_latent_sd`.
     """
-    return factors.heights**2 / factors.problem.likelihood.greatest_latent_sd**2
+    return factors.heights**2 / factors.problem.likelihood.max_latent_sd**2
 
 
 def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price = FREE) -> Summit:
@@ -82,7 +82,7 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price =
     """
     here = start
     learned = learns_noise(factors.problem)
-    _, greatest_beta = factors.problem.likelihood.start(factors.problem.t)
+    _, max_beta = factors.problem.likelihood.start(factors.problem.t)
     lacking = np.zeros_like(here.hessian)
     for _ in range(MAX_STEPS):
         functions = len(factors.active)
@@ -90,13 +90,13 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price =
         if len(factors.active) < functions:
             lacking = np.zeros_like(here.hessian)
         free = here.gradient > 0.0
-        free[:-1] |= here.posterior.alpha > least_alpha(factors) * (1.0 + 1e-9)
-        free[-1] = learned and _may_move(here, greatest_beta)
+        free[:-1] |= here.posterior.alpha > min_alpha(factors) * (1.0 + 1e-9)
+        free[-1] = learned and _may_move(here, max_beta)
         step, promise, direction = _newton(here, here.hessian + lacking, free)
         if promise > tolerance:
-            there = _search(factors, here, step, greatest_beta)
+            there = _search(factors, here, step, max_beta)
         else:
-            there = _leave_saddle(factors, here, direction, greatest_beta, tolerance)
+            there = _leave_saddle(factors, here, direction, max_beta, tolerance)
         if there is None:
             break
         if not factors.problem.likelihood.constant_precision:
@@ -117,8 +117,8 @@ def _learned(lacking: Array, here: Evidence, there: Evidence) -> Array:
     return lacking + np.outer(miss, miss) / along
 
 
-def _may_move(here: Evidence, greatest_beta: float) -> bool:
-    return here.beta < greatest_beta * (1.0 - 1e-9) or here.gradient[-1] < 0.0
+def _may_move(here: Evidence, max_beta: float) -> bool:
+    return here.beta < max_beta * (1.0 - 1e-9) or here.gradient[-1] < 0.0
 
 
 def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, Array | None]:
@@ -147,9 +147,9 @@ def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, A
     return step, promise, direction
 
 
-def _moved(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
-    alpha = np.maximum(here.posterior.alpha * np.exp(step[:-1]), least_alpha(factors))
-    beta = min(here.beta * exp(step[-1]), greatest_beta)
+def _moved(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Evidence | None:
+    alpha = np.maximum(here.posterior.alpha * np.exp(step[:-1]), min_alpha(factors))
+    beta = min(here.beta * exp(step[-1]), max_beta)
     try:
         return evidence(factors, alpha, beta, _foreseen(here, step[:-1]))
     except NotPositiveDefiniteError:
@@ -164,11 +164,11 @@ def _foreseen(here: Evidence, step: Array) -> Array:
     return np.asarray(rested.mean - rested.covariance @ (rested.alpha * step * rested.mean.T).T)
 
 
-def _search(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
+def _search(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Evidence | None:
     share = 1.0
     slope = float(step @ here.gradient)
     while share > 1e-4:
-        there = _moved(factors, here, share * step, greatest_beta)
+        there = _moved(factors, here, share * step, max_beta)
         if there is not None and there.value > here.value + 1e-4 * share * max(slope, 0.0):
             return there
         share *= 0.5
@@ -176,13 +176,13 @@ def _search(factors: Factors, here: Evidence, step: Array, greatest_beta: float)
 
 
 def _leave_saddle(
-    factors: Factors, here: Evidence, direction: Array | None, greatest_beta: float, tolerance: float
+    factors: Factors, here: Evidence, direction: Array | None, max_beta: float, tolerance: float
 ) -> Evidence | None:
     if direction is None:
         return None
     least = max(tolerance, ROUNDING * (1.0 + abs(here.value)))
     for length in (1.0, -1.0, 0.3, -0.3, 0.1, -0.1):
-        there = _moved(factors, here, length * direction / np.abs(direction).max(), greatest_beta)
+        there = _moved(factors, here, length * direction / np.abs(direction).max(), max_beta)
         if there is not None and there.value > here.value + least:
             return there
     return None

@@ -69,7 +69,7 @@ def _scales(task: Task, state: State, process: Process) -> State:
     # What the starts reached is of fewer rows.
     if number == last or value > state.objective:
         state = with_hyperparameters(replace(state, objective=value), h.unpacked(theta))
-    held_up = number == last and task.free(h)[0] and theta[0] >= task.greatest_log_beta(cap) - 1e-3
+    held_up = number == last and task.free(h)[0] and theta[0] >= task.max_log_beta(cap) - 1e-3
     found = process_of(state)
     if number < last or held_up:
         found = replace(found, starts=number + 1)
@@ -90,7 +90,7 @@ def _functions(task: Task, state: State, process: Process) -> State:
         precision=precision,
         fixed=rows.F,
         alpha=h.alpha,
-        least=task.prior.min_gain or task.problem.likelihood.least_gain,
+        least=task.prior.min_gain or task.problem.likelihood.min_gain,
         most=task.prior.max_functions or MAX_FUNCTIONS,
     )
     numbers = (int(number) for number in task.first + places[chosen.places])
@@ -177,7 +177,7 @@ def _rows(task: Task, state: State, process: Process) -> State:
             h = h.unpacked(np.append(theta, start[n:]))
     else:
         value = task.bound(task.rows(state), task.vectors(state), h).value
-    floor = task.greatest_log_beta(GREATEST)
+    floor = task.max_log_beta(GREATEST)
     why = Termination.NOISE_FLOOR if task.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
     return with_hyperparameters(replace(state, objective=value, termination=why), h)
 

@@ -10,7 +10,7 @@ from math import exp, inf, log
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.ascent import ROUNDING, learns_noise, least_alpha, worth
+from relevance_bayes.core.algorithms.ascent import ROUNDING, learns_noise, min_alpha, worth
 from relevance_bayes.core.algorithms.inner import LARGER_ALPHAS, MAX_TRIED, MIN_GAIN
 from relevance_bayes.core.algorithms.price import Price
 from relevance_bayes.core.algorithms.state import Walk
@@ -65,7 +65,7 @@ def _inside(now: Walk, price: Price) -> Iterator[Move]:
     s, q = sparsity_and_quality(rested)
     squares = mean_square(q)
     brings = worth(rested)
-    least = least_alpha(now.factors)
+    least = min_alpha(now.factors)
     refund = price.refund(len(active)) if active else 0.0
     for m, number in enumerate(active):
         wanted = bool(squares[m] > s[m] > 0.0)
@@ -115,7 +115,7 @@ def _tries(now: Walk, move: Move) -> Iterator[tuple[Factors, Array, Array]]:
     if move.number not in factors.active:
         more = factors.added(move.number, rested.mean)
         for larger in LARGER_ALPHAS:
-            alpha = max(larger * move.alpha, float(least_alpha(more)[-1]))
+            alpha = max(larger * move.alpha, float(min_alpha(more)[-1]))
             yield more, np.append(rested.alpha, alpha), with_zero(rested.mean)
         return
     place = factors.active.index(move.number)

@@ -318,7 +318,7 @@ class Task:
         """Whether the input map is learned, and then the vectors may move."""
         return self.problem.learning.widths != "none"
 
-    def greatest_log_beta(self, cap: float) -> float:
+    def max_log_beta(self, cap: float) -> float:
         """The bound of log beta where noise is learned."""
         _, greatest = self.problem.likelihood.start(self.problem.t)
         return min(cap - log(self.problem.square), log(greatest))
@@ -343,10 +343,10 @@ class Task:
         size = len(h.packed())
         low, high = np.full(size, -WIDEST), np.full(size, WIDEST)
         centre = log(self.problem.square)
-        low[0], high[0] = -centre - WIDEST, self.greatest_log_beta(cap)
+        low[0], high[0] = -centre - WIDEST, self.max_log_beta(cap)
         low[1], high[1] = centre - WIDEST, centre + WIDEST
         if not self.problem.likelihood.in_target_units:
-            high[1] = min(high[1], 2.0 * log(self.problem.likelihood.greatest_latent_sd))
+            high[1] = min(high[1], 2.0 * log(self.problem.likelihood.max_latent_sd))
         F, k = len(h.alpha), len(h.input_map.widths)
         low[2 : 2 + F], high[2 : 2 + F] = -centre - WIDEST, -centre + WIDEST
         unit = np.log(self.start(0).input_map.widths)

@@ -105,7 +105,7 @@ def steps(
     if functions is None and error is None:
         return _cleaning(image, noise_sd, levels, begun)
     if noise_sd is None:
-        noise_sd = max(FINE * float(image.std()) if error is None else SHARE_OF_ERROR * error, _least_noise(image))
+        noise_sd = max(FINE * float(image.std()) if error is None else SHARE_OF_ERROR * error, _min_noise(image))
     goal = Goal(functions or image.size, 0.0 if error is None else error)
     return _coding(image, goal, noise_sd, levels, begun)
 
@@ -166,7 +166,7 @@ def _cleaning(image: Array, noise_sd: float | None, levels: tuple[Level, ...], s
         mosaic.join()
         yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5)
         free = max(image.size - mosaic.determined, 1.0)
-        beta = min(free / (image.size * mosaic.error**2), _least_noise(image) ** -2) if mosaic.error else mosaic.beta
+        beta = min(free / (image.size * mosaic.error**2), _min_noise(image) ** -2) if mosaic.error else mosaic.beta
         if noise_sd or moves == most or abs(log(beta / mosaic.beta)) < 2.0 * NOISE_RESTS:
             why = Termination.CONVERGED if moves < most else Termination.MAX_ITERATIONS
             break
@@ -227,5 +227,5 @@ def _first_noise(image: Array) -> float:
     return max(float(np.median(np.abs(finest))) / NORMAL_MAD, sqrt(MIN_NOISE) * float(image.std()))
 
 
-def _least_noise(image: Array) -> float:
+def _min_noise(image: Array) -> float:
     return MIN_NOISE * float(image.std())

@@ -62,10 +62,10 @@ class LikelihoodBase(ABC):
     in_target_units: ClassVar[bool] = False
     """Whether the latent is measured as the targets are, which have noise then, and a row says much of it."""
 
-    greatest_latent_sd: ClassVar[float] = inf
+    max_latent_sd: ClassVar[float] = inf
     """Of the prior of one function, where the data can't bound it."""
 
-    least_gain: ClassVar[float] = 1.0
+    min_gain: ClassVar[float] = 1.0
     """What a function must bring, in nats, where the prior doesn't say."""
 
     shape: ClassVar[ShapeParameter | None] = None

@@ -28,8 +28,8 @@ class Bernoulli(LikelihoodBase):
 
     targets: ClassVar[Targets] = "class"
     log_concave: ClassVar[bool] = True
-    greatest_latent_sd: ClassVar[float] = 100.0
-    least_gain: ClassVar[float] = 0.1
+    max_latent_sd: ClassVar[float] = 100.0
+    min_gain: ClassVar[float] = 0.1
 
     def check(self, t: Array) -> None:
         """Raise DataError unless t (N,) is 0 or 1, OneClassError unless both are there."""

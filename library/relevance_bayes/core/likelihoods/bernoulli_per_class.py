@@ -32,7 +32,7 @@ class BernoulliPerClass:
     noise_by_row: ClassVar[bool] = False
     conjugate: ClassVar[bool] = False
     in_target_units: ClassVar[bool] = False
-    least_gain: ClassVar[float] = Bernoulli.least_gain
+    min_gain: ClassVar[float] = Bernoulli.min_gain
     member: ClassVar[Bernoulli] = Bernoulli()
 
     @property

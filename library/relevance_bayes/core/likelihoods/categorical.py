@@ -36,8 +36,8 @@ class Categorical(LikelihoodBase):
     type: Literal["categorical"] = "categorical"
 
     targets: ClassVar[Targets] = "class"
-    greatest_latent_sd: ClassVar[float] = 40.0
-    least_gain: ClassVar[float] = 0.1
+    max_latent_sd: ClassVar[float] = 40.0
+    min_gain: ClassVar[float] = 0.1
 
     @property
     def latents(self) -> int:

@@ -117,7 +117,7 @@ class CountLikelihood(NumberLikelihood):
     """A likelihood of counts, whose latent is the log of a rate: `log_density`, `sites` and `moments` suffice."""
 
     targets: ClassVar[Targets] = "count"
-    greatest_latent_sd: ClassVar[float] = 30.0
+    max_latent_sd: ClassVar[float] = 30.0
 
     def cumulative(self, t: Array, f: Array) -> Array:
         """P(t' <= t | f) of counts t and latents f, which broadcast: the sum over all counts up to t."""

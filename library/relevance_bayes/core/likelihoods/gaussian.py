@@ -63,7 +63,7 @@ class GaussianNoise(NumberLikelihood):
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
     in_target_units: ClassVar[bool] = True
-    least_gain: ClassVar[float] = 2.0
+    min_gain: ClassVar[float] = 2.0
 
     @property
     def noise_by_row(self) -> bool:

@@ -86,7 +86,7 @@ class LogGaussian(NumberLikelihood):
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
     in_target_units: ClassVar[bool] = True
-    least_gain: ClassVar[float] = 2.0
+    min_gain: ClassVar[float] = 2.0
 
     def working(self, t: Array) -> tuple[Array, float]:
         """log t (N,), and log of d log t/dt over all rows, which the evidence of t has beside that of log t."""

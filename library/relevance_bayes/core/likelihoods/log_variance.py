@@ -37,7 +37,7 @@ class LogVariance(NumberLikelihood):
 
     targets: ClassVar[Targets] = "square"
     log_concave: ClassVar[bool] = True
-    greatest_latent_sd: ClassVar[float] = 10.0
+    max_latent_sd: ClassVar[float] = 10.0
 
     def check(self, t: Array) -> None:
         """Raise DataError unless t (N,) are squares, ConstantTargetError where all are 0."""

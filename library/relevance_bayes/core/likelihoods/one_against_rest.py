@@ -43,7 +43,7 @@ class OneAgainstRest(LikelihoodBase):
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
     in_target_units: ClassVar[bool] = True
-    least_gain: ClassVar[float] = 2.0
+    min_gain: ClassVar[float] = 2.0
 
     @property
     def latents(self) -> int:

@@ -100,7 +100,7 @@ class StudentT(NumberLikelihood):
 
     targets: ClassVar[Targets] = "real"
     in_target_units: ClassVar[bool] = True
-    least_gain: ClassVar[float] = 2.0
+    min_gain: ClassVar[float] = 2.0
 
     def start(self, t: Array) -> tuple[float, float]:
         """The precision beta = 1/scale^2 to begin with, and its greatest value."""

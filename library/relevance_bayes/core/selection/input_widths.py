@@ -15,7 +15,7 @@ from math import log
 import numpy as np
 
 from relevance_bayes.core.algorithms import Greedy, ReEstimation, Sequential
-from relevance_bayes.core.algorithms.ascent import learns_noise, least_alpha
+from relevance_bayes.core.algorithms.ascent import learns_noise, min_alpha
 from relevance_bayes.core.algorithms.burst import climbed
 from relevance_bayes.core.algorithms.state import State, Walk, walking
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
@@ -200,7 +200,7 @@ def raised(now: Round, start: Array, place: int) -> tuple[Array, float]:
     low, high = theta - FARTHEST, theta + FARTHEST
     low[:d], high[:d] = np.log(start) - NARROWER, np.log(start) + WIDER
     with np.errstate(divide="ignore"):
-        low[d:-1] = np.maximum(low[d:-1], np.log(least_alpha(now.walk.factors)[order]))
+        low[d:-1] = np.maximum(low[d:-1], np.log(min_alpha(now.walk.factors)[order]))
     high[-1] = log(greatest)
     free = np.append(np.ones(len(theta) - 1, np.bool_), learns_noise(problem))
     origin = -0.5 * problem.t.size * log(problem.square)

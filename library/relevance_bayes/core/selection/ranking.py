@@ -48,14 +48,14 @@ class FitContext:
 
     trail: Trail
     threads: int
-    most_cells: int | None
+    max_cells: int | None
 
     def check(self, problem: Problem, spec: Spec) -> None:
         """Raises TooManyCandidatesError."""
         cells = problem.rows * problem.candidates.size
-        if self.most_cells is not None and spec.algorithm.looks_at_all and cells > self.most_cells:
+        if self.max_cells is not None and spec.algorithm.looks_at_all and cells > self.max_cells:
             raise TooManyCandidatesError(
-                f"expected rows times candidates of at most {self.most_cells:,}, got {problem.rows:,} times"
+                f"expected rows times candidates of at most {self.max_cells:,}, got {problem.rows:,} times"
                 f" {problem.candidates.size:,}"
             )
 

@@ -75,7 +75,7 @@ def train(
     max_score_loss: float = MAX_SCORE_LOSS,
     threads: int = 1,
     trail: Trail | None = None,
-    most_cells: int | None = None,
+    max_cells: int | None = None,
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
@@ -86,12 +86,12 @@ def train(
     each fold's other rows, within `bounds` where there are any: see `Scoring`. `threads` share passes over all
     rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
     first and one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
-    IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `most_cells`, and
+    IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `max_cells`, and
     NotPositiveDefiniteError where nothing can be fitted.
     """
     for each in (spec, *rivals, *pool, *alternatives):
         check(each)
-    folding, on = folding or Folding(), FitContext(Trail() if trail is None else trail, threads, most_cells)
+    folding, on = folding or Folding(), FitContext(Trail() if trail is None else trail, threads, max_cells)
     scoring = Scoring(folds, bounds)
     if pool or alternatives:  # folds choose, whether or not any were asked for
         scoring = scoring if folds else Scoring(FOLDS, bounds or NORMAL)

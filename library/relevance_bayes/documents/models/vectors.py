@@ -70,7 +70,7 @@ class RelevanceVector:
         )
 
     @property
-    def greatest_weight(self) -> float:
+    def max_weight(self) -> float:
         """The weight's mean, the one of greatest size where there are several."""
         if self.weight_mean is not None:
             return self.weight_mean

@@ -207,14 +207,14 @@ def test_an_input_map_has_what_was_asked_for(name: str, warp: bool) -> None:
 @pytest.mark.parametrize("most", [1, 3])
 def test_there_are_never_more_functions_than_the_most(likelihood: Likelihood, most: int) -> None:
     X, t = rows_for(likelihood, 40, 0)
-    model = fit(X, t, process_spec(likelihood, width=FixedWidth(0.5), least_gain=0.1, most=most))
+    model = fit(X, t, process_spec(likelihood, width=FixedWidth(0.5), min_gain=0.1, most=most))
     assert kernel_functions_of(model).size == most
 
 
 def test_a_greater_least_gain_keeps_fewer_functions() -> None:
     X, t = sinc(60, 0)
     sizes = [
-        kernel_functions_of(fit(X, t, process_spec(GaussianNoise(), width=WIDTHS["fixed"], least_gain=least))).size
+        kernel_functions_of(fit(X, t, process_spec(GaussianNoise(), width=WIDTHS["fixed"], min_gain=least))).size
         for least in (0.5, 3.0, 20.0)
     ]
     assert sizes[0] >= sizes[1] > sizes[2] >= 1

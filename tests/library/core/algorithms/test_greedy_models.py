@@ -106,7 +106,7 @@ def test_warps_follow_a_curve_that_bends_only_on_one_side() -> None:
 
 def test_classes_are_told_apart() -> None:
     X_new, t_new = ripley(1_000, 1)
-    spec = process_spec(Bernoulli(), width=FixedWidth(0.5), least_gain=1.0)
+    spec = process_spec(Bernoulli(), width=FixedWidth(0.5), min_gain=1.0)
     found = predict(fit(*ripley(40, 0), spec), X_new)
     assert isinstance(found, ClassPrediction)
     assert scores(found, t_new)["error"] < 0.15
@@ -262,7 +262,7 @@ def test_few_functions_of_a_curve_with_next_to_no_noise_still_follow_it(most: in
 
 @pytest.mark.parametrize("seed", range(4))
 def test_classes_at_a_width_given_are_told_apart(seed: int) -> None:
-    spec = process_spec(Bernoulli(), width=FixedWidth(0.5), least_gain=2.0)
+    spec = process_spec(Bernoulli(), width=FixedWidth(0.5), min_gain=2.0)
     found = predict(fit(*ripley(40, seed), spec), ripley(1_000, 99)[0])
     assert isinstance(found, ClassPrediction)
     assert scores(found, ripley(1_000, 99)[1])["log_loss"] < 0.5
@@ -278,7 +278,7 @@ def three_classes(rows: int, seed: int) -> tuple[Array, Array]:
 
 def test_three_classes_share_few_functions() -> None:
     X, t = three_classes(240, 0)
-    model = fit(X, t, process_spec(Categorical(3), least_gain=1.0))
+    model = fit(X, t, process_spec(Categorical(3), min_gain=1.0))
     X_new, t_new = three_classes(500, 1)
     found = predict(model, X_new)
     assert isinstance(found, ClassPrediction)

@@ -30,10 +30,10 @@ from relevance_bayes.core.trail import Mark, Trail
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ring, ripley
 
-ONE = replace(process_spec(Bernoulli(), width=EvidenceWidth(), vectors="rows", least_gain=0.3), seed=3)
-EACH = replace(process_spec(Bernoulli(), width=EvidencePerInputWidth(1.0), vectors="rows", least_gain=0.3), seed=3)
+ONE = replace(process_spec(Bernoulli(), width=EvidenceWidth(), vectors="rows", min_gain=0.3), seed=3)
+EACH = replace(process_spec(Bernoulli(), width=EvidencePerInputWidth(1.0), vectors="rows", min_gain=0.3), seed=3)
 STEPS = replace(
-    process_spec(Bernoulli(), width=EvidencePerInputWidth(1.0), vectors="rows", least_gain=0.3, kernel=CityBlock()),
+    process_spec(Bernoulli(), width=EvidencePerInputWidth(1.0), vectors="rows", min_gain=0.3, kernel=CityBlock()),
     seed=3,
 )
 

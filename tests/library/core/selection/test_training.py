@@ -22,7 +22,7 @@ from relevance_bayes.core.selection.ranking import CLEAR
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import process_spec, ring, ripley, sinc, spec_for
 
-PROCESS = process_spec(GaussianNoise(), warp="evidence", inputs=True, least_gain=2.0)
+PROCESS = process_spec(GaussianNoise(), warp="evidence", inputs=True, min_gain=2.0)
 RIVAL = Spec(
     GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias(), Inputs()), Independent(price=True), Sequential()
 )
@@ -197,11 +197,11 @@ def test_where_sites_depend_on_the_latent_there_is_none() -> None:
 def test_more_candidates_than_are_allowed_are_refused_where_a_step_goes_over_all() -> None:
     X, t = sinc(40, 0)
     spec = Spec(GaussianNoise(), (KernelBasis(Gaussian(), FixedWidth(2.0)), Bias()))
-    list(train(Rows(X, t), spec, most_cells=40 * 41))
+    list(train(Rows(X, t), spec, max_cells=40 * 41))
     with pytest.raises(TooManyCandidatesError, match="at most 1,639, got 40 times 41"):
-        list(train(Rows(X, t), spec, most_cells=40 * 41 - 1))
+        list(train(Rows(X, t), spec, max_cells=40 * 41 - 1))
     process = replace(spec, prior=GaussianProcess(), algorithm=Greedy())
-    list(train(Rows(X, t), process, most_cells=1))
+    list(train(Rows(X, t), process, max_cells=1))
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from tests.library.core.drawn import process_spec, ripley, rows_for, sinc, spec_
 
 PLAIN = spec_for(GaussianNoise())
 SEARCHED = Spec(GaussianNoise(), (KernelBasis(width=CrossValidationWidth(2)), Bias()))
-PROCESS = process_spec(GaussianNoise(), inputs=True, least_gain=2.0)
+PROCESS = process_spec(GaussianNoise(), inputs=True, min_gain=2.0)
 RIVAL = Spec(
     GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias(), Inputs()), Independent(price=True), Sequential()
 )
