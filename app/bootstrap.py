@@ -43,8 +43,8 @@ from app.services.webhooks import Webhooks
 from app.settings import Settings
 from app.storage import revision
 from app.storage.engine import make_engine
-from app.storage.happenings import MODELS, SqlHappenings
 from app.storage.monitor import DatabaseMonitor
+from app.storage.notifier import MODELS, SqlNotifier
 from app.storage.unit_of_work import unit_of_work
 from app.worker.attempts import Records
 from app.worker.beat import Heart
@@ -58,7 +58,7 @@ from app.worker.run import Runner
 from app.worker.scoring.run import Scorer
 from app.worker.spool import Spool
 from app.worker.tidy import Housekeeper
-from app.worker.webhooks.courier import Courier, Finder
+from app.worker.webhooks.deliverer import Deliverer, Finder
 from app.worker.worker import Worker
 
 TIDY_SECONDS = 600.0
@@ -144,7 +144,7 @@ def build(settings: Settings) -> Parts:
     prediction = ServedVersions(
         base.open_uow,
         settings.cache_bytes,
-        happenings=SqlHappenings(base.engine, MODELS),
+        notifier=SqlNotifier(base.engine, MODELS),
         reachability=reachability,
         stale_seconds=settings.stale_if_error_seconds,
     )
@@ -161,7 +161,7 @@ def build(settings: Settings) -> Parts:
         scoring=Scoring(base.open_uow, now, settings.max_queued_jobs),
         prediction=prediction,
         batch_predictions=BatchPredictions(base.open_uow, prediction, now, settings.max_queued_jobs),
-        watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
+        watcher=Watcher(base.open_uow, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         base=base,
         reachability=reachability,
@@ -185,13 +185,13 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     spool = Spool(settings.spool_directory or Path(default_directory()), executor=executor)
     health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
     records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
-    courier = Courier(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now, stopping)
+    deliverer = Deliverer(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now, stopping)
     engine = Engine(
         base.engine,
         base.client,
         run=Runner(records, pool, spool, settings.max_training_cells, program(), settings.checkpoint_seconds),
         score=Scorer(records, program(FILES)),
-        deliver=courier,
+        deliver=deliverer,
         executor=executor,
         slots=settings.worker_slots,
         max_of_one_owner=settings.owner_concurrency,
@@ -220,7 +220,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
             settings.event_retention_days * DAY,
             settings.result_retention_days * DAY,
         ).sweep,
-        Finder(courier, Control(base.client)).find,
+        Finder(deliverer, Control(base.client)).find,
     )
     housekeeper = Housekeeper(chores, every=TIDY_SECONDS, outage=outage)
     return Worker(spool, pool, heart, health_file, housekeeper, engine, stopping, base.close)

@@ -16,7 +16,7 @@ def state(pid: int) -> str:
 
 
 def gone(pid: int) -> bool:
-    """Whether it computes no more; its new parent may bury it when it likes."""
+    """Whether it computes no more; its new parent may record_crash it when it likes."""
     return state(pid)[:1] in {"", "Z"}
 
 

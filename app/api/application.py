@@ -9,13 +9,12 @@ from fastapi_offline import FastAPIOffline
 
 from app import __version__
 from app.api import documentation_pages
-from app.api.asked_to_end import when_asked_to_end
 from app.api.cross_origin import CrossOrigin
 from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
 from app.api.head_requests import HeadRequests
-from app.api.lookout import Lookout
+from app.api.job_waiter import JobWaiter
 from app.api.middleware import Entrance, Rules
 from app.api.prediction import PredictionRunner
 from app.api.readiness import ReadinessProbe
@@ -38,6 +37,7 @@ from app.api.routes import (
     wholes,
 )
 from app.api.shutdown import Shutdown
+from app.api.shutdown_signal import on_shutdown
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -130,7 +130,7 @@ def make_application(
     app.state.limits = limits
     app.state.shutdown = shutdown
     app.state.readiness = ReadinessProbe(lambda: parts.ready())
-    app.state.lookout = Lookout(parts.jobs, parts.watcher)
+    app.state.job_waiter = JobWaiter(parts.jobs, parts.watcher)
     app.state.predictions = runner
     for router in ROUTERS:
         app.include_router(router)
@@ -156,7 +156,7 @@ def _lifespan(
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with AsyncExitStack() as stack:
             port = None if beside is None else await stack.enter_async_context(beside())
-            with when_asked_to_end(shutdown.request):
+            with on_shutdown(shutdown.request):
                 yield {PORT_BESIDE: port, SHUTDOWN: shutdown}
         parts.watcher.close()
         if close is not None:

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from app.api.expanding import Expander, expanded
-from app.api.lookout import Lookout
+from app.api.job_waiter import JobWaiter
 from app.api.negotiation import media_type_of
 from app.api.prediction import PredictionRunner
 from app.api.raw_route import body_of
@@ -107,10 +107,10 @@ def limits_of(request: Request) -> Limits:
     return limits
 
 
-def lookout_of(request: Request) -> Lookout:
+def job_waiter_of(request: Request) -> JobWaiter:
     """What the application's requests wait for jobs with."""
-    lookout: Lookout = request.app.state.lookout
-    return lookout
+    job_waiter: JobWaiter = request.app.state.job_waiter
+    return job_waiter
 
 
 def runner_of(request: Request) -> PredictionRunner:
@@ -129,8 +129,8 @@ async def _parts(request: Request) -> Parts:
     return parts_of(request)
 
 
-async def _lookout(request: Request) -> Lookout:
-    return lookout_of(request)
+async def _job_waiter(request: Request) -> JobWaiter:
+    return job_waiter_of(request)
 
 
 async def _readiness(request: Request) -> Readiness:
@@ -180,7 +180,7 @@ async def json_body_of(request: Request) -> bytes:
 
 # Async, because a plain function would cost each request a trip through the threadpool.
 PartsDependency = Annotated[Parts, Depends(_parts)]
-LookoutDependency = Annotated[Lookout, Depends(_lookout)]
+JobWaiterDependency = Annotated[JobWaiter, Depends(_job_waiter)]
 ReadinessDependency = Annotated[Readiness, Depends(_readiness)]
 ShutdownDependency = Annotated[Shutdown, Depends(_shutdown)]
 Owner = Annotated[str, Depends(_owner)]

@@ -264,17 +264,17 @@ class Entries(Protocol):
         """Have the engine know nothing of these."""
 
 
-class Hearing(Protocol):
+class Listener(Protocol):
     """A connection over which one thread hears that something happened to jobs, or models, whoever wrote it."""
 
     def hear(self) -> frozenset[UUID] | None:
         """Which are concerned, none after a moment of silence; None: it may be any. Raises UnavailableError."""
 
 
-class Happenings(Protocol):
+class Notifier(Protocol):
     """Where to hear of what happens to jobs, or to models."""
 
-    def open(self) -> AbstractContextManager[Hearing]:
+    def open(self) -> AbstractContextManager[Listener]:
         """Hear of everything that is committed from now on, also between two calls. Raises UnavailableError."""
 
 

@@ -5,7 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from app.domain.pages import Page, Slice
-from app.domain.webhooks import Delivery, Errand, Webhook
+from app.domain.webhooks import Delivery, DeliveryAttempt, Webhook
 from relevance_bayes.types.webhooks import Attempt, DeliveryState, EventType
 
 
@@ -59,7 +59,7 @@ class Deliveries(Protocol):
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
         """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
 
-    def errand(self, entry: UUID) -> Errand | None:
+    def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
         """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:

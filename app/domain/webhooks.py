@@ -55,7 +55,7 @@ class Delivery:
 
 
 @dataclass(frozen=True)
-class Errand:
+class DeliveryAttempt:
     """What one attempt needs to know; `tries` are those before it since the delivery began, or began anew."""
 
     delivery_id: UUID

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Event, Lock, Thread
 
 from app.domain.errors import UnavailableError
-from app.domain.ports import Happenings
+from app.domain.ports import Notifier
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +31,8 @@ class Renewals:
     No thread runs before `begin`.
     """
 
-    def __init__(self, happenings: Happenings, renew: Callable[[], bool]) -> None:
-        self._happenings = happenings
+    def __init__(self, notifier: Notifier, renew: Callable[[], bool]) -> None:
+        self._notifier = notifier
         self._renew = renew
         self._lock = Lock()
         self._stopped = Event()
@@ -74,11 +74,11 @@ class Renewals:
 
     def _follow(self) -> None:
         """Renew as long as it is wanted."""
-        with self._happenings.open() as hearing:
+        with self._notifier.open() as listener:
             # What was written before this connection listened, it will not tell.
             wanted, renewed = self._renew(), time.monotonic()
             while wanted and not self._stopped.is_set():
-                heard = hearing.hear()
+                heard = listener.hear()
                 if heard is None or heard or time.monotonic() - renewed > RENEW_SECONDS:
                     wanted, renewed = self._renew(), time.monotonic()
                     self._stopped.wait(MIN_SECONDS)

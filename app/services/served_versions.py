@@ -10,7 +10,7 @@ from uuid import UUID
 
 from app.domain.errors import OutOfReachError, UnavailableError
 from app.domain.models import Version
-from app.domain.ports import Happenings, OpenUnitOfWork
+from app.domain.ports import Notifier, OpenUnitOfWork
 from app.domain.reachability import Reachability
 from app.services.bounded_cache import BoundedCache
 from app.services.counting import Counters
@@ -60,7 +60,7 @@ class _Meaning:
 class ServedVersions:
     """Versions to predict with, kept in at most `cache_bytes` of memory.
 
-    What names mean is believed for STALE_AFTER seconds. With `happenings` a thread renews it before they are over, and
+    What names mean is believed for STALE_AFTER seconds. With `notifier` a thread renews it before they are over, and
     as soon as something happens to a model, so that predictions never wait for the database. `counters` count what
     versions are asked for.
 
@@ -75,7 +75,7 @@ class ServedVersions:
         open_uow: OpenUnitOfWork,
         cache_bytes: int,
         *,
-        happenings: Happenings | None = None,
+        notifier: Notifier | None = None,
         reachability: Reachability | None = None,
         stale_seconds: float = STALE_SECONDS,
         now: Callable[[], float] = time.monotonic,
@@ -92,7 +92,7 @@ class ServedVersions:
         self._stale_seconds = stale_seconds
         self._calls = TimedCalls()
         self._confirmed_at = now()
-        self._renewals = None if happenings is None else Renewals(happenings, self.renew)
+        self._renewals = None if notifier is None else Renewals(notifier, self.renew)
 
     def at_hand(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
         """A version without asking the database, else None: see `version`."""

@@ -8,7 +8,7 @@ from threading import Condition, Thread
 from uuid import UUID
 
 from app.domain.errors import UnavailableError
-from app.domain.ports import Happenings, OpenUnitOfWork
+from app.domain.ports import Notifier, OpenUnitOfWork
 
 logger = logging.getLogger(__name__)
 
@@ -37,13 +37,13 @@ class Watcher:
     def __init__(
         self,
         open_uow: OpenUnitOfWork,
-        happenings: Happenings,
+        notifier: Notifier,
         *,
         check: float = CHECK_SECONDS,
         linger: float = LINGER_SECONDS,
     ) -> None:
         self._open_uow = open_uow
-        self._happenings = happenings
+        self._notifier = notifier
         self._check_seconds = check
         self._linger = linger
         self._changed = Condition()
@@ -97,12 +97,12 @@ class Watcher:
         failures = 0
         while self._is_wanted():
             try:
-                with self._happenings.open() as hearing:
+                with self._notifier.open() as listener:
                     # What was written before this connection listened, it will not tell.
                     self._check()
                     failures, checked = 0, time.monotonic()
                     while self._is_wanted(within=self._linger):
-                        heard = hearing.hear()
+                        heard = listener.hear()
                         if heard is None or time.monotonic() - checked > self._check_seconds:
                             self._check()
                             checked = time.monotonic()

@@ -14,9 +14,9 @@ from app.domain.errors import UnavailableError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.starts import Claim, EarlierStarts, Kept
-from app.worker.insisting import HandedBack, insist
 from app.worker.job_log import JobEvent
 from app.worker.problems import of_death
+from app.worker.retrying import Interrupted, retry
 from app.worker.running_time import RunningTime
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
@@ -24,7 +24,7 @@ from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
 T = TypeVar("T")
 
 
-class NoLongerOurs(Exception):
+class Superseded(Exception):
     """The job's owner cancelled it, it was ended from outside, or another start has taken over."""
 
 
@@ -43,9 +43,9 @@ class Records:
     stopping: Event
     limit: float = math.inf
 
-    def insist(self, action: Callable[[UnitOfWork], T]) -> T:
-        """Do it in a transaction, again and again while the database is away; raises HandedBack."""
-        return insist(self.open_uow, action, stopping=self.stopping)
+    def retry(self, action: Callable[[UnitOfWork], T]) -> T:
+        """Do it in a transaction, again and again while the database is away; raises Interrupted."""
+        return retry(self.open_uow, action, stopping=self.stopping)
 
     def try_once(self, action: Callable[[UnitOfWork], T], *, otherwise: T) -> T:
         """Do it in a transaction, or not at all while the database is away."""
@@ -58,11 +58,11 @@ class Records:
     def begin(self, job_id: UUID, *, by: str | None = None) -> "Attempt | None":
         """A start, from what one before it has kept with the same program, `by`; None when there is to be none.
 
-        A job that died too often ends here. Raises HandedBack.
+        A job that died too often ends here. Raises Interrupted.
         """
         if self.stopping.is_set():
-            raise HandedBack
-        found = self.insist(lambda uow: _claimed(uow, job_id, by))
+            raise Interrupted
+        found = self.retry(lambda uow: _claimed(uow, job_id, by))
         if found is None:
             return None
         earlier = found.earlier
@@ -86,15 +86,15 @@ class Records:
         return attempt
 
     def settle(self, job_id: UUID, attempt: "Attempt | None" = None) -> bool:
-        """Whether a job has ended, as it does here where its owner asked for that; raises HandedBack.
+        """Whether a job has ended, as it does here where its owner asked for that; raises Interrupted.
 
         What became of `attempt`, the last start of it here, is logged.
         """
-        job = self.insist(lambda uow: uow.jobs.find(job_id))
+        job = self.retry(lambda uow: uow.jobs.find(job_id))
         if job is None:
             return True
         is_cancelled = job.state not in FINISHED and job.cancel_requested_at is not None
-        if is_cancelled and self.insist(lambda uow: uow.jobs.cancelled(job_id, job.attempt)):
+        if is_cancelled and self.retry(lambda uow: uow.jobs.cancelled(job_id, job.attempt)):
             event = JobEvent(job_id, job.kind, job.attempt) if attempt is None else attempt.event
             event.ended(replace(job, state="cancelled"))
         elif attempt is not None and attempt.number != job.attempt:
@@ -104,11 +104,11 @@ class Records:
         return is_cancelled or job.state in FINISHED
 
     def _end_as_dead(self, job_id: UUID, starts: EarlierStarts) -> None:
-        job = self.insist(lambda uow: uow.jobs.find(job_id))
+        job = self.retry(lambda uow: uow.jobs.find(job_id))
         if job is None:
             return
         problem = of_death(job)
-        if self.insist(lambda uow: uow.jobs.fail(job_id, starts.attempt, problem)):
+        if self.retry(lambda uow: uow.jobs.fail(job_id, starts.attempt, problem)):
             event = JobEvent(job_id, starts.kind, starts.attempt, starts.seconds)
             event.ended(replace(job, state="failed", error=problem))
 
@@ -130,55 +130,55 @@ class Attempt:
         return JobEvent(self.job_id, self.kind, self.number, self.running.seconds)
 
     def job(self) -> Job:
-        """The job; raises NoLongerOurs where it is gone, HandedBack."""
-        job = self.records.insist(lambda uow: uow.jobs.find(self.job_id))
+        """The job; raises Superseded where it is gone, Interrupted."""
+        job = self.records.retry(lambda uow: uow.jobs.find(self.job_id))
         if job is None:
-            raise NoLongerOurs
+            raise Superseded
         return job
 
     def look(self) -> None:
-        """Raises NoLongerOurs, HandedBack, TimeLimitExceeded."""
+        """Raises Superseded, Interrupted, TimeLimitExceeded."""
         if self.records.stopping.is_set():
-            raise HandedBack
+            raise Interrupted
         if self.running.is_over():
             raise TimeLimitExceeded
         if self.running.record_is_due() and self.records.try_once(self.record_running_time, otherwise=False):
             self.running.recorded()
         if not self.records.try_once(lambda uow: uow.jobs.is_wanted(self.job_id, self.number), otherwise=True):
-            raise NoLongerOurs
+            raise Superseded
 
     def tell(self, progress: Progress) -> None:
-        """Say how far it is, unless the database is away; raises NoLongerOurs."""
+        """Say how far it is, unless the database is away; raises Superseded."""
         told = self.records.try_once(lambda uow: uow.jobs.progress(self.job_id, self.number, progress), otherwise=True)
         if not told:
-            raise NoLongerOurs
+            raise Superseded
 
     def blocks(self, dataset_id: UUID, *, first: int = 0) -> Iterator[tuple[int, Block]]:
         """The blocks of a dataset from number `first` on, each with its first row; between two it looks.
 
-        Raises NoLongerOurs, HandedBack.
+        Raises Superseded, Interrupted.
         """
         for number in itertools.count(first):
             self.look()
-            found = self.records.insist(partial(_block, dataset_id, number))
+            found = self.records.retry(partial(_block, dataset_id, number))
             if found is None:
                 return
             yield found
 
     def holding(self, dataset_id: UUID, row: int) -> tuple[int, Block]:
-        """The block in which a row stands, with its first row; raises NoLongerOurs, HandedBack."""
+        """The block in which a row stands, with its first row; raises Superseded, Interrupted."""
 
         def read(uow: UnitOfWork) -> tuple[int, Block]:
             found = uow.datasets.block(dataset_id, uow.datasets.block_holding(dataset_id, row))
             if found is None:
-                raise NoLongerOurs
+                raise Superseded
             return found
 
-        return self.records.insist(read)
+        return self.records.retry(read)
 
     def fail(self, problem: Problem) -> None:
-        """Record why it failed, unless another start has taken over; raises HandedBack."""
-        self.records.insist(lambda uow: uow.jobs.fail(self.job_id, self.number, problem))
+        """Record why it failed, unless another start has taken over; raises Interrupted."""
+        self.records.retry(lambda uow: uow.jobs.fail(self.job_id, self.number, problem))
 
     def hand_back(self) -> None:
         """Leave it to others at once, unless the database is away."""

@@ -12,13 +12,13 @@ from app.domain.jobs import Problem, training_of
 from app.domain.models import Learned, NewVersion
 from app.domain.ports import UnitOfWork
 from app.domain.starts import Checkpoint
-from app.worker.attempts import Attempt, NoLongerOurs, Records, TimeLimitExceeded
+from app.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.worker.child.process import Failure
 from app.worker.child.tasks import Rested, Result
 from app.worker.fits import Fit, prepare
-from app.worker.insisting import HandedBack
 from app.worker.pool import Child, ChildDied, Pool
 from app.worker.problems import TOO_LONG, name_taken, of_error, of_failure
+from app.worker.retrying import Interrupted
 from app.worker.spool import Spool
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.trail import Mark
@@ -58,9 +58,9 @@ class Runner:
                     break
                 attempt.event.process_died(str(outcome), outcome.said)
                 attempt = None
-                start.bury(outcome)
+                start.record_crash(outcome)
             return self.records.settle(job_id, attempt)
-        except HandedBack:
+        except Interrupted:
             if attempt is not None:
                 attempt.event.handed_back()
             return False
@@ -80,13 +80,13 @@ class Start:
     further: bool = False
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
-        """How it ended, None when it is no longer ours to end; raises HandedBack."""
+        """How it ended, None when it is no longer ours to end; raises Interrupted."""
         try:
             with self.runner.spool.directory() as directory:
                 return self._fit(directory)
-        except NoLongerOurs:
+        except Superseded:
             return None
-        except HandedBack:
+        except Interrupted:
             self.records.try_once(self._hand_back, otherwise=None)
             raise
         except ChildDied as died:
@@ -96,10 +96,10 @@ class Start:
         except TrainingFailedError as error:
             return of_error(error)
 
-    def bury(self, died: ChildDied) -> None:
-        """Keep what its child has said and found; raises HandedBack."""
+    def record_crash(self, died: ChildDied) -> None:
+        """Keep what its child has said and found; raises Interrupted."""
         words = f"{died}: {died.words}" if died.words else str(died)
-        self.records.insist(lambda uow: self._bury(words, uow))
+        self.records.retry(lambda uow: self._record_crash(words, uow))
 
     def record(self, outcome: NewVersion | Problem | None) -> None:
         """Write the end down, unless another start has taken over."""
@@ -115,7 +115,7 @@ class Start:
         job_id, number = self.attempt.job_id, self.attempt.number
         for left in reversed(range(RECORDINGS)):
             try:
-                self.records.insist(lambda uow: uow.jobs.succeed(job_id, number, version))
+                self.records.retry(lambda uow: uow.jobs.succeed(job_id, number, version))
             except ConflictError as error:  # perhaps a race with another version of the same model
                 if not left:
                     return name_taken(error)
@@ -141,7 +141,7 @@ class Start:
     def _read(self) -> tuple[TrainingPlan, Dataset]:
         job = self.attempt.job()
         _, plan = training_of(job)
-        return plan, self.records.insist(lambda uow: uow.datasets.get(job.owner, job.request.dataset_id))
+        return plan, self.records.retry(lambda uow: uow.datasets.get(job.owner, job.request.dataset_id))
 
     def _train(self, fit: Fit) -> Result | Failure:
         child = self.runner.pool.take()
@@ -181,7 +181,7 @@ class Start:
         checkpoint = Checkpoint(self.runner.program, self.trail)
         return self.further and uow.checkpoints.keep(self.attempt.job_id, self.attempt.number, checkpoint)
 
-    def _bury(self, words: str, uow: UnitOfWork) -> None:
+    def _record_crash(self, words: str, uow: UnitOfWork) -> None:
         self._keep(uow)  # before its death: a checkpoint resets the count of these
         self.attempt.record_running_time(uow)
         uow.jobs.died(self.attempt.job_id, self.attempt.number, words)

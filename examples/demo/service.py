@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 @contextmanager
@@ -43,6 +43,6 @@ def _stop(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     process.stdin.close()
     try:
-        process.wait(PATIENCE_SECONDS)
+        process.wait(TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()

@@ -31,14 +31,14 @@ from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
 from app.storage.engine import make_engine
-from app.storage.happenings import SqlHappenings
+from app.storage.notifier import SqlNotifier
 from app.storage.unit_of_work import now, unit_of_work
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.ports.queue import ListedQueue
-from tests.services.in_memory import InMemory, InMemoryHappenings, InMemoryQueue
+from tests.services.in_memory import InMemory, InMemoryNotifier, InMemoryQueue
 from tests.services.small_models import small_version, version_of_numbers
 
 pytest.register_assert_rewrite("tests.api.problems")
@@ -95,7 +95,7 @@ class InMemoryParts:
         self.scoring = Scoring(self.kept.open, lambda: NOW)
         self.prediction = ServedVersions(self.kept.open, 10**6)
         self.batch_predictions = BatchPredictions(self.kept.open, self.prediction, lambda: NOW)
-        self.watcher = Watcher(self.kept.open, InMemoryHappenings())
+        self.watcher = Watcher(self.kept.open, InMemoryNotifier())
         self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
 
     def ready(self) -> Report:
@@ -119,7 +119,7 @@ class StoredParts:
         self.scoring = Scoring(open_uow, now, max_unfinished=max_unfinished)
         self.prediction = ServedVersions(open_uow, 10**6)
         self.batch_predictions = BatchPredictions(open_uow, self.prediction, now, max_unfinished=max_unfinished)
-        self.watcher = Watcher(open_uow, SqlHappenings(engine))
+        self.watcher = Watcher(open_uow, SqlNotifier(engine))
         self.webhooks = Webhooks(open_uow, Allowance(), now)
 
     def ready(self) -> Report:

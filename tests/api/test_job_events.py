@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Message
 
-from app.api import lookout
+from app.api import job_waiter
 from app.api.application import make_application
 from app.api.routes import job_events
 from app.domain.errors import UnavailableError
@@ -192,7 +192,7 @@ def test_who_is_ahead_of_a_job_waits_for_its_end(client: TestClient, stored: Sto
 def test_many_events_come_in_several_pieces(
     client: TestClient, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lookout, "BATCH", 3)
+    monkeypatch.setattr(job_waiter, "BATCH", 3)
     progress(stored, running, 9)
     fail(stored, running)
     assert numbers(client.get(f"{PATH}/{running}/events", headers=STREAM).content) == list(range(1, 13))
@@ -295,7 +295,7 @@ async def eventually(happened: Callable[[], bool]) -> None:
 def test_a_slow_reader_holds_no_more_than_what_is_read_at_once(
     app: Starlette, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lookout, "BATCH", 10)
+    monkeypatch.setattr(job_waiter, "BATCH", 10)
     progress(stored, running, 47)
     fail(stored, running)
 

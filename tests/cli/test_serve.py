@@ -19,7 +19,7 @@ from relevance_bayes.client.answers import Json
 from tests.cli.conftest import Run
 
 RELEVANCE = (sys.executable, "-m", "app.cli")
-PATIENCE = 120
+TIMEOUT = 120
 
 KERNELS_OF_WIDTH_2: Json = [
     {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "fixed", "value": 2.0}},
@@ -42,7 +42,7 @@ def environment(directory: Path, **settings: str) -> dict[str, str]:
 def relevance(directory: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     command = (*RELEVANCE, *arguments)
     env = environment(directory, **settings)
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=TIMEOUT, check=False)
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Served:
         return found[1]
 
     def status(self, path: str) -> int:
-        connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=PATIENCE)
+        connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=TIMEOUT)
         try:
             connection.request("GET", path)
             return connection.getresponse().status
@@ -68,7 +68,7 @@ class Served:
 
     def rest_of_output(self) -> str:
         """What it says to its end; the worker holds the same pipe, so this waits for both."""
-        return self.process.communicate(timeout=PATIENCE)[0]
+        return self.process.communicate(timeout=TIMEOUT)[0]
 
 
 @contextmanager

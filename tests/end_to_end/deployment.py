@@ -15,7 +15,7 @@ import httpx2
 from relevance_bayes.client import Relevance, connect
 from relevance_bayes.client.answers import Json, SupervisedJob
 
-PATIENCE = 120.0
+TIMEOUT = 120.0
 """Seconds after which something that should have happened is taken to have failed; the machine may be busy."""
 
 
@@ -74,13 +74,13 @@ class Deployment:
     def api(self, descriptors: int | None = None, /, **settings: str) -> Api:
         """A new API process, once it answers."""
         process = self.start("api", descriptors, **settings)
-        late = Timer(PATIENCE, process.kill)
+        late = Timer(TIMEOUT, process.kill)
         late.start()
         try:
             assert process.stdout is not None
             for line in process.stdout:
                 if found := re.search(r"is at (http://\S+)", line):
-                    http = httpx2.Client(base_url=found[1], timeout=PATIENCE)
+                    http = httpx2.Client(base_url=found[1], timeout=TIMEOUT)
                     api = Api(process, self.database_url, connect(found[1]), http)
                     self.apis.append(api)
                     return api
@@ -106,7 +106,7 @@ class Deployment:
         assert not any(codes), self.said()
 
     def _ended(self, process: subprocess.Popen[str]) -> int:
-        late = Timer(PATIENCE, process.kill)
+        late = Timer(TIMEOUT, process.kill)
         late.start()
         code = process.wait()
         late.cancel()

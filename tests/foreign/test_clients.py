@@ -10,7 +10,7 @@ from tests.served import Service
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / ".venv-clients"
-PATIENCE = 120
+TIMEOUT = 120
 
 CHECKS = {"triton": 31, "triton_rpc": 15, "kserve": 8, "mlserver": 5}
 """How many checks each has at the least."""
@@ -29,7 +29,7 @@ def test_a_client_that_others_wrote_finds_what_it_expects(checked: str, service:
         env=ours | {"CHECKED_URL": service.url, "CHECKED_RPC": service.rpc, "CHECKED_KEY": service.key},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("tests/foreign/checks_") and "::" in line]

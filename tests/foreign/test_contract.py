@@ -10,7 +10,7 @@ from tests.served import Service
 
 HERE = Path(__file__).parent
 TOOL = HERE.parents[1] / ".venv-clients" / "schemathesis" / "bin" / "schemathesis"
-PATIENCE = 600
+TIMEOUT = 600
 
 
 @pytest.mark.thorough
@@ -23,7 +23,7 @@ def test_all_that_the_document_allows_is_answered_as_it_says(service: Service, t
         env=os.environ,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -15,7 +15,7 @@ from tests.fuzz.seeds import Sent, seeds
 from tests.fuzz.spoiling import spoiled
 from tests.served import Service
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 WARM = 0.4
 """After this share of the time a process has met all that it keeps, and is to grow no more."""
 
@@ -67,7 +67,7 @@ def _exported(service: Service) -> dict[str, bytes]:
 def _ask(service: Service, sent: Sent) -> tuple[int, bytes]:
     """On a connection of its own: how one request ends has nothing to do with the next."""
     where = urlsplit(service.url)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=TIMEOUT)
     headers = {"Authorization": f"Bearer {service.key}", **sent.headers}
     try:
         connection.request(sent.method, sent.path, sent.body, headers)

@@ -22,9 +22,9 @@ from app.domain.ports import (
     Beat,
     Checkpoints,
     Datasets,
-    Hearing,
     Jobs,
     Keys,
+    Listener,
     Page,
     Queue,
     QueueState,
@@ -35,7 +35,7 @@ from app.domain.ports import (
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
-from app.domain.webhooks import MAX_WEBHOOKS, Delivery, Errand, Webhook
+from app.domain.webhooks import MAX_WEBHOOKS, Delivery, DeliveryAttempt, Webhook
 from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector, SupervisedReport
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 from relevance_bayes.types.aliases import AliasMove
@@ -604,7 +604,7 @@ class InMemoryDeliveries:
         self.kept[delivery_id] = replace(self.kept[delivery_id], state="pending", next_attempt_at=NOW)
         return self.kept[delivery_id]
 
-    def errand(self, entry: UUID) -> Errand | None:
+    def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
         raise NotImplementedError
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
@@ -645,11 +645,11 @@ class InMemoryQueue:
         return "waiting" if job_id in self.submitted else "unknown"
 
 
-class InMemoryHappenings:
+class InMemoryNotifier:
     """A way to hear on which nobody ever says what happened: who hears has to look."""
 
     @contextmanager
-    def open(self) -> Iterator[Hearing]:
+    def open(self) -> Iterator[Listener]:
         yield self
 
     def hear(self) -> frozenset[UUID] | None:

@@ -5,49 +5,49 @@ from contextlib import contextmanager
 from threading import Event
 
 from app.domain.errors import UnavailableError
-from app.domain.ports import Hearing
+from app.domain.ports import Listener
 from app.services.renewals import Renewals
-from tests.services.in_memory import InMemoryHappenings
+from tests.services.in_memory import InMemoryNotifier
 from tests.waiting import until
 
 
 class CountedHappenings:
-    """Happenings that count how often they were opened, and how many are open."""
+    """Notifier that count how often they were opened, and how many are open."""
 
     def __init__(self) -> None:
         self.opened = self.is_open = 0
 
     @contextmanager
-    def open(self) -> Iterator[Hearing]:
+    def open(self) -> Iterator[Listener]:
         self.opened += 1
         self.is_open += 1
-        with InMemoryHappenings().open() as hearing:
-            yield hearing
+        with InMemoryNotifier().open() as listener:
+            yield listener
         self.is_open -= 1
 
 
 def test_nothing_is_listened_to_while_nothing_is_wanted_and_it_is_at_once_when_something_is() -> None:
-    happenings, wanted, calls = CountedHappenings(), Event(), [0]
+    notifier, wanted, calls = CountedHappenings(), Event(), [0]
 
     def renew() -> bool:
         calls[0] += 1
         return wanted.is_set()
 
-    renewals = Renewals(happenings, renew)
+    renewals = Renewals(notifier, renew)
     renewals.begin()
     until(lambda: calls[0] == 1)
-    assert happenings.opened == 0
+    assert notifier.opened == 0
     for _ in range(2):
         wanted.set()
         renewals.begin()
-        until(lambda: happenings.is_open == 1, seconds=2.0)
+        until(lambda: notifier.is_open == 1, seconds=2.0)
         wanted.clear()
-        until(lambda: happenings.is_open == 0, seconds=5.0)
+        until(lambda: notifier.is_open == 0, seconds=5.0)
     renewals.close()
 
 
 def test_a_database_that_is_back_is_noticed_within_two_seconds() -> None:
-    happenings, is_away, refused = CountedHappenings(), Event(), [0]
+    notifier, is_away, refused = CountedHappenings(), Event(), [0]
     is_away.set()
 
     def renew() -> bool:
@@ -56,10 +56,10 @@ def test_a_database_that_is_back_is_noticed_within_two_seconds() -> None:
             raise UnavailableError("The database can't be reached.")
         return True
 
-    renewals = Renewals(happenings, renew)
+    renewals = Renewals(notifier, renew)
     renewals.begin()
     until(lambda: refused[0] >= 3)
-    assert happenings.opened == 0
+    assert notifier.opened == 0
     is_away.clear()
-    until(lambda: happenings.is_open == 1, seconds=2.0)
+    until(lambda: notifier.is_open == 1, seconds=2.0)
     renewals.close()

@@ -12,7 +12,7 @@ import pytest
 
 from app.domain.errors import UnavailableError
 from app.domain.identity import uuid7
-from app.domain.ports import Hearing
+from app.domain.ports import Listener
 from app.services.watching import Watcher
 from relevance_bayes.types.jobs import Event, Transition
 from tests.services.in_memory import NOW, InMemory
@@ -40,7 +40,7 @@ class Told:
     turns: int = 0
 
     @contextmanager
-    def open(self) -> Iterator[Hearing]:
+    def open(self) -> Iterator[Listener]:
         if self.broken:
             raise UnavailableError("Not now.")
         if self.late is not None:

@@ -10,11 +10,11 @@ from sqlalchemy import Engine
 
 from app.domain.conditions import Condition
 from app.domain.errors import UnavailableError
-from app.domain.ports import Hearing, OpenUnitOfWork
+from app.domain.ports import Listener, OpenUnitOfWork
 from app.services.prediction import ServedVersion
 from app.services.served_versions import STALE_AFTER, ServedVersions
 from app.storage.engine import make_engine
-from app.storage.happenings import MODELS, SqlHappenings
+from app.storage.notifier import MODELS, SqlNotifier
 from app.storage.unit_of_work import unit_of_work
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
@@ -36,24 +36,24 @@ def elsewhere(engine: Engine) -> Iterator[OpenUnitOfWork]:
 
 @dataclass
 class Looked:
-    """The port `Happenings`, by which messages may be lost; `opened` counts the ways in."""
+    """The port `Notifier`, by which messages may be lost; `opened` counts the ways in."""
 
     engine: Engine
     deaf: bool
     opened: int = field(default=0)
 
     @contextmanager
-    def open(self) -> Iterator[Hearing]:
+    def open(self) -> Iterator[Listener]:
         self.opened += 1
         if self.deaf:
             raise UnavailableError("It can't be listened to.")
-        with SqlHappenings(self.engine, MODELS).open() as hearing:
-            yield hearing
+        with SqlNotifier(self.engine, MODELS).open() as listener:
+            yield listener
 
 
 @pytest.fixture(params=[False, True], ids=["heard", "unheard"])
 def prediction(request: pytest.FixtureRequest, engine: Engine, open_uow: OpenUnitOfWork) -> Iterator[ServedVersions]:
-    made = ServedVersions(open_uow, 10**7, happenings=Looked(engine, deaf=request.param))
+    made = ServedVersions(open_uow, 10**7, notifier=Looked(engine, deaf=request.param))
     yield made
     made.close()
 
@@ -134,7 +134,7 @@ def is_gone(prediction: ServedVersions, number: int | None) -> bool:
 
 def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(engine: Engine, open_uow: OpenUnitOfWork) -> None:
     record(open_uow)
-    prediction = ServedVersions(open_uow, 10**7, happenings=SqlHappenings(engine, MODELS))
+    prediction = ServedVersions(open_uow, 10**7, notifier=SqlNotifier(engine, MODELS))
     asked(prediction)
     until, waited = time.monotonic() + 3.0 * STALE_AFTER, 0
     while time.monotonic() < until:
@@ -147,15 +147,15 @@ def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(engine: En
 def test_nothing_listens_before_something_is_asked_for_and_after_the_end(
     engine: Engine, open_uow: OpenUnitOfWork
 ) -> None:
-    happenings = Looked(engine, deaf=False)
-    prediction = ServedVersions(open_uow, 10**7, happenings=happenings)
+    notifier = Looked(engine, deaf=False)
+    prediction = ServedVersions(open_uow, 10**7, notifier=notifier)
     with pytest.raises(NotFoundError):
         asked(prediction)
-    assert happenings.opened == 0
+    assert notifier.opened == 0
     record(open_uow)
     asked(prediction)
-    assert seconds_until(lambda: happenings.opened == 1) < 5.0
+    assert seconds_until(lambda: notifier.opened == 1) < 5.0
     prediction.close()
     prediction.version(samples.OWNER, "small")
     time.sleep(0.1)
-    assert happenings.opened == 1
+    assert notifier.opened == 1

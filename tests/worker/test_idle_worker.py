@@ -7,7 +7,7 @@ import pytest
 
 from app.queue.polling import QUIET_SECONDS
 from app.settings import Settings
-from tests.end_to_end.deployment import PATIENCE, deployed
+from tests.end_to_end.deployment import TIMEOUT, deployed
 from tests.waiting import until
 
 pytestmark = pytest.mark.thorough
@@ -31,7 +31,7 @@ def test_an_idle_worker_uses_far_less_cpu_time_than_one_to_which_jobs_come(datab
         spool = tmp_path / "spool"
         spool.mkdir()
         worker = deployment.start("worker", RELEVANCE_POLL_SECONDS=SHIPPED, RELEVANCE_SPOOL_DIRECTORY=str(spool))
-        until(lambda: any(spool.glob("*.health")), seconds=PATIENCE)
+        until(lambda: any(spool.glob("*.health")), seconds=TIMEOUT)
         busy = share(worker.pid, BUSY_SECONDS)
         time.sleep(QUIET_SECONDS - BUSY_SECONDS + 5.0)  # until the next heartbeat has lengthened the intervals
         idle = share(worker.pid, IDLE_SECONDS)

@@ -318,7 +318,7 @@ def test_a_job_that_has_ended_is_not_run_again(bench: Bench) -> None:
 
 
 def test_a_database_that_is_away_now_and_then_costs_no_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.insisting.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("app.worker.retrying.RETRY_SECONDS", 0.01)
     job_id = bench.queued(trainers.quick)
     flaky = Flaky(bench.open_uow, failures=20)
     assert replace(bench.run, records=Records(flaky, bench.run.records.stopping))(job_id)

@@ -8,7 +8,7 @@ from starlette.responses import StreamingResponse
 
 from app.api.bodies import read_strictly
 from app.api.conditions import NOT_MODIFIED, UNCHANGING, is_known
-from app.api.dependencies import JsonBody, LookoutDependency, Owner, PartsDependency, identifier
+from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
@@ -94,9 +94,11 @@ def batch_predictions(
 
 
 @router.get("/{job_id}", summary="Look at a batch prediction, or wait for it", responses=problems(404, 406, 422))
-async def batch_prediction(job_id: str, owner: Owner, lookout: LookoutDependency, wait: Wait = 0) -> BatchPredictionOut:
+async def batch_prediction(
+    job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0
+) -> BatchPredictionOut:
     """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
-    return batch_prediction_out(await lookout.ended(owner, "prediction", identifier(job_id, NOUN), wait))
+    return batch_prediction_out(await job_waiter.ended(owner, "prediction", identifier(job_id, NOUN), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a batch prediction", responses=problems(404, 406, 409))

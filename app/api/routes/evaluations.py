@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.dependencies import JsonBody, LookoutDependency, Owner, PartsDependency, identifier
+from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
@@ -92,9 +92,9 @@ def of_version(
 
 
 @router.get("/{job_id}", summary="Look at an evaluation, or wait for it", responses=problems(404, 406, 422))
-async def evaluation(job_id: str, owner: Owner, lookout: LookoutDependency, wait: Wait = 0) -> EvaluationOut:
+async def evaluation(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> EvaluationOut:
     """An evaluation with all that it found; with `wait`, when it has ended or after so many seconds."""
-    return evaluation_out(await lookout.ended(owner, "evaluation", identifier(job_id, "evaluation"), wait))
+    return evaluation_out(await job_waiter.ended(owner, "evaluation", identifier(job_id, "evaluation"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End an evaluation", responses=problems(404, 406, 409))

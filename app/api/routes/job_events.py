@@ -12,10 +12,10 @@ from pydantic import WithJsonSchema
 from starlette.responses import StreamingResponse
 from starlette.types import Send
 
-from app.api.dependencies import LookoutDependency, Owner, identifier
+from app.api.dependencies import JobWaiterDependency, Owner, identifier
 from app.api.documentation import problems
 from app.api.event_stream import BEGINNING, STILL_HERE, rendered
-from app.api.lookout import Batch, Lookout
+from app.api.job_waiter import Batch, JobWaiter
 from app.api.negotiation import EVENT_STREAM, wants_events
 from app.api.schemas.pages import Limit, Wait
 from app.domain.errors import UnavailableError
@@ -87,7 +87,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
     async def events(
         job_id: str,
         owner: Owner,
-        lookout: LookoutDependency,
+        job_waiter: JobWaiterDependency,
         request: Request,
         limit: Limit = 100,
         after: EventNumber = 0,
@@ -104,26 +104,26 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         job = identifier(job_id, NOUNS[kind])
         if wants_events(request.headers.getlist("accept")):
             seen = after if last_event_id is None else last_event_id
-            first = await lookout.batch(owner, kind, job, seen)
+            first = await job_waiter.batch(owner, kind, job, seen)
             if first.is_end and not first.content:
                 return Response(status_code=204)
-            return EventStream(_told(lookout, owner, kind, job, first))
-        found = await lookout.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
+            return EventStream(_told(job_waiter, owner, kind, job, first))
+        found = await job_waiter.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
         shown = found[:limit]
         return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
 
     return router
 
 
-async def _told(lookout: Lookout, owner: str, kind: JobKind, job_id: UUID, batch: Batch) -> AsyncGenerator[bytes]:
+async def _told(job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch) -> AsyncGenerator[bytes]:
     """A stream from its first batch on, to the job's end or that of this process."""
     yield BEGINNING
-    with lookout.bell(job_id) as rung:
+    with job_waiter.bell(job_id) as rung:
         rung.set()  # something may have happened between the first look and now
         while True:
             if batch.content:
                 yield batch.content
-            if batch.is_end or lookout.watcher.stopped:
+            if batch.is_end or job_waiter.watcher.stopped:
                 return
             if not batch.is_full:
                 with anyio.move_on_after(STILL_HERE_SECONDS) as silence:
@@ -132,7 +132,7 @@ async def _told(lookout: Lookout, owner: str, kind: JobKind, job_id: UUID, batch
                     yield STILL_HERE
             rung.clear()
             try:
-                batch = await lookout.batch(owner, kind, job_id, batch.last)
+                batch = await job_waiter.batch(owner, kind, job_id, batch.last)
             except NotFoundError:  # it was removed
                 return
             except UnavailableError:

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.dependencies import JsonBody, LookoutDependency, Owner, PartsDependency, identifier
+from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
@@ -84,9 +84,9 @@ def promotions(
 
 
 @router.get("/{job_id}", summary="Look at a promotion, or wait for it", responses=problems(404, 406, 422))
-async def promotion(job_id: str, owner: Owner, lookout: LookoutDependency, wait: Wait = 0) -> PromotionOut:
+async def promotion(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> PromotionOut:
     """A promotion with all that it found; with `wait`, when it has ended or after so many seconds."""
-    return promotion_out(await lookout.ended(owner, "promotion", identifier(job_id, "promotion"), wait))
+    return promotion_out(await job_waiter.ended(owner, "promotion", identifier(job_id, "promotion"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a promotion", responses=problems(404, 406, 409))

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.dependencies import JsonBody, LookoutDependency, Owner, PartsDependency, identifier
+from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
@@ -77,9 +77,9 @@ def jobs(
 
 
 @router.get("/{job_id}", summary="Look at a training, or wait for it", responses=problems(404, 406, 422))
-async def job(job_id: str, owner: Owner, lookout: LookoutDependency, wait: Wait = 0) -> TrainingJobOut:
+async def job(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> TrainingJobOut:
     """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
-    return job_out(await lookout.ended(owner, "training", identifier(job_id, "training job"), wait))
+    return job_out(await job_waiter.ended(owner, "training", identifier(job_id, "training job"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 406, 409))

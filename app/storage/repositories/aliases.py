@@ -13,7 +13,7 @@ from app.domain.identity import uuid7
 from app.domain.ports import Clock, Page, Slice
 from app.storage import cursors
 from app.storage.changes import changed
-from app.storage.happenings import MODELS, announce
+from app.storage.notifier import MODELS, notify
 from app.storage.repositories.models import SqlModels
 from app.storage.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
 from relevance_bayes.types.aliases import AliasMove
@@ -120,7 +120,7 @@ class SqlAliases:
         )
         self.session.add(move)
         self.session.flush()
-        announce(self.session, model_id, MODELS)
+        notify(self.session, model_id, MODELS)
         return move.id
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, Page, Queue, Slice
-from app.domain.webhooks import Delivery, Errand
+from app.domain.webhooks import Delivery, DeliveryAttempt
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
@@ -95,7 +95,7 @@ class SqlDeliveries:
         self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
         return self._one(delivery_id)
 
-    def errand(self, entry: UUID) -> Errand | None:
+    def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
         """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
         row, hook = WebhookDeliveryRow, WebhookRow
         found = self.session.execute(
@@ -107,7 +107,7 @@ class SqlDeliveries:
         if found is None:
             return None
         delivery, webhook = found
-        return Errand(
+        return DeliveryAttempt(
             delivery.id,
             webhook.id,
             delivery.event_id,

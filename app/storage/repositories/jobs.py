@@ -15,7 +15,7 @@ from app.domain.starts import MAX_STARTS, Claim, EarlierStarts
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS, RESULT
-from app.storage.happenings import announce
+from app.storage.notifier import notify
 from app.storage.repositories import histories
 from app.storage.repositories.deliveries import SqlDeliveries
 from app.storage.repositories.recording import record
@@ -132,7 +132,7 @@ class SqlJobs:
             return False
         self.session.add(JobProgressRow(job_id=job_id, number=number, at=self.clock(), progress=written))
         self.session.flush()
-        announce(self.session, job_id)
+        notify(self.session, job_id)
         return True
 
     def cancel_requested(self, job_id: UUID) -> bool:
@@ -271,7 +271,7 @@ class SqlJobs:
             )
         )
         self.session.flush()
-        announce(self.session, job_id)
+        notify(self.session, job_id)
         return moved
 
 

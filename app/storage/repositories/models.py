@@ -18,7 +18,7 @@ from app.storage.changes import changed
 from app.storage.codec import decode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
-from app.storage.happenings import MODELS, announce
+from app.storage.notifier import MODELS, notify
 from app.storage.repositories.naming import version_ids
 from app.storage.repositories.needed import refuse_needed_model, refuse_needed_version
 from app.storage.repositories.recording import record
@@ -163,7 +163,7 @@ class SqlModels:
         changed(self.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
         changed(self.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
-        announce(self.session, model_id, MODELS)
+        notify(self.session, model_id, MODELS)
         retag(self.session, ModelTagRow, model_id, {})
         gone = update(ModelRow).where(ModelRow.id == model_id)
         changed(self.session, gone.values(deleted_at=self.clock(), description=None))
@@ -182,7 +182,7 @@ class SqlModels:
             )
         refuse_needed_version(self.session, owner, name, version.number)
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
-        announce(self.session, model_id, MODELS)
+        notify(self.session, model_id, MODELS)
 
     def locked(self, owner: str, name: str) -> UUID:
         """The id of a model that nobody else changes until this transaction ends; raises NotFoundError."""

@@ -14,7 +14,7 @@ from app.storage.changes import changed
 from app.storage.codec import encode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
-from app.storage.happenings import MODELS, announce
+from app.storage.notifier import MODELS, notify
 from app.storage.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 from relevance_bayes.documents.models import RelevanceVector
 from relevance_bayes.plans.requests import TrainingPlan
@@ -46,7 +46,7 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | 
     session.add_all(_vector(made.id, vector) for vector in version.vectors)
     session.add(PosteriorRow(version_id=made.id, content=encode_predictor(version.predictor)))
     session.flush()
-    announce(session, model_id, MODELS)
+    notify(session, model_id, MODELS)
     return made
 
 

@@ -7,7 +7,7 @@ from app.domain.jobs import Job
 from app.domain.requests import ScoringPlan, ScoringRequest, scored
 from app.storage.documents import PLAN, REQUEST, SCORING_PLAN, SCORING_REQUEST
 from app.storage.engine import lock_for_writing
-from app.storage.happenings import announce
+from app.storage.notifier import notify
 from app.storage.tables import DatasetRow, JobTransitionRow, ModelRow, ModelVersionRow, TrainingJobRow
 from relevance_bayes.types.errors import NotFoundError
 
@@ -35,7 +35,7 @@ def submit(session: Session, job: Job) -> None:
     session.flush()
     session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
     session.flush()
-    announce(session, job.id)
+    notify(session, job.id)
 
 
 def _row(job: Job, numbers: tuple[int, ...]) -> TrainingJobRow:

@@ -15,7 +15,7 @@ from app.worker.scoring.training_rows import seen_rows, training_rows_of
 
 
 def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:
-    """What the version's predictions were worth; raises NoLongerOurs, HandedBack."""
+    """What the version's predictions were worth; raises Superseded, Interrupted."""
     served = version_at_hand(attempt, job, plan.version)
     training_rows = training_rows_of(attempt, job, served.version)
     tally = Tally.of(served, training_rows)

@@ -17,7 +17,7 @@ from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat
 from app.services.batch_predictions import options_by
 from app.services.prediction import PredictRequest, ServedVersion, flat_columns, predict, version_metadata
-from app.worker.attempts import Attempt, NoLongerOurs, Pace
+from app.worker.attempts import Attempt, Pace, Superseded
 from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import Fault
@@ -40,10 +40,10 @@ class Refused(Exception):
 
 
 def predict_dataset(attempt: Attempt, job: Job, *, by: str) -> BatchPredicted | Problem:
-    """What a batch prediction made, or why not; `by` is the program. Raises NoLongerOurs, HandedBack."""
+    """What a batch prediction made, or why not; `by` is the program. Raises Superseded, Interrupted."""
     request, plan = prediction_of(job)
     served = version_at_hand(attempt, job, plan.version)
-    dataset = attempt.records.insist(lambda uow: uow.datasets.get(job.owner, request.dataset_id))
+    dataset = attempt.records.retry(lambda uow: uow.datasets.get(job.owner, request.dataset_id))
     return Predictions(attempt, by, request, plan, dataset, served, Pace(TELL_SECONDS)).run()
 
 
@@ -60,7 +60,7 @@ class Predictions:
     pace: Pace
 
     def run(self) -> BatchPredicted | Problem:
-        """What was made, or why not; raises NoLongerOurs, HandedBack."""
+        """What was made, or why not; raises Superseded, Interrupted."""
         reached = self._ours(self._begin())
         if not reached.whole:
             try:
@@ -80,7 +80,7 @@ class Predictions:
 
     def _begin(self) -> Reached | None:
         job_id, number = self.attempt.job_id, self.attempt.number
-        return self.attempt.records.insist(lambda uow: uow.results.begin(job_id, number, by=self.by))
+        return self.attempt.records.retry(lambda uow: uow.results.begin(job_id, number, by=self.by))
 
     def _predict(self, reached: Reached) -> Reached:
         """The parts of all rows that are not there yet."""
@@ -105,7 +105,7 @@ class Predictions:
             return
         dataset_id, columns = self.dataset.id, self._columns
         step = max(1, MAX_CELLS_AT_ONCE // max(len(self.plan.columns), len(columns)))
-        holding = self.attempt.records.insist(lambda uow: uow.datasets.block_holding(dataset_id, reached.rows))
+        holding = self.attempt.records.retry(lambda uow: uow.datasets.block_holding(dataset_id, reached.rows))
         for first_row, block in self.attempt.blocks(dataset_id, first=holding):
             for start in range(0, block_rows(block), step):
                 if first_row + start >= reached.rows:
@@ -162,24 +162,24 @@ class Predictions:
     def _kept(self, size: int) -> Iterator[bytes]:
         job_id, at = self.attempt.job_id, 0
         while at < size:
-            piece = self._ours(self.attempt.records.insist(partial(_piece, job_id, at)))
+            piece = self._ours(self.attempt.records.retry(partial(_piece, job_id, at)))
             yield piece.content
             at += len(piece.content)
 
     def _put(self, layer: Layer, first: int, content: bytes, reached: Reached | None = None) -> None:
-        """Keep a part, and how far it is with the last of its pieces; raises NoLongerOurs, HandedBack."""
+        """Keep a part, and how far it is with the last of its pieces; raises Superseded, Interrupted."""
         job_id, number = self.attempt.job_id, self.attempt.number
         starts = range(0, max(len(content), 1), MAX_BYTES_OF_A_PIECE)
         for start in starts:
             piece = Piece(first + start, content[start : start + MAX_BYTES_OF_A_PIECE])
             then = reached if start == starts[-1] else None
             write = partial(_put, job_id=job_id, attempt=number, layer=layer, piece=piece, reached=then)
-            if not self.attempt.records.insist(write):
-                raise NoLongerOurs
+            if not self.attempt.records.retry(write):
+                raise Superseded
 
     def _trim(self, layer: Layer, size: int) -> None:
         job_id, number = self.attempt.job_id, self.attempt.number
-        while self.attempt.records.insist(lambda uow: uow.results.trim(job_id, number, layer, size=size)):
+        while self.attempt.records.retry(lambda uow: uow.results.trim(job_id, number, layer, size=size)):
             pass
 
     def _tell(self, phase: str, rows: int) -> None:
@@ -187,7 +187,7 @@ class Predictions:
 
     def _ours(self, found: T | None) -> T:
         if found is None:
-            raise NoLongerOurs
+            raise Superseded
         return found
 
 

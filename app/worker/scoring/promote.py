@@ -35,7 +35,7 @@ HOLDER_CHANGED = Problem(
 
 
 def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
-    """What is to become of the alias; raises NoLongerOurs, HandedBack."""
+    """What is to become of the alias; raises Superseded, Interrupted."""
     challenger = _Compared.of(attempt, job, plan.version)
     if plan.champion is None:
         return _without_holder(attempt, job, challenger)
@@ -73,7 +73,7 @@ class _Compared:
 
     @classmethod
     def of(cls, attempt: Attempt, job: Job, number: int) -> "_Compared":
-        """Of no rows yet; raises NoLongerOurs, HandedBack."""
+        """Of no rows yet; raises Superseded, Interrupted."""
         served = version_at_hand(attempt, job, number)
         training_rows = training_rows_of(attempt, job, served.version)
         return cls(served, training_rows, Tally.of(served, training_rows))
@@ -118,10 +118,10 @@ def _unknown(*versions: _Compared) -> str:
 def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) -> None:
     """Record the end and move the alias, all or nothing, if its holder is still the one compared with.
 
-    Raises HandedBack.
+    Raises Interrupted.
     """
     try:
-        attempt.records.insist(lambda uow: _end(attempt, job, plan, found, uow))
+        attempt.records.retry(lambda uow: _end(attempt, job, plan, found, uow))
     except ConflictError as refused:  # a new alias, and the model has as many as it may
         attempt.fail(Problem("alias-refused", "The alias can't be made", refused.detail))
 

@@ -17,23 +17,23 @@ TELL_SECONDS = 1.0
 
 
 def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
-    """A version of the job's model, ready to answer; raises HandedBack."""
+    """A version of the job's model, ready to answer; raises Interrupted."""
 
     def read(uow: UnitOfWork) -> tuple[Version, Stored]:
         version = uow.models.version(job.owner, job.plan.model, number)
         return version, stored(uow, version)
 
-    version, kept = attempt.records.insist(read)
+    version, kept = attempt.records.retry(read)
     return serve(version, kept, Counts())
 
 
 def told_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block]:
     """The blocks of the job's dataset; how many rows are done is told when the next one is asked for.
 
-    Raises NoLongerOurs, HandedBack.
+    Raises Superseded, Interrupted.
     """
     dataset_id: UUID = job.request.dataset_id
-    dataset = attempt.records.insist(lambda uow: uow.datasets.get(job.owner, dataset_id))
+    dataset = attempt.records.retry(lambda uow: uow.datasets.get(job.owner, dataset_id))
     pace = Pace(TELL_SECONDS)
     for first_row, block in attempt.blocks(dataset_id):
         yield block

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from app.domain.jobs import Job, JobResult, Problem, scoring_of
 from app.domain.requests import EvaluationPlan, PredictionPlan, PromotionPlan
-from app.worker.attempts import Attempt, NoLongerOurs, Records, TimeLimitExceeded
-from app.worker.insisting import HandedBack
+from app.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.worker.problems import TOO_LONG
+from app.worker.retrying import Interrupted
 from app.worker.scoring.evaluate import evaluate
 from app.worker.scoring.promote import conclude, promote
 
@@ -30,7 +30,7 @@ class Scorer:
             if attempt is not None:
                 self._do(attempt)
             return self.records.settle(job_id, attempt)
-        except HandedBack:
+        except Interrupted:
             if attempt is not None:
                 attempt.event.handed_back()
             return False
@@ -38,11 +38,11 @@ class Scorer:
     def _do(self, attempt: Attempt) -> None:
         try:
             self._score(attempt, attempt.job())
-        except NoLongerOurs:
+        except Superseded:
             pass
         except TimeLimitExceeded:
             attempt.fail(TOO_LONG)
-        except HandedBack:
+        except Interrupted:
             attempt.hand_back()
             raise
 
@@ -64,4 +64,4 @@ def _end(attempt: Attempt, found: JobResult | Problem) -> None:
     if isinstance(found, Problem):
         attempt.fail(found)
     else:
-        attempt.records.insist(lambda uow: uow.jobs.conclude(attempt.job_id, attempt.number, found))
+        attempt.records.retry(lambda uow: uow.jobs.conclude(attempt.job_id, attempt.number, found))

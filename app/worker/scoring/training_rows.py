@@ -42,12 +42,12 @@ KnownRows: TypeAlias = TrainingRows | None
 def training_rows_of(attempt: Attempt, job: Job, version: Version) -> KnownRows:
     """The rows that a version of the job's model was trained on, from its dataset and its split.
 
-    Raises NoLongerOurs, HandedBack.
+    Raises Superseded, Interrupted.
     """
     report = version.report
     if not isinstance(report, SupervisedReport) or report.imported is not None:
         return None
-    dataset = attempt.records.insist(partial(_dataset, job.owner, report))
+    dataset = attempt.records.retry(partial(_dataset, job.owner, report))
     if dataset is None or dataset.digest != report.dataset_digest:
         return None
     names = _names(report.plan)

@@ -16,7 +16,7 @@ from threading import Event, Thread
 from typing import TypeAlias
 
 from app.domain.addresses import Allowance, Target
-from app.worker.webhooks.patience import CONNECT_SECONDS, Patience
+from app.worker.webhooks.deadline import CONNECT_SECONDS, Deadline
 from relevance_bayes.types.webhooks import Obstacle
 
 SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
@@ -37,8 +37,8 @@ class NotSent(Exception):
         self.obstacle: Obstacle = obstacle
 
 
-def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, patience: Patience) -> int:
-    """The status that is answered; redirects are not followed. Raises NotSent, HandedBack."""
+def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline) -> int:
+    """The status that is answered; redirects are not followed. Raises NotSent, Interrupted."""
     head = {
         "Host": target.authority,
         "Content-Type": "application/json",
@@ -48,9 +48,9 @@ def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Al
     }
     lines = [f"POST {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
     try:
-        with _connected(target, _addresses(target, allowed, patience), patience) as connection:
-            _send(connection, "\r\n".join(lines).encode("ascii") + body, patience)
-            return _status(connection, patience)
+        with _connected(target, _addresses(target, allowed, deadline), deadline) as connection:
+            _send(connection, "\r\n".join(lines).encode("ascii") + body, deadline)
+            return _status(connection, deadline)
     except TimeoutError as error:
         raise NotSent("timeout") from error
     except ssl.SSLError as error:
@@ -59,15 +59,15 @@ def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Al
         raise NotSent("not-connected") from error
 
 
-def _addresses(target: Target, allowed: Allowance, patience: Patience) -> Sequence[Found]:
+def _addresses(target: Target, allowed: Allowance, deadline: Deadline) -> Sequence[Found]:
     """All addresses of a host, if each of them is allowed."""
-    found = _looked_up(target, patience)
+    found = _looked_up(target, deadline)
     if not all(allowed.admits(target, ip_address(str(address[0]))) for *_, address in found):
         raise NotSent("address-refused")
     return found
 
 
-def _looked_up(target: Target, patience: Patience) -> Sequence[Found]:
+def _looked_up(target: Target, deadline: Deadline) -> Sequence[Found]:
     """In a thread of its own, since nothing else ends a look-up that takes too long."""
     answers: SimpleQueue[Sequence[Found] | OSError] = SimpleQueue()
 
@@ -80,7 +80,7 @@ def _looked_up(target: Target, patience: Patience) -> Sequence[Found]:
     Thread(target=look, name="look-up", daemon=True).start()
     while True:
         with suppress(Empty):
-            answer = answers.get(timeout=patience.piece())
+            answer = answers.get(timeout=deadline.piece())
             break
     if isinstance(answer, OSError) or not answer:
         raise NotSent("name-not-found")
@@ -88,14 +88,14 @@ def _looked_up(target: Target, patience: Patience) -> Sequence[Found]:
 
 
 @contextmanager
-def _connected(target: Target, found: Sequence[Found], patience: Patience) -> Iterator[socket.socket]:
+def _connected(target: Target, found: Sequence[Found], deadline: Deadline) -> Iterator[socket.socket]:
     """A connection to the first address that takes one."""
-    plain = _first(found, patience)
+    plain = _first(found, deadline)
     with plain:
         if target.scheme == "http":
             yield plain
             return
-        plain.settimeout(patience.piece(CONNECT_SECONDS))
+        plain.settimeout(deadline.piece(CONNECT_SECONDS))
         with _trust().wrap_socket(plain, server_hostname=target.host.rstrip(".")) as secured:
             yield secured
 
@@ -106,41 +106,41 @@ def _trust() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _first(found: Sequence[Found], patience: Patience) -> socket.socket:
+def _first(found: Sequence[Found], deadline: Deadline) -> socket.socket:
     refused: OSError | None = None
     for family, kind, protocol, _, address in found:
         try:
-            return _open(socket.socket(family, kind, protocol), address, patience)
+            return _open(socket.socket(family, kind, protocol), address, deadline)
         except OSError as error:
             refused = error
     raise refused or NotSent("name-not-found")
 
 
-def _open(connection: socket.socket, address: SocketAddress, patience: Patience) -> socket.socket:
+def _open(connection: socket.socket, address: SocketAddress, deadline: Deadline) -> socket.socket:
     with ExitStack() as failing:
         failing.enter_context(connection)
-        connection.settimeout(patience.piece(CONNECT_SECONDS))
+        connection.settimeout(deadline.piece(CONNECT_SECONDS))
         connection.connect(address)
         failing.pop_all()
     return connection
 
 
-def _send(connection: socket.socket, content: bytes, patience: Patience) -> None:
+def _send(connection: socket.socket, content: bytes, deadline: Deadline) -> None:
     left = memoryview(content)
     while left:
-        connection.settimeout(patience.piece())
+        connection.settimeout(deadline.piece())
         with suppress(TimeoutError):
             left = left[connection.send(left) :]
 
 
-def _status(connection: socket.socket, patience: Patience) -> int:
+def _status(connection: socket.socket, deadline: Deadline) -> int:
     """The first status that is none of "go on" (1xx), once its headers are there."""
     head = b""
     for _ in range(10):
         while (end := head.find(b"\r\n\r\n")) < 0:
             if len(head) > LONGEST_HEAD:
                 raise NotSent("not-http")
-            received = _received(connection, patience)
+            received = _received(connection, deadline)
             if not received:
                 raise NotSent("not-http" if head else "not-connected")
             head += received
@@ -156,16 +156,16 @@ def _status(connection: socket.socket, patience: Patience) -> int:
     raise NotSent("not-http")
 
 
-def _received(connection: socket.socket, patience: Patience) -> bytes:
+def _received(connection: socket.socket, deadline: Deadline) -> bytes:
     while True:
-        connection.settimeout(patience.piece())
+        connection.settimeout(deadline.piece())
         with suppress(TimeoutError):
             return connection.recv(4096)
 
 
 def _drop(connection: socket.socket, length: int) -> None:
     """Read a little of the body, lest a server that is about to send it be cut off; what comes late does not matter."""
-    patience = Patience(Event(), DROP_SECONDS)
+    deadline = Deadline(Event(), DROP_SECONDS)
     with suppress(OSError):
-        while length < LONGEST_HEAD and (received := _received(connection, patience)):
+        while length < LONGEST_HEAD and (received := _received(connection, deadline)):
             length += len(received)

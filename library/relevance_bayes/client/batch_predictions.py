@@ -11,7 +11,7 @@ from relevance_bayes.client.answers import Json
 from relevance_bayes.client.answers.batch_predictions import BatchPrediction
 from relevance_bayes.client.deciding import listed
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
-from relevance_bayes.client.http import PATIENCE
+from relevance_bayes.client.http import TIMEOUT
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import part, reference
 from relevance_bayes.types.pages import Page
@@ -98,7 +98,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
         """The bytes from number `first` on, as far as they come; how many did."""
         headers = {"Accept": "*/*"} | ({"Range": f"bytes={first}-"} if first else {})
         written = 0
-        with self.http.stream(f"{self.path}/{part(job_id)}/result", headers=headers, silence=PATIENCE) as content:
+        with self.http.stream(f"{self.path}/{part(job_id)}/result", headers=headers, silence=TIMEOUT) as content:
             for piece in content or ():
                 written += out.write(piece)
         return written

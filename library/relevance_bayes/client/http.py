@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds that the service may take to answer, beyond those that it was asked to wait."""
 
 PAUSES = (0.5, 1.0, 2.0, 4.0)
@@ -44,7 +44,7 @@ class Http:
         """A connection to `url`; `transport` takes the network's place in tests."""
         headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
         try:
-            client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=PATIENCE, transport=transport)
+            client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=TIMEOUT, transport=transport)
         except httpx.InvalidURL as broken:
             raise ClientError(Problem(title="Not a URL", detail=f"{url} is not a URL: {broken}")) from broken
         return cls(client)
@@ -55,7 +55,7 @@ class Http:
 
     def get(self, answer: Form[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
         """Ask for `path`; the service may hold its answer back for `wait` seconds. Raises ClientError."""
-        return _decoded(self._send("GET", path, query=query, patience=PATIENCE + wait), answer)
+        return _decoded(self._send("GET", path, query=query, deadline=TIMEOUT + wait), answer)
 
     def pages(self, answer: type[Page[T]], path: str, query: Query | None = None) -> Iterator[T]:
         """The items of a list, page by page as they are asked for. Raises ClientError."""
@@ -82,7 +82,7 @@ class Http:
 
         So does a silence of more than `silence` seconds.
         """
-        timeout = httpx.Timeout(PATIENCE, connect=CONNECT_SECONDS, read=silence)
+        timeout = httpx.Timeout(TIMEOUT, connect=CONNECT_SECONDS, read=silence)
         with self._reached(), self.client.stream("GET", path, headers=dict(headers), timeout=timeout) as response:
             if not response.is_success:
                 response.read()
@@ -117,7 +117,7 @@ class Http:
         """
         headers = _named(key) | ({} if body is None else {"Content-Type": "application/json"})
         content = None if body is None else _encoded(body)
-        return _decoded(self._insist(lambda: self._send("POST", path, content=content, headers=headers)), answer)
+        return _decoded(self._retry(lambda: self._send("POST", path, content=content, headers=headers)), answer)
 
     def upload(
         self,
@@ -135,15 +135,15 @@ class Http:
         def send() -> httpx.Response:
             with file.open("rb") as stream:
                 chunks = iter(lambda: stream.read(1 << 18), b"")
-                return self._send("POST", path, query=query, content=chunks, headers=headers, patience=600)
+                return self._send("POST", path, query=query, content=chunks, headers=headers, deadline=600)
 
-        return _decoded(self._insist(send), answer)
+        return _decoded(self._retry(send), answer)
 
     def delete(self, path: str, query: Query | None = None, *, headers: Mapping[str, str] | None = None) -> None:
         """Remove what stands at `path`. Raises ClientError."""
         self._send("DELETE", path, query=query, headers=headers)
 
-    def _insist(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+    def _retry(self, send: Callable[[], httpx.Response]) -> httpx.Response:
         """Send again after a lost connection, or while what was sent before it is still being done."""
         lost = False
         for pause in (*PAUSES, None):
@@ -167,10 +167,10 @@ class Http:
         query: Query | None = None,
         content: bytes | Iterable[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
-        patience: float = PATIENCE,
+        deadline: float = TIMEOUT,
     ) -> httpx.Response:
         said = {name: value for name, value in (query or {}).items() if value is not None}
-        timeout = httpx.Timeout(patience, connect=CONNECT_SECONDS)
+        timeout = httpx.Timeout(deadline, connect=CONNECT_SECONDS)
         with self._reached():
             response = self.client.request(
                 method, path, params=said or None, content=content, headers=headers, timeout=timeout

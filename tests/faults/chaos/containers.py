@@ -16,7 +16,7 @@ from relevance_bayes.client.errors import ClientError
 
 ROOT = Path(__file__).parents[3]
 COMPOSE = ("compose", "-f", "docker-compose.yml", "-f", "tests/faults/chaos/compose.yml")
-PATIENCE = 180.0
+TIMEOUT = 180.0
 """Seconds after which a service that does not answer is taken to be lost."""
 
 PAUSE = 0.5
@@ -57,7 +57,7 @@ class Containers:
 
     def ask(self, question: Callable[[Relevance], T]) -> T:
         """Of one API process, or of another one where that does not answer; raises TimeoutError."""
-        give_up = time.monotonic() + PATIENCE
+        give_up = time.monotonic() + TIMEOUT
         while time.monotonic() < give_up:
             for url in self._addresses():
                 with connect(url, api_key=self.key) as calls:
@@ -68,7 +68,7 @@ class Containers:
                             raise
             self.refused += 1
             time.sleep(PAUSE)
-        raise TimeoutError(f"no API process answered for {PATIENCE:g} s")
+        raise TimeoutError(f"no API process answered for {TIMEOUT:g} s")
 
     def words(self) -> str:
         """What the processes said."""

@@ -116,26 +116,26 @@ def test_an_attempt_that_fails_queues_the_next_one_and_one_that_succeeds_does_no
     webhook = hook(open_uow)
     first = first_entry(engine, open_uow, webhook.id)
     with open_uow() as uow:
-        errand = uow.deliveries.errand(first)
-        assert errand is not None
-        assert (errand.url, errand.enabled, errand.tries) == (webhook.url, True, 0)
-        assert errand.secret.startswith("whsec_")
-        assert errand.secret not in repr(errand)
+        delivery_attempt = uow.deliveries.delivery_attempt(first)
+        assert delivery_attempt is not None
+        assert (delivery_attempt.url, delivery_attempt.enabled, delivery_attempt.tries) == (webhook.url, True, 0)
+        assert delivery_attempt.secret.startswith("whsec_")
+        assert delivery_attempt.secret not in repr(delivery_attempt)
         assert uow.deliveries.record(first, LATE, retry_in=30.0)
     second, to, delay = queued(engine)[-1]
     assert (to, delay) == (webhook.id, 30.0)
     with open_uow() as uow:
-        assert uow.deliveries.errand(first) is None
+        assert uow.deliveries.delivery_attempt(first) is None
         assert not uow.deliveries.record(first, TAKEN, retry_in=None)  # a worker that was frozen, and thawed
-        again = uow.deliveries.errand(second)
+        again = uow.deliveries.delivery_attempt(second)
         assert again is not None
-        assert (again.event_id, again.tries) == (errand.event_id, 1)
+        assert (again.event_id, again.tries) == (delivery_attempt.event_id, 1)
     (pending,) = deliveries(open_uow, webhook.id)
     assert (pending.state, pending.attempts) == ("pending", (LATE,))
     assert pending.next_attempt_at is not None
     with open_uow() as uow:
         assert uow.deliveries.record(second, TAKEN, retry_in=30.0)
-        assert uow.deliveries.errand(second) is None
+        assert uow.deliveries.delivery_attempt(second) is None
     (done,) = deliveries(open_uow, webhook.id)
     assert (done.state, done.next_attempt_at, done.attempts) == ("delivered", None, (LATE, TAKEN))
     assert len(queued(engine)) == 2
@@ -179,10 +179,10 @@ def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, open_uow: 
     entry, _, delay = queued(engine)[-1]
     assert delay == 0.0
     with open_uow() as uow:
-        errand = uow.deliveries.errand(entry)
-        assert errand is not None
-        assert errand.tries == 0
-        assert uow.deliveries.errand(waiting) is None
+        delivery_attempt = uow.deliveries.delivery_attempt(entry)
+        assert delivery_attempt is not None
+        assert delivery_attempt.tries == 0
+        assert uow.deliveries.delivery_attempt(waiting) is None
         uow.deliveries.record(entry, TAKEN, retry_in=None)
     (done,) = deliveries(open_uow, webhook.id)
     assert (done.state, done.attempts) == ("delivered", (before[0], TAKEN))
@@ -209,9 +209,13 @@ def test_a_webhook_is_tried_whatever_it_is_told_of(engine: Engine, open_uow: Ope
     ((entry, to, delay),) = queued(engine)
     assert (to, delay) == (webhook.id, 0.0)
     with open_uow() as uow:
-        errand = uow.deliveries.errand(entry)
-    assert errand is not None
-    assert (errand.type, errand.job_id, errand.created_at) == (made.type, None, made.created_at)
+        delivery_attempt = uow.deliveries.delivery_attempt(entry)
+    assert delivery_attempt is not None
+    assert (delivery_attempt.type, delivery_attempt.job_id, delivery_attempt.created_at) == (
+        made.type,
+        None,
+        made.created_at,
+    )
     assert deliveries(open_uow, webhook.id) == [made]
 
 
@@ -232,7 +236,7 @@ def test_what_is_to_be_told_to_a_webhook_that_was_removed_is_told_to_nobody(
     entry = first_entry(engine, open_uow, webhook.id)
     with open_uow() as uow:
         uow.webhooks.remove(samples.OWNER, webhook.id)
-        assert uow.deliveries.errand(entry) is None
+        assert uow.deliveries.delivery_attempt(entry) is None
 
 
 def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, open_uow: OpenUnitOfWork) -> None:
@@ -240,9 +244,9 @@ def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, open_uow: OpenUnit
     entry = first_entry(engine, open_uow, webhook.id)
     with open_uow() as uow:
         uow.webhooks.disable(webhook.id)
-        errand = uow.deliveries.errand(entry)
-        assert errand is not None
-        assert not errand.enabled
+        delivery_attempt = uow.deliveries.delivery_attempt(entry)
+        assert delivery_attempt is not None
+        assert not delivery_attempt.enabled
 
 
 def test_of_many_attempts_the_newest_are_kept(

@@ -8,9 +8,9 @@ from threading import Event, Timer
 import pytest
 
 from app.domain.addresses import Allowance, read_target
-from app.worker.insisting import HandedBack
+from app.worker.retrying import Interrupted
 from app.worker.webhooks import sending
-from app.worker.webhooks.patience import LAST_SECONDS, Patience
+from app.worker.webhooks.deadline import LAST_SECONDS, Deadline
 from app.worker.webhooks.sending import NotSent, post
 from relevance_bayes.types.webhooks import Obstacle
 from tests.receivers import Behaviour, answers, floods, hangs, nobody, receiving, says, says_slowly
@@ -20,8 +20,8 @@ OK = answers(200)
 
 
 def status_of(url: str, *, allowed: Allowance = HERE, seconds: float = 5.0, stopping: Event | None = None) -> int:
-    patience = Patience(stopping or Event(), seconds)
-    return post(read_target(url), {"webhook-id": "one"}, b'{"a":1}', allowed=allowed, patience=patience)
+    deadline = Deadline(stopping or Event(), seconds)
+    return post(read_target(url), {"webhook-id": "one"}, b'{"a":1}', allowed=allowed, deadline=deadline)
 
 
 def obstacle_of(url: str, *, allowed: Allowance = HERE, seconds: float = 5.0) -> Obstacle:
@@ -178,7 +178,7 @@ def test_a_worker_that_is_to_end_waits_a_little_for_an_answer_and_no_longer() ->
     with receiving(hangs) as receiver:
         Timer(0.1, stopping.set).start()
         began = time.monotonic()
-        with pytest.raises(HandedBack):
+        with pytest.raises(Interrupted):
             status_of(receiver.url, seconds=60.0, stopping=stopping)
         assert LAST_SECONDS <= time.monotonic() - began < LAST_SECONDS + 2.0
 

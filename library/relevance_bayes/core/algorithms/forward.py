@@ -25,7 +25,7 @@ Eleven jumps in 4,096 values among 13,000 steps, splines and bumps: 74 s and an 
 SMALL = 0.1
 """A dictionary of at most so many functions a row, as the inputs are, goes with every kind: it drowns none."""
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Nats by which the whole objective may lie behind its best before a way is left: half the price lets in what the whole
 one would not pay for, and what enters makes room for more."""
 
@@ -90,7 +90,7 @@ def hopeless(problem: Problem, now: Walk) -> bool:
     if best is None or best.phase != now.state.phase:
         return _too_many(problem, now.state)
     behind = best.objective - now.evidence.value + price_in(problem, BACKWARD).of(len(now.state.active))
-    return behind > PATIENCE or _too_many(problem, now.state)
+    return behind > TIMEOUT or _too_many(problem, now.state)
 
 
 def _too_many(problem: Problem, state: State) -> bool:

@@ -12,16 +12,16 @@ RETRY_SECONDS = 1.0
 T = TypeVar("T")
 
 
-class HandedBack(Exception):
+class Interrupted(Exception):
     """The worker is to stop: what it was doing stays unfinished, for others."""
 
 
-def insist(open_uow: OpenUnitOfWork, action: Callable[[UnitOfWork], T], *, stopping: Event) -> T:
-    """Do it in a transaction, again and again while the database is away; raises HandedBack once `stopping` is set."""
+def retry(open_uow: OpenUnitOfWork, action: Callable[[UnitOfWork], T], *, stopping: Event) -> T:
+    """Do it in a transaction, again and again while the database is away; raises Interrupted once `stopping` is set."""
     while True:
         try:
             with open_uow() as uow:
                 return action(uow)
         except UnavailableError:
             if stopping.wait(RETRY_SECONDS):
-                raise HandedBack from None
+                raise Interrupted from None

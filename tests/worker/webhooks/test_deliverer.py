@@ -29,10 +29,10 @@ from app.domain.webhooks import PAUSES, Delivery, Webhook, new_secret
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import WEBHOOK_SHARE, Engine
 from app.storage.unit_of_work import unit_of_work
-from app.worker.insisting import HandedBack
-from app.worker.webhooks import courier as courier_module
-from app.worker.webhooks.courier import Courier, Finder
-from app.worker.webhooks.patience import Patience
+from app.worker.retrying import Interrupted
+from app.worker.webhooks import deliverer as deliverer_module
+from app.worker.webhooks.deadline import Deadline
+from app.worker.webhooks.deliverer import Deliverer, Finder
 from app.worker.webhooks.sending import NotSent
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt
 from tests.receivers import Receiver, answers, hangs, receiving
@@ -52,15 +52,15 @@ class Place:
     open_uow: OpenUnitOfWork
     stopping: Event
 
-    def courier(self, *pauses: float) -> Courier:
-        return Courier(self.open_uow, HERE, now, self.stopping, pauses)
+    def deliverer(self, *pauses: float) -> Deliverer:
+        return Deliverer(self.open_uow, HERE, now, self.stopping, pauses)
 
-    def engine(self, courier: Courier, *, executor: str = "here:1") -> Engine:
+    def engine(self, deliverer: Deliverer, *, executor: str = "here:1") -> Engine:
         return Engine(
             self.database,
             self.client,
             run=lambda _: True,
-            deliver=courier,
+            deliver=deliverer,
             executor=executor,
             slots=1,
             poll_seconds=0.05,
@@ -110,7 +110,7 @@ def verified(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
 def test_who_wants_to_know_is_told_by_the_engine_and_told_again_where_that_failed(place: Place) -> None:
     with receiving(answers(500), answers(204)) as receiver:
         webhook, secret = place.hook(receiver.url)
-        engine = place.engine(place.courier(0.2, 60.0))
+        engine = place.engine(place.deliverer(0.2, 60.0))
         engine.launch()
         try:
             job = place.end()
@@ -134,7 +134,7 @@ def test_a_webhook_is_tried_by_the_road_of_all_it_is_told(place: Place, receiver
     webhook, secret = place.hook(receiver.url)
     with place.open_uow() as uow:
         made = uow.deliveries.test(samples.OWNER, webhook.id)
-    assert place.courier()(place.entry())
+    assert place.deliverer()(place.entry())
     (request,), (delivery,) = receiver.received, place.deliveries(webhook)
     assert (delivery.id, delivery.state) == (made.id, "delivered")
     headers = {name.lower(): str(value) for name, value in request.headers.items()}
@@ -146,7 +146,7 @@ def test_a_webhook_is_tried_by_the_road_of_all_it_is_told(place: Place, receiver
 
 def test_a_redelivery_is_made_at_once(place: Place, receiver: Receiver) -> None:
     webhook, _ = place.hook(receiver.url)
-    engine = place.engine(place.courier())
+    engine = place.engine(place.deliverer())
     engine.launch()
     try:
         place.end()
@@ -165,7 +165,7 @@ def test_a_receiver_that_hangs_keeps_nobody_elses_news_back(place: Place, receiv
     with receiving(hangs) as hanging:
         place.hook(hanging.url)
         webhook, _ = place.hook(receiver.url)
-        engine = place.engine(place.courier(60.0))
+        engine = place.engine(place.deliverer(60.0))
         engine.launch()
         try:
             for _ in range(2 * WEBHOOK_SHARE):
@@ -181,7 +181,7 @@ def test_a_receiver_that_hangs_keeps_nobody_elses_news_back(place: Place, receiv
 def test_what_is_cut_off_by_a_workers_end_is_told_by_the_next_one(place: Place) -> None:
     with receiving(hangs, answers(200)) as receiver:
         webhook, _ = place.hook(receiver.url)
-        engine = place.engine(place.courier(60.0))
+        engine = place.engine(place.deliverer(60.0))
         engine.launch()
         try:
             place.end()
@@ -192,7 +192,7 @@ def test_what_is_cut_off_by_a_workers_end_is_told_by_the_next_one(place: Place) 
         assert place.deliveries(webhook)[0].attempts == ()
         place.stopping.clear()
         Control(place.client).recover(["here:1"])
-        engine = place.engine(place.courier(60.0), executor="there:2")
+        engine = place.engine(place.deliverer(60.0), executor="there:2")
         engine.launch()
         try:
             until(lambda: place.deliveries(webhook)[0].state == "delivered", seconds=20)
@@ -209,7 +209,7 @@ class Answers:
         self.sent = 0
 
     def __call__(
-        self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, patience: Patience
+        self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline
     ) -> int:
         self.sent += 1
         if isinstance(self.answer, Exception):
@@ -221,7 +221,7 @@ def test_a_receiver_that_is_gone_is_told_no_more(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
     first, post = place.entry(), Answers(410)
-    assert replace(place.courier(*PAUSES), post=post)(first)
+    assert replace(place.deliverer(*PAUSES), post=post)(first)
     (delivery,) = place.deliveries(webhook)
     assert (delivery.state, [attempt.status for attempt in delivery.attempts]) == ("failed", [410])
     with place.open_uow() as uow:
@@ -237,7 +237,7 @@ def test_what_waits_for_a_webhook_that_was_disabled_is_not_sent(place: Place) ->
     with place.open_uow() as uow:
         uow.webhooks.disable(webhook.id)
     post = Answers(200)
-    assert replace(place.courier(*PAUSES), post=post)(place.entry())
+    assert replace(place.deliverer(*PAUSES), post=post)(place.entry())
     (delivery,) = place.deliveries(webhook)
     assert (delivery.state, [one.error for one in delivery.attempts]) == ("failed", ["disabled"])
     assert post.sent == 0
@@ -247,10 +247,10 @@ def test_what_waits_for_a_webhook_that_was_disabled_is_not_sent(place: Place) ->
 def test_after_ten_attempts_it_has_failed(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/?token=abc")
     place.end()
-    courier = replace(place.courier(*PAUSES), post=Answers(NotSent("timeout")))
+    deliverer = replace(place.deliverer(*PAUSES), post=Answers(NotSent("timeout")))
     pauses: list[float] = []
     while (delivery := place.deliveries(webhook)[0]).state == "pending":
-        assert courier(place.entry())
+        assert deliverer(place.entry())
         with place.database.connect() as connection:
             pauses.append(connection.execute(text("SELECT delay FROM webhook_deliveries")).scalar_one())
     assert [one.error for one in delivery.attempts] == 10 * ["timeout"]
@@ -262,7 +262,7 @@ def test_no_log_has_a_secret_or_a_url(place: Place, caplog: pytest.LogCaptureFix
     _, secret = place.hook("https://hooks.example/?token=abc")
     place.end()
     with caplog.at_level(logging.DEBUG):
-        replace(place.courier(*PAUSES), post=Answers(503))(place.entry())
+        replace(place.deliverer(*PAUSES), post=Answers(503))(place.entry())
     said = " ".join(str(record.__dict__) for record in caplog.records)
     assert "a webhook was not told" in said
     assert secret not in said
@@ -273,9 +273,9 @@ def test_an_entry_that_is_no_longer_the_newest_is_not_made_again(place: Place) -
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
     entry, post = place.entry(), Answers(500)
-    courier = replace(place.courier(60.0), post=post)
-    assert courier(entry)
-    assert courier(entry)
+    deliverer = replace(place.deliverer(60.0), post=post)
+    assert deliverer(entry)
+    assert deliverer(entry)
     assert post.sent == 1
     assert len(place.deliveries(webhook)[0].attempts) == 1
 
@@ -284,24 +284,24 @@ def test_an_entry_that_is_no_longer_the_newest_is_not_made_again(place: Place) -
 def test_a_worker_that_is_to_end_leaves_attempts_to_others(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
-    post = Answers(HandedBack())
-    courier = replace(place.courier(60.0), post=post)
-    assert not courier(place.entry())
+    post = Answers(Interrupted())
+    deliverer = replace(place.deliverer(60.0), post=post)
+    assert not deliverer(place.entry())
     place.stopping.set()
-    assert not courier(place.entry())
+    assert not deliverer(place.entry())
     assert post.sent == 1
     assert place.deliveries(webhook)[0].attempts == ()
 
 
 def test_attempts_that_the_engine_lost_are_found_and_made_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courier_module, "OVERDUE_SECONDS", -1.0)
+    monkeypatch.setattr(deliverer_module, "OVERDUE_SECONDS", -1.0)
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
-    control, courier = Control(place.client), place.courier(60.0, 60.0)
-    Finder(courier, control).find()
+    control, deliverer = Control(place.client), place.deliverer(60.0, 60.0)
+    Finder(deliverer, control).find()
     assert place.deliveries(webhook)[0].attempts == ()  # it waits its turn
     control.cancel(place.entry())
-    Finder(courier, control).find()
+    Finder(deliverer, control).find()
     (delivery,) = place.deliveries(webhook)
     assert (delivery.state, [one.error for one in delivery.attempts]) == ("pending", ["interrupted"])
     assert control.state(place.entry()) == "waiting"

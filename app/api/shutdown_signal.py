@@ -11,7 +11,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
-def when_asked_to_end(act: Callable[[], None]) -> Iterator[None]:
+def on_shutdown(act: Callable[[], None]) -> Iterator[None]:
     """Have the running loop `act` at the first signal to end, beside what the server does about it.
 
     A server waits for all requests before it tells the application that it ends. Where it has no handler of its own, or

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from threading import Event
 
-from app.worker.insisting import HandedBack
+from app.worker.retrying import Interrupted
 
 SECONDS = 10.0
 """For one attempt, from looking up the name to the status."""
@@ -19,24 +19,24 @@ PIECE = 0.25
 
 
 @dataclass
-class Patience:
+class Deadline:
     """Counts down from its making; soon over once `stopping` is set."""
 
     stopping: Event
     seconds: float = SECONDS
     began: float = field(default_factory=time.monotonic)
-    asked_to_end: float | None = field(default=None, init=False)
+    shutdown_signal: float | None = field(default=None, init=False)
 
     def piece(self, most: float = PIECE) -> float:
-        """For how long to wait before asking again; raises TimeoutError, HandedBack."""
+        """For how long to wait before asking again; raises TimeoutError, Interrupted."""
         now = time.monotonic()
         left = self.began + self.seconds - now
         if left <= 0:
             raise TimeoutError
         if self.stopping.is_set():
-            if self.asked_to_end is None:
-                self.asked_to_end = now
-            left = min(left, self.asked_to_end + LAST_SECONDS - now)
+            if self.shutdown_signal is None:
+                self.shutdown_signal = now
+            left = min(left, self.shutdown_signal + LAST_SECONDS - now)
             if left <= 0:
-                raise HandedBack
+                raise Interrupted
         return min(most, left)

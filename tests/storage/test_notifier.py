@@ -9,24 +9,24 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.errors import UnavailableError
-from app.domain.ports import Hearing, OpenUnitOfWork
+from app.domain.ports import Listener, OpenUnitOfWork
 from app.storage.engine import make_engine
-from app.storage.happenings import JOBS, MODELS, SqlHappenings
+from app.storage.notifier import JOBS, MODELS, SqlNotifier
 from tests.storage import samples
 
 only_on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 
 
 @pytest.fixture
-def hearing(engine: Engine) -> Iterator[Hearing]:
-    with SqlHappenings(engine).open() as hearing:
-        yield hearing
+def listener(engine: Engine) -> Iterator[Listener]:
+    with SqlNotifier(engine).open() as listener:
+        yield listener
 
 
-def heard(hearing: Hearing, *, within: int = 10) -> frozenset[UUID] | None:
+def heard(listener: Listener, *, within: int = 10) -> frozenset[UUID] | None:
     """The first that is no silence."""
     for _ in range(within):
-        if (jobs := hearing.hear()) is None or jobs:
+        if (jobs := listener.hear()) is None or jobs:
             return jobs
     raise AssertionError("nothing was heard")
 
@@ -35,56 +35,56 @@ def concerns(jobs: frozenset[UUID] | None, job_id: UUID) -> bool:
     return jobs is None or job_id in jobs
 
 
-def test_nothing_is_heard_where_nothing_happens(hearing: Hearing) -> None:
-    assert hearing.hear() == frozenset()
+def test_nothing_is_heard_where_nothing_happens(listener: Listener) -> None:
+    assert listener.hear() == frozenset()
 
 
-def test_every_event_is_heard(open_uow: OpenUnitOfWork, hearing: Hearing) -> None:
+def test_every_event_is_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
     job_id = samples.queued_job(open_uow)
-    assert concerns(heard(hearing), job_id)
+    assert concerns(heard(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.claim(job_id) is not None
-    assert concerns(heard(hearing), job_id)
+    assert concerns(heard(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.progress(job_id, 1, samples.PROGRESS)
-    assert concerns(heard(hearing), job_id)
+    assert concerns(heard(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
-    assert concerns(heard(hearing), job_id)
-    assert hearing.hear() == frozenset()
+    assert concerns(heard(listener), job_id)
+    assert listener.hear() == frozenset()
 
 
-def test_what_is_rolled_back_is_not_heard(open_uow: OpenUnitOfWork, hearing: Hearing) -> None:
+def test_what_is_rolled_back_is_not_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
     job_id = samples.queued_job(open_uow)
-    heard(hearing)
+    heard(listener)
     with suppress(KeyError), open_uow() as uow:
         assert uow.jobs.claim(job_id) is not None
         raise KeyError
-    assert hearing.hear() == frozenset()
+    assert listener.hear() == frozenset()
 
 
-def test_what_happens_between_two_calls_is_heard(open_uow: OpenUnitOfWork, hearing: Hearing) -> None:
+def test_what_happens_between_two_calls_is_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
     first, second = samples.queued_job(open_uow), samples.queued_job(open_uow)
     jobs: set[UUID] = set()
-    while (more := hearing.hear()) is None or more:
+    while (more := listener.hear()) is None or more:
         jobs |= more or {first, second}
     assert jobs == {first, second}
 
 
-def test_it_is_no_connection_of_the_pool(engine: Engine, hearing: Hearing) -> None:
-    assert hearing.hear() == frozenset()
+def test_it_is_no_connection_of_the_pool(engine: Engine, listener: Listener) -> None:
+    assert listener.hear() == frozenset()
     assert engine.pool.status().partition("Current Checked out connections: ")[2] in {"", "0"}
 
 
 @only_on_postgresql
-def test_what_somebody_else_says_may_concern_any_job(engine: Engine, hearing: Hearing) -> None:
+def test_what_somebody_else_says_may_concern_any_job(engine: Engine, listener: Listener) -> None:
     with engine.begin() as connection:
         connection.execute(text(f"NOTIFY {JOBS}, 'look'"))
-    assert heard(hearing) is None
+    assert heard(listener) is None
 
 
 @only_on_postgresql
-def test_a_connection_that_was_ended_is_said(engine: Engine, hearing: Hearing) -> None:
+def test_a_connection_that_was_ended_is_said(engine: Engine, listener: Listener) -> None:
     ended = Event()
 
     def end() -> None:
@@ -96,38 +96,38 @@ def test_a_connection_that_was_ended_is_said(engine: Engine, hearing: Hearing) -
 
     Thread(target=end).start()
     with pytest.raises(UnavailableError):
-        heard(hearing, within=100)
+        heard(listener, within=100)
     assert ended.wait(10)
 
 
 def test_a_database_that_is_away_is_said() -> None:
-    with pytest.raises(UnavailableError), SqlHappenings(make_engine("sqlite:////nowhere/at/all.db")).open():
+    with pytest.raises(UnavailableError), SqlNotifier(make_engine("sqlite:////nowhere/at/all.db")).open():
         pass
 
 
 def test_models_are_heard_of_when_a_version_is_recorded_or_removed(open_uow: OpenUnitOfWork, engine: Engine) -> None:
-    with SqlHappenings(engine, MODELS).open() as hearing:
+    with SqlNotifier(engine, MODELS).open() as listener:
         samples.stored_version(open_uow)
         samples.stored_version(open_uow)
-        first = heard(hearing)
+        first = heard(listener)
         assert first is None or len(first) == 1
-        while hearing.hear() != frozenset():
+        while listener.hear() != frozenset():
             pass
         with open_uow() as uow:
             uow.models.delete_version(samples.OWNER, "prices", 1)
-        assert heard(hearing) == first
+        assert heard(listener) == first
         with open_uow() as uow:
             uow.models.delete(samples.OWNER, "prices")
-        assert heard(hearing) == first
+        assert heard(listener) == first
 
 
 @only_on_postgresql
 def test_what_happens_to_jobs_alone_does_not_wake_those_who_hear_of_models(
     open_uow: OpenUnitOfWork, engine: Engine
 ) -> None:
-    with SqlHappenings(engine, MODELS).open() as hearing:
+    with SqlNotifier(engine, MODELS).open() as listener:
         samples.queued_job(open_uow)
-        assert hearing.hear() == frozenset()
+        assert listener.hear() == frozenset()
 
 
 def test_events_are_counted_by_job(open_uow: OpenUnitOfWork) -> None:

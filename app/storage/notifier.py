@@ -13,7 +13,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.errors import UnavailableError
-from app.domain.ports import Hearing
+from app.domain.ports import Listener
 from app.storage.failures import translated
 
 JOBS, MODELS = "relevance_jobs", "relevance_models"
@@ -26,7 +26,7 @@ LOOK_SECONDS = 0.2
 """After how many seconds SQLite is asked again whether anybody wrote."""
 
 
-def announce(session: Session, concerned: UUID, channel: str = JOBS) -> None:
+def notify(session: Session, concerned: UUID, channel: str = JOBS) -> None:
     """Let it be heard, once the transaction commits, that something happened to a job, or to a model over MODELS;
     SQLite's listeners look."""
     if session.connection().dialect.name == "postgresql":
@@ -34,14 +34,14 @@ def announce(session: Session, concerned: UUID, channel: str = JOBS) -> None:
 
 
 @dataclass(frozen=True)
-class SqlHappenings:
-    """The port `Happenings` on either database: each way in is a connection of its own, beside the pool."""
+class SqlNotifier:
+    """The port `Notifier` on either database: each way in is a connection of its own, beside the pool."""
 
     engine: Engine
     channel: str = JOBS
 
     @contextmanager
-    def open(self) -> Iterator[Hearing]:
+    def open(self) -> Iterator[Listener]:
         """Hear of everything that is committed from now on; raises UnavailableError."""
         with translated():
             connection = self.engine.connect()

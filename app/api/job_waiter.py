@@ -39,7 +39,7 @@ class Batch:
     is_full: bool
 
 
-class Lookout:
+class JobWaiter:
     """What requests that wait share: who wakes them, and the looks that they then take."""
 
     def __init__(self, jobs: Jobs, watcher: Watcher) -> None:

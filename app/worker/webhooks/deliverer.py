@@ -13,9 +13,9 @@ from app import __version__
 from app.domain.addresses import Allowance, Target, read_target
 from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
 from app.domain.webhook_messages import message, trial_message
-from app.domain.webhooks import GONE, PAUSES, Errand, signature
-from app.worker.insisting import HandedBack, insist
-from app.worker.webhooks.patience import Patience
+from app.domain.webhooks import GONE, PAUSES, DeliveryAttempt, signature
+from app.worker.retrying import Interrupted, retry
+from app.worker.webhooks.deadline import Deadline
 from app.worker.webhooks.sending import NotSent, post
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.webhooks import Attempt
@@ -33,12 +33,12 @@ class Post(Protocol):
     """Sends one request, and answers its status."""
 
     def __call__(
-        self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, patience: Patience
+        self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline
     ) -> int: ...
 
 
 @dataclass(frozen=True)
-class Courier:
+class Deliverer:
     """Makes attempts, any number at a time; a lost database is waited for before and after, never in a transaction.
 
     A worker that dies between request and record leaves an entry that others make again: a webhook is told at least
@@ -57,48 +57,52 @@ class Courier:
         try:
             if self.stopping.is_set():
                 return False
-            found = insist(self.open_uow, lambda uow: _read(entry, uow), stopping=self.stopping)
+            found = retry(self.open_uow, lambda uow: _read(entry, uow), stopping=self.stopping)
             if found is not None:
-                errand, body = found
-                attempt = self._attempt(errand, body)
-                insist(self.open_uow, lambda uow: self._record(entry, errand, attempt, uow), stopping=self.stopping)
-        except HandedBack:
+                delivery_attempt, body = found
+                attempt = self._attempt(delivery_attempt, body)
+                retry(
+                    self.open_uow,
+                    lambda uow: self._record(entry, delivery_attempt, attempt, uow),
+                    stopping=self.stopping,
+                )
+        except Interrupted:
             return False
         return True
 
-    def _attempt(self, errand: Errand, body: bytes) -> Attempt:
+    def _attempt(self, delivery_attempt: DeliveryAttempt, body: bytes) -> Attempt:
         at, began = self.clock(), time.monotonic()
-        if not errand.enabled:
+        if not delivery_attempt.enabled:
             return Attempt(at, 0.0, error="disabled")
         said = int(at.timestamp())
         headers = {
             "User-Agent": f"Relevance/{__version__}",
-            "webhook-id": str(errand.event_id),
+            "webhook-id": str(delivery_attempt.event_id),
             "webhook-timestamp": str(said),
-            "webhook-signature": signature(errand.secret, str(errand.event_id), said, body),
+            "webhook-signature": signature(delivery_attempt.secret, str(delivery_attempt.event_id), said, body),
         }
         try:
-            target = read_target(errand.url)
-            status = self.post(target, headers, body, allowed=self.allowed, patience=Patience(self.stopping))
+            target = read_target(delivery_attempt.url)
+            status = self.post(target, headers, body, allowed=self.allowed, deadline=Deadline(self.stopping))
         except NotSent as error:
             return Attempt(at, time.monotonic() - began, error=error.obstacle)
         except InvalidRequestError:  # what was taken once, and no longer is
             return Attempt(at, time.monotonic() - began, error="address-refused")
         return Attempt(at, time.monotonic() - began, status=status)
 
-    def _record(self, entry: UUID, errand: Errand, attempt: Attempt, uow: UnitOfWork) -> None:
+    def _record(self, entry: UUID, delivery_attempt: DeliveryAttempt, attempt: Attempt, uow: UnitOfWork) -> None:
         unwanted = attempt.status == GONE or attempt.error == "disabled"
-        retry_in = None if unwanted else self.pause(errand.tries)
+        retry_in = None if unwanted else self.pause(delivery_attempt.tries)
         if not uow.deliveries.record(entry, attempt, retry_in=retry_in):
             return
         if attempt.status == GONE:
-            uow.webhooks.disable(errand.webhook_id)
+            uow.webhooks.disable(delivery_attempt.webhook_id)
         if not attempt.succeeded:
             logger.info(
                 "a webhook was not told",
                 extra={
-                    "webhook": errand.webhook_id,
-                    "delivery": errand.delivery_id,
+                    "webhook": delivery_attempt.webhook_id,
+                    "delivery": delivery_attempt.delivery_id,
                     "why": attempt.error or attempt.status,
                     "again_in": retry_in,
                 },
@@ -115,27 +119,27 @@ class Courier:
 class Finder:
     """Finds attempts that the engine has lost (ended by a fault, or never heard of) and has them made again."""
 
-    courier: Courier
+    deliverer: Deliverer
     recovery: Recovery
 
     def find(self) -> None:
         """Each counts as one that failed; raises UnavailableError."""
-        courier = self.courier
-        with courier.open_uow() as uow:
+        deliverer = self.deliverer
+        with deliverer.open_uow() as uow:
             late = dict(uow.deliveries.overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
         for entry in self.recovery.endings(list(late)):
-            attempt = Attempt(courier.clock(), 0.0, error="interrupted")
-            with courier.open_uow() as uow:
-                uow.deliveries.record(entry, attempt, retry_in=courier.pause(late[entry]))
+            attempt = Attempt(deliverer.clock(), 0.0, error="interrupted")
+            with deliverer.open_uow() as uow:
+                uow.deliveries.record(entry, attempt, retry_in=deliverer.pause(late[entry]))
             logger.warning("an attempt to tell a webhook was lost", extra={"entry": entry})
 
 
-def _read(entry: UUID, uow: UnitOfWork) -> tuple[Errand, bytes] | None:
+def _read(entry: UUID, uow: UnitOfWork) -> tuple[DeliveryAttempt, bytes] | None:
     """What is to be done, and what is to be said."""
-    errand = uow.deliveries.errand(entry)
-    if errand is None:
+    delivery_attempt = uow.deliveries.delivery_attempt(entry)
+    if delivery_attempt is None:
         return None
-    if errand.job_id is None:
-        return errand, trial_message(errand.webhook_id, errand.created_at)
-    job = uow.jobs.find(errand.job_id)
-    return None if job is None else (errand, message(errand.type, job))
+    if delivery_attempt.job_id is None:
+        return delivery_attempt, trial_message(delivery_attempt.webhook_id, delivery_attempt.created_at)
+    job = uow.jobs.find(delivery_attempt.job_id)
+    return None if job is None else (delivery_attempt, message(delivery_attempt.type, job))
