@@ -19,7 +19,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables demo run test check thorough faults hostile chaos format bench bench-accuracy lock protocol secrets clean
+.PHONY: help install clients peers tables demo run test check thorough faults hostile chaos wheels format bench bench-accuracy lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -123,6 +123,10 @@ lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients an
 protocol: install ## make app/api/rpc/generated from the protocol's file
 	$(BIN)/python -m grpc_tools.protoc --proto_path=app/api/rpc --python_out=app/api/rpc/generated \
 		--pyi_out=app/api/rpc/generated app/api/rpc/open_inference.proto
+
+wheels: install ## both distributions as wheels, into dist/
+	cd library && ../$(BIN)/python -P -m hatchling build --target wheel --directory ../dist
+	$(BIN)/python -P -m hatchling build --target wheel --directory dist
 
 secrets: ## random secrets for docker compose, where there are none yet
 	@mkdir -p secrets && chmod 700 secrets

@@ -59,7 +59,8 @@ def _refuse_unusable(settings: Settings) -> None:
     if settings.grpc_port is not None and find_spec("grpc") is None:
         refuse(
             "RELEVANCE_GRPC_PORT needs the Python packages `grpcio` and `protobuf`, which are not installed.\n"
-            "The container image includes them; in a checkout of the source, `pip install '.[grpc]'` installs them."
+            "The container image includes them; in a checkout of the source "
+            "`pip install ./library '.[grpc]'` installs them."
         )
 
 

@@ -38,7 +38,8 @@ def _onnx(exported: ExportedVersion) -> bytes:
             raise
         raise NotInstalledError(
             "ONNX export needs the Python package `onnx`, which is not installed in this service."
-            " The container image includes it; in a checkout of the source, `pip install '.[onnx]'` installs it."
+            " The container image includes it; in a checkout of the source"
+            " `pip install ./library '.[onnx]'` installs it."
         ) from missing
     return render(exported)
 

@@ -135,7 +135,7 @@ def test_onnx_is_said_to_be_missing_where_it_is(client: TestClient, monkeypatch:
     for name in [name for name in sys.modules if name.startswith("app.exports.onnx_file.")]:
         monkeypatch.delitem(sys.modules, name)
     response = client.get("/v1/models/small/versions/1/export?format=onnx", headers={"Accept": "*/*"})
-    assert "pip install '.[onnx]'" in str(refused(response, "not-installed")["detail"])
+    assert "pip install ./library '.[onnx]'" in str(refused(response, "not-installed")["detail"])
 
 
 def test_what_can_not_go_out_is_a_problem(client: TestClient, parts: InMemoryParts) -> None:

@@ -146,7 +146,7 @@ def test_without_its_package_grpc_is_refused_with_what_to_install(run: Run, monk
     monkeypatch.setattr("app.cli.serving.find_spec", lambda _: None)
     done = run("api")
     assert done.exit_code == 1
-    assert "pip install '.[grpc]'" in done.stderr
+    assert "pip install ./library '.[grpc]'" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])

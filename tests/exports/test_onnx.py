@@ -170,7 +170,7 @@ def test_without_the_package_it_is_said_to_be_missing(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "onnx", None)
     for name in [name for name in sys.modules if name.startswith("app.exports.onnx_file.")]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(NotInstalledError, match=r"pip install '.\[onnx\]'"):
+    with pytest.raises(NotInstalledError, match=r"pip install ./library '.\[onnx\]'"):
         RENDERINGS["onnx"].render(trained("constant"))
 
 
