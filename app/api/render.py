@@ -19,8 +19,8 @@ from app.services.prediction import (
     rows_of,
 )
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ListedFunction
 from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import Label
 
 Row = Mapping[str, object]

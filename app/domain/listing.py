@@ -20,9 +20,8 @@ from relevance_bayes.core.dictionaries import Shape
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, members_of
 from relevance_bayes.core.types import Indices
-from relevance_bayes.documents.models import FunctionName, RelevanceVector
 from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units
-from relevance_bayes.types.functions import ClassWeight, InputShape
+from relevance_bayes.types.functions import ClassWeight, FunctionName, InputShape, RelevanceVector
 from relevance_bayes.types.values import Cell, Label
 
 MEAN: FunctionName = "mean"

@@ -9,8 +9,9 @@ from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.models import Model, NewVersion, Version
 from app.domain.pages import Page, Slice
-from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector
+from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.aliases import AliasMove
+from relevance_bayes.types.functions import ListedFunction, RelevanceVector
 from relevance_bayes.types.references import NamedVersion, Selector
 
 NO_TAGS: Mapping[str, str] = {}

@@ -10,7 +10,7 @@ class Reachability:
 
     It is suspected as soon as something failed or is late: what can do without the database no longer waits for it. It
     is away once a monitor got no answer: then everything else is refused at once, until it answers again.
-    `now` is a monotonic clock.
+    `suspicions` are counted. `now` is a monotonic clock.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -19,12 +19,7 @@ class Reachability:
         self.changed = Condition()
         self._now = now
         self._reached_at = now()
-        self._suspicions = 0
-
-    @property
-    def suspicions(self) -> int:
-        """How often the database was suspected to be away."""
-        return self._suspicions
+        self.suspicions = 0
 
     def reached(self, suspicions: int | None = None) -> None:
         """Record that the database has just answered.
@@ -35,13 +30,13 @@ class Reachability:
         if self.is_reachable:
             return
         with self.changed:
-            if suspicions in {None, self._suspicions}:
+            if suspicions in {None, self.suspicions}:
                 self._become(is_reachable=True, is_away=False)
 
     def suspect(self) -> None:
         """Record that the database may be away."""
         with self.changed:
-            self._suspicions += 1
+            self.suspicions += 1
             if self.is_reachable:
                 self._become(is_reachable=False, is_away=False)
 

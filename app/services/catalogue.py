@@ -12,10 +12,11 @@ from app.domain.lineage import Lineage
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, Version
 from app.domain.ports import OpenUnitOfWork, Page, Slice
-from relevance_bayes.documents.models import RelevanceVector, SupervisedPredictor
+from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.references import Reference
 from relevance_bayes.types.values import Cell
 

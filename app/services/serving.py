@@ -6,7 +6,8 @@ from app.domain.models import Version
 from app.domain.ports import UnitOfWork
 from app.services.counting import Counts
 from app.services.prediction import ServedVersion, predictive_model
-from relevance_bayes.documents.models import ListedFunction, Predictor, SupervisedReport
+from relevance_bayes.documents.models import Predictor, SupervisedReport
+from relevance_bayes.types.functions import ListedFunction
 
 Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
 

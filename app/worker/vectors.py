@@ -11,10 +11,10 @@ from app.worker.materialise import Materialised
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.pool import LearnedModel
 from relevance_bayes.core.types import Indices
-from relevance_bayes.documents.models import RelevanceVector
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.values import Cell
 
 BlockHolding = Callable[[int], tuple[int, Block]]

@@ -16,7 +16,7 @@ import pytest
 
 from relevance_bayes.client import connect
 from relevance_bayes.client.answers import Json
-from tests.cli.conftest import Run
+from tests.commands import Run
 
 RELEVANCE = (sys.executable, "-m", "app.cli")
 TIMEOUT = 120

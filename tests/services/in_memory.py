@@ -36,10 +36,11 @@ from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.domain.webhooks import MAX_WEBHOOKS, Delivery, DeliveryAttempt, Webhook
-from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector, SupervisedReport
+from relevance_bayes.documents.models import Predictor, SupervisedReport
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.functions import ListedFunction, RelevanceVector
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind, JobState, Progress, Resumption, Transition
 from relevance_bayes.types.references import NamedVersion, Selector
 from relevance_bayes.types.webhooks import TEST, Attempt, DeliveryState, EventType

@@ -6,9 +6,10 @@ from app.domain.models import Learned, NewComponentsVersion
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.kernels import RationalQuadratic
 from relevance_bayes.core.scales import InputMap
-from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, RelevanceVector
+from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
 from relevance_bayes.plans.requests import ComponentsPlan, InputColumn
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.reports import InputWidth
 from tests.domain.small_tables import DATASET_ID
 
@@ -53,7 +54,16 @@ def version_of_components(*, name: str = "rows") -> NewComponentsVersion:
         software_version="0.1.0",
     )
     vectors = tuple(
-        RelevanceVector(number, KERNEL.type, int(row), {"x": at[0] / 2.0, "z": at[1]}, weight, 0.0, 1.0 / weight, 0.9)
+        RelevanceVector(
+            number=number,
+            kind=KERNEL.type,
+            row=int(row),
+            inputs={"x": at[0] / 2.0, "z": at[1]},
+            weight_mean=weight,
+            weight_sd=0.0,
+            alpha=1.0 / weight,
+            gamma=0.9,
+        )
         for number, (row, at, weight) in enumerate(
             zip(rows.tolist(), centres.tolist(), found.weights.tolist(), strict=True), 1
         )

@@ -15,13 +15,7 @@ from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.spec import Prior, Spec
-from relevance_bayes.documents.models import (
-    Hyperparameters,
-    Member,
-    RelevanceVector,
-    SupervisedPredictor,
-    SupervisedReport,
-)
+from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import InputColumn, RandomSplit, SupervisedPlan, Task
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
@@ -32,7 +26,7 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
-from relevance_bayes.types.functions import ClassWeight
+from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.reports import ClassRows, InputWidth
 from relevance_bayes.types.values import Label
 
@@ -87,9 +81,29 @@ def small_version(
         amplitude=None if isinstance(prior, Independent) else AMPLITUDE,
     )
     vectors = (
-        RelevanceVector(1, "kernel", 3, {"x": 1.0, "colour": "blue"}, 1.0, 0.2, 1.0, 0.96),
-        RelevanceVector(2, "kernel", 7, {"x": 2.0, "colour": "red"}, -2.0, 0.3, 0.25, 0.9775),
-        RelevanceVector(3, "bias", None, None, 0.5, 0.1, 4.0, 0.96),
+        RelevanceVector(
+            number=1,
+            kind="kernel",
+            row=3,
+            inputs={"x": 1.0, "colour": "blue"},
+            weight_mean=1.0,
+            weight_sd=0.2,
+            alpha=1.0,
+            gamma=0.96,
+        ),
+        RelevanceVector(
+            number=2,
+            kind="kernel",
+            row=7,
+            inputs={"x": 2.0, "colour": "red"},
+            weight_mean=-2.0,
+            weight_sd=0.3,
+            alpha=0.25,
+            gamma=0.9775,
+        ),
+        RelevanceVector(
+            number=3, kind="bias", row=None, inputs=None, weight_mean=0.5, weight_sd=0.1, alpha=4.0, gamma=0.96
+        ),
     )
     report = replace(
         _report(plan, member_of(model, target)), class_rows=tuple(map(ClassRows, labels, ROWS_OF_CLASSES[len(labels)]))

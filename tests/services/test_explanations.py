@@ -24,9 +24,8 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import RelevanceVector
 from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
-from relevance_bayes.types.functions import ClassWeight
+from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.references import Reference
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
 from tests.narrowing import of_kind
@@ -115,7 +114,9 @@ def added(model: Model, inputs: Array, target: EncodedTarget) -> Array:
 
 
 def vector(weight: float) -> RelevanceVector:
-    return RelevanceVector(1, "bias", None, None, float(weight), 0.5, 4.0, 0.9)
+    return RelevanceVector(
+        number=1, kind="bias", row=None, inputs=None, weight_mean=float(weight), weight_sd=0.5, alpha=4.0, gamma=0.9
+    )
 
 
 def test_a_vector_in_other_units_is_the_same_gaussian_and_prior() -> None:

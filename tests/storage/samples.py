@@ -20,14 +20,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.documents.models import (
-    Alternative,
-    Hyperparameters,
-    Member,
-    RelevanceVector,
-    SupervisedPredictor,
-    SupervisedReport,
-)
+from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
 from relevance_bayes.tables.columns import (
     Block,
@@ -38,6 +31,7 @@ from relevance_bayes.tables.columns import (
     TimestampColumn,
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth, Outlier
 
@@ -165,11 +159,51 @@ def predictor(*, seed: int = 0) -> SupervisedPredictor:
 
 def vectors() -> tuple[RelevanceVector, ...]:
     return (
-        RelevanceVector(1, "gaussian", 4, {"x": 0.1, "y": None, "colour": "rød", "n": 2**70}, -3.0, 0.1, 1e-308, 0.5),
-        RelevanceVector(2, "gaussian", 0, {"x": -0.0, "y": True}, 3.0, 0.2, 2.0, 0.25),
-        RelevanceVector(3, "bias", None, None, 1 / 3, 0.3, 3.0, 1.0),
-        RelevanceVector(4, "gaussian", 2, {"x": 1e308}, -7.5, 0.4, 4.0, 0.0, optimised=True),
-        RelevanceVector(5, "input", None, None, 0.01, 0.5, 5.0, 0.9, input="colour=rød 😀"),
+        RelevanceVector(
+            number=1,
+            kind="gaussian",
+            row=4,
+            inputs={"x": 0.1, "y": None, "colour": "rød", "n": 2**70},
+            weight_mean=-3.0,
+            weight_sd=0.1,
+            alpha=1e-308,
+            gamma=0.5,
+        ),
+        RelevanceVector(
+            number=2,
+            kind="gaussian",
+            row=0,
+            inputs={"x": -0.0, "y": True},
+            weight_mean=3.0,
+            weight_sd=0.2,
+            alpha=2.0,
+            gamma=0.25,
+        ),
+        RelevanceVector(
+            number=3, kind="bias", row=None, inputs=None, weight_mean=1 / 3, weight_sd=0.3, alpha=3.0, gamma=1.0
+        ),
+        RelevanceVector(
+            number=4,
+            kind="gaussian",
+            row=2,
+            inputs={"x": 1e308},
+            weight_mean=-7.5,
+            weight_sd=0.4,
+            alpha=4.0,
+            gamma=0.0,
+            optimised=True,
+        ),
+        RelevanceVector(
+            number=5,
+            kind="input",
+            row=None,
+            inputs=None,
+            weight_mean=0.01,
+            weight_sd=0.5,
+            alpha=5.0,
+            gamma=0.9,
+            input="colour=rød 😀",
+        ),
     )
 
 

@@ -17,7 +17,6 @@ from app.api.schemas.lists import ModelsQuery, VersionsQuery
 from app.api.schemas.models import VersionOut, version_out
 from app.api.schemas.models.lineage import lineage_record
 from app.api.schemas.models.shared import model_record
-from app.api.schemas.models.vectors import vector_record
 from app.api.schemas.pages import After, Limit
 from app.api.schemas.statistics import statistics_record
 from app.domain.models import Model, Version
@@ -159,7 +158,7 @@ def relevance_vectors(
 ) -> Response:
     """The rows that the version stands on, with their weights."""
     page = parts.catalogue.vectors(owner, reference, limit=limit, after=after, sort=sort)
-    content = VECTORS.dump_json(Page.of([vector_record(vector) for vector in page.items], page.next))
+    content = VECTORS.dump_json(Page.of(page.items, page.next))
     return unless_known(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
 
 

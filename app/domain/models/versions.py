@@ -12,7 +12,7 @@ from relevance_bayes.documents.models.approximation import ApproximationPredicto
 from relevance_bayes.documents.models.components import ComponentsPredictor, ComponentsReport
 from relevance_bayes.documents.models.image import ImagePredictor, ImageReport
 from relevance_bayes.documents.models.supervised import SupervisedPredictor, SupervisedReport
-from relevance_bayes.documents.models.vectors import RelevanceVector
+from relevance_bayes.types.functions import RelevanceVector
 
 R_co = TypeVar("R_co", covariant=True)
 P_co = TypeVar("P_co", covariant=True)

@@ -9,9 +9,9 @@ from app.services.importing.refusing import refuse
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.documents.exported import ExportedComponents
-from relevance_bayes.documents.models import RelevanceVector
 from relevance_bayes.documents.validation import components_faults
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.lineage import ImportedFrom
 
 

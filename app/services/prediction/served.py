@@ -17,12 +17,12 @@ from relevance_bayes.documents.models import (
     ComponentsReport,
     ImagePredictor,
     ImageReport,
-    ListedFunction,
     Predictor,
     SupervisedPredictor,
     SupervisedReport,
 )
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import ColumnKind
 
 Prediction: TypeAlias = RegressionPrediction | ClassificationPrediction | ValuePrediction | ComponentsPrediction

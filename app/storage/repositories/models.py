@@ -33,8 +33,9 @@ from app.storage.tables import (
     RelevanceVectorRow,
     VersionTagRow,
 )
-from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector
+from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.functions import ListedFunction, RelevanceVector
 from relevance_bayes.types.references import NamedVersion, Selector
 
 

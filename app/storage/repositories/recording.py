@@ -16,8 +16,8 @@ from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.notifier import MODELS, notify
 from app.storage.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
-from relevance_bayes.documents.models import RelevanceVector
 from relevance_bayes.plans.requests import TrainingPlan
+from relevance_bayes.types.functions import RelevanceVector
 
 
 def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:

@@ -13,9 +13,10 @@ from app.worker.complete import Read, complete_rows
 from app.worker.matrix import Matrix, write_matrix
 from app.worker.vectors import BlockHolding, raw_rows
 from relevance_bayes.core.selection import Step
-from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport, RelevanceVector
+from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
 from relevance_bayes.plans.requests import ApproximationPlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.models import TermsError
 

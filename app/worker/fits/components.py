@@ -15,9 +15,10 @@ from app.worker.matrix import Matrix, encoded_matrix
 from app.worker.vectors import BlockHolding, raw_rows
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.selection import Step
-from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, RelevanceVector
+from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.encoding import column_names
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.reports import InputWidth
 

@@ -15,10 +15,10 @@ from app.worker.matrix import write_matrix
 from app.worker.vectors import BlockHolding
 from relevance_bayes.core.images import ImageCode, psnr
 from relevance_bayes.core.selection import Step
-from relevance_bayes.documents.models import ImagePredictor, ImageReport, RelevanceVector
+from relevance_bayes.documents.models import ImagePredictor, ImageReport
 from relevance_bayes.plans.requests import ImagePlan
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.types.functions import InputShape
+from relevance_bayes.types.functions import InputShape, RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.models import TermsError
 

@@ -1,6 +1,8 @@
 """The functions that a version keeps."""
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
+from math import log
 from typing import Literal, TypeAlias
 
 from relevance_bayes.types.json_schema import wire
@@ -35,6 +37,16 @@ class InputShape:
 
 
 @dataclass(frozen=True)
+class ListedFunction:
+    """What names a function of a version in its list: see `RelevanceVector`."""
+
+    number: int
+    kind: str
+    row: int | None
+    input: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RelevanceVector:
     """One function that a version keeps: a kernel on a row, the bias, an input itself, or one of a dictionary."""
 
@@ -47,20 +59,20 @@ class RelevanceVector:
     """The row of the dataset that a kernel stands on, from 0."""
     inputs: dict[str, Cell] | None
     """That row's inputs, in the user's units."""
-    input: str | None
+    input: str | None = None
     """Which input it is, or is a function of; `colour=red` is 1 for that category, else 0."""
-    shape: tuple[InputShape, ...]
+    shape: tuple[InputShape, ...] = ()
     """For functions of a dictionary, what they look like in each input that they see. Else empty."""
-    phase: float | None
+    phase: float | None = None
     """Of a wave or wavelet, in cycles: 0 is a cosine, 0.25 a sine."""
-    optimised: bool
+    optimised: bool = False
     """Whether the kernel has left its row, to stand where it explains more."""
     weight_mean: float | None
     """In the units of the function that is learned: the target's under `gaussian` and `student_t`, of its logarithm
     under `log_gaussian`, of the log rate under `poisson`, of the latent of classes. Null where there is one for
     each class.
     """
-    weight_means: tuple[ClassWeight, ...]
+    weight_means: tuple[ClassWeight, ...] = ()
     """Of three and more classes, one for each; they share `weight_sd`, `alpha` and `gamma`. Else empty."""
     weight_sd: float
     """In the same units."""
@@ -74,6 +86,30 @@ class RelevanceVector:
     """`mean`; or `log_noise`, the logarithm of a noise variance that depends on the inputs, in which its weight is
     measured then.
     """
+
+    def in_units(self, unit: float) -> "RelevanceVector":
+        """The same where the function that is learned is measured in units of 1/`unit` of these.
+
+        The log noise variance has no unit: its constant alone changes.
+        """
+        if self.function == "log_noise":
+            if self.kind != "bias" or self.weight_mean is None:
+                return self
+            return replace(self, weight_mean=self.weight_mean + 2.0 * log(unit))
+        return replace(
+            self,
+            weight_mean=None if self.weight_mean is None else _finite(self.weight_mean * unit),
+            weight_means=tuple(ClassWeight(weight.label, _finite(weight.mean * unit)) for weight in self.weight_means),
+            weight_sd=_finite(self.weight_sd * unit),
+            alpha=_finite(self.alpha / unit / unit),
+        )
+
+    @property
+    def max_weight(self) -> float:
+        """The weight's mean, the one of greatest size where there are several."""
+        if self.weight_mean is not None:
+            return self.weight_mean
+        return max((weight.mean for weight in self.weight_means), key=abs)
 
 
 @dataclass(frozen=True)
@@ -90,3 +126,7 @@ class Expansion:
     weights: tuple[float, ...]
     """Of each term."""
     constant: float
+
+
+def _finite(value: float) -> float:
+    return max(-sys.float_info.max, min(value, sys.float_info.max))

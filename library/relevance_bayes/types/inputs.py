@@ -1,9 +1,12 @@
-"""The columns that a model reads, and those that it leaves out."""
+"""The columns that a model reads, those that it leaves out, and what becomes of gaps."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.values import ColumnKind
+
+Missing = Literal["error", "drop_rows", "indicator"]
 
 
 @dataclass(frozen=True)

@@ -4,24 +4,16 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Protocol
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from app.cli.commands import application
 from examples.demo.service import running_service
+from tests.commands import Run, runner
 
 Answers = dict[str, tuple[int, object]]
 """Status and document (a text as it is, all else as JSON) by method and path."""
 
 Stub = Callable[[Answers], str]
-
-
-class Run(Protocol):
-    """Runs `relevance` with these arguments."""
-
-    def __call__(self, *arguments: str) -> Result: ...
 
 
 @pytest.fixture
@@ -58,14 +50,7 @@ def stub() -> Iterator[Stub]:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, logging_as_it_was: None) -> Run:
-    """The command, without a key from outside."""
-    monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
-    monkeypatch.delenv("RELEVANCE_API_KEY_FILE", raising=False)
-
-    def invoke(*arguments: str) -> Result:
-        return CliRunner().invoke(application, arguments)
-
-    return invoke
+    return runner(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from tests.library.cli.conftest import Answers, Run, Stub
+from tests.commands import Run
+from tests.library.cli.conftest import Answers, Stub
 
 NOW = "2026-01-02T03:04:05Z"
 ALIAS = {

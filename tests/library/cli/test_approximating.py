@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.library.cli.conftest import Run
+from tests.commands import Run
 
 TERMS = [(-1.0, 2.0), (-0.9, 1.0), (1.5, -1.0), (1.6, -2.0), (4.0, 0.5)]
 PLACES = (-1.0, 0.0, 1.5, 4.0)

@@ -14,7 +14,7 @@ import pytest
 
 from app.formats import FORMATS, named
 from tests.api.table_files import ANSWERS, NAMED_ROWS, FlatRow, read, written
-from tests.library.cli.conftest import Run
+from tests.commands import Run
 
 NUMBERS = (
     "mean",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.library.cli.conftest import Run
+from tests.commands import Run
 
 
 @pytest.fixture

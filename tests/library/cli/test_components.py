@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.library.cli.conftest import Run
+from tests.commands import Run
 
 RING = [(math.cos(turn), math.sin(turn)) for turn in (0.1 * step for step in range(63))]
 PLACES = ((1.0, 0.0), (-0.6, 0.8), (0.0, 0.0), (2.0, 2.0))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.library.cli.conftest import Run, Stub
+from tests.commands import Run
+from tests.library.cli.conftest import Stub
 
 
 @pytest.fixture

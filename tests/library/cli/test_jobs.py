@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.library.cli.conftest import Run
+from tests.commands import Run
 
 UNKNOWN = "00000000-0000-7000-8000-000000000000"
 

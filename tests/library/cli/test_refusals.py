@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.library.cli.conftest import Run, Stub
+from tests.commands import Run
+from tests.library.cli.conftest import Stub
 
 PROBLEM = {
     "type": "/problems/invalid-request",

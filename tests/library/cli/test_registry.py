@@ -1,6 +1,7 @@
 import json
 
-from tests.library.cli.conftest import Run, Stub
+from tests.commands import Run
+from tests.library.cli.conftest import Stub
 from tests.library.client.test_registry import LINEAGE, MODEL, STATISTICS
 
 

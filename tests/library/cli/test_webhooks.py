@@ -1,6 +1,7 @@
 import json
 
-from tests.library.cli.conftest import Run, Stub
+from tests.commands import Run
+from tests.library.cli.conftest import Stub
 
 NOW = "2026-01-02T03:04:05Z"
 WEBHOOK = {

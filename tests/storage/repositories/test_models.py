@@ -13,10 +13,9 @@ from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.starts import Claim
 from app.storage.codec import encode_predictor
 from app.storage.repositories import naming
-from relevance_bayes.documents.models import RelevanceVector
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.types.functions import ClassWeight
+from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.references import NamedVersion
 from relevance_bayes.types.values import Label

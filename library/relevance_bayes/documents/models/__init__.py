@@ -13,7 +13,6 @@ from relevance_bayes.documents.models.supervised import (
     SupervisedPredictor,
     SupervisedReport,
 )
-from relevance_bayes.documents.models.vectors import FunctionName, ListedFunction, RelevanceVector
 
 VersionReport: TypeAlias = SupervisedReport | ApproximationReport | ImageReport | ComponentsReport
 Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor | ImagePredictor | ComponentsPredictor
@@ -25,14 +24,11 @@ __all__ = [
     "ApproximationReport",
     "ComponentsPredictor",
     "ComponentsReport",
-    "FunctionName",
     "Hyperparameters",
     "ImagePredictor",
     "ImageReport",
-    "ListedFunction",
     "Member",
     "Predictor",
-    "RelevanceVector",
     "ScoreKind",
     "SupervisedPredictor",
     "SupervisedReport",

@@ -10,7 +10,7 @@ from relevance_bayes.core.kernels import Gaussian, Kernel
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import Width
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
-from relevance_bayes.tables.inputs import IgnoredColumn, InputColumn, Missing
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn, Missing
 from relevance_bayes.types.values import ColumnKind, Label
 
 Task = Literal["regression", "classification"]
