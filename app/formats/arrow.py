@@ -8,16 +8,15 @@ from app.formats.format import PartsFormat, Predictions, RowFormat, TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import ARROW
 from relevance_bayes.types.values import ColumnKind
 
 
 class Arrow(TableFormat, RowFormat, PartsFormat):
     """Record batches one after the other, none of them compressed."""
 
-    name = "arrow"
+    file_format = ARROW
     title = "Arrow's stream"
-    media_types = ("application/vnd.apache.arrow.stream",)
-    suffixes = (".arrow", ".arrows")
     rows_summary = "Columns by name, null is missing; no compressed buffers."
     predictions_summary = "The same columns as in CSV."
 

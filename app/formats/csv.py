@@ -9,6 +9,7 @@ from app.formats.format import PartsFormat, Predictions, RowFormat, TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import CSV
 from relevance_bayes.types.values import ColumnKind
 
 TABS = "text/tab-separated-values"
@@ -17,11 +18,12 @@ TABS = "text/tab-separated-values"
 class Csv(TableFormat, RowFormat, PartsFormat):
     """Lines of cells; what is not said of how they are written is found out."""
 
-    name = "csv"
+    file_format = CSV
     title = "CSV"
-    media_types = ("text/csv", "application/csv", TABS)
-    suffixes = (".csv", ".tsv", ".txt")
-    is_text = True
+    other_media_types = (
+        "application/csv",
+        TABS,
+    )
     row_options = frozenset({"delimiter", "decimal"})
     rows_summary = "A header, in any order; empty is missing. Tabs and semicolons are found out."
     predictions_summary = "A column for each number."

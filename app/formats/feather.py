@@ -7,16 +7,15 @@ from app.formats.format import AssembledFormat, Predictions, RowFormat, TableFor
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import FEATHER
 from relevance_bayes.types.values import ColumnKind
 
 
 class Feather(TableFormat, RowFormat, AssembledFormat):
     """Record batches, which may be compressed with LZ4 or zstd as pandas and polars write them."""
 
-    name = "feather"
+    file_format = FEATHER
     title = "Feather"
-    media_types = ("application/vnd.apache.arrow.file",)
-    suffixes = (".feather", ".ipc")
     rows_summary = "Columns by name, null is missing; buffers may be compressed."
     predictions_summary = "The same columns as in CSV."
 

@@ -15,6 +15,7 @@ from app.formats.flat_table import FlatTable
 from app.formats.options import OptionName, ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import FileFormat
 from relevance_bayes.types.values import ColumnKind
 
 
@@ -34,20 +35,17 @@ class Predictions(Protocol):
 class Format(ABC):
     """A format of tables or predictions.
 
-    `is_text`: bodies are UTF-8. `is_document`: a body is the API's own JSON, in which options stand beside the rows
-    and the version beside the predictions. `is_read_whole`: a table of it is held in memory at once, so
-    that it may be no larger than other bodies. `is_light`: its rows and predictions do without a large library.
+    `is_read_whole`: a table of it is held in memory at once, so that it may be no larger than other bodies. `is_light`:
+    its rows and predictions do without a large library.
     """
 
-    is_text = False
-    is_document = False
     is_read_whole = False
     is_light = False
 
     @property
     @abstractmethod
-    def name(self) -> str:
-        """The name in options and fields of the API."""
+    def file_format(self) -> FileFormat:
+        """What clients know of it."""
 
     @property
     @abstractmethod
@@ -55,19 +53,39 @@ class Format(ABC):
         """The name in a sentence."""
 
     @property
-    @abstractmethod
-    def media_types(self) -> tuple[str, ...]:
-        """The media types of bodies; the first is that of responses."""
+    def other_media_types(self) -> tuple[str, ...]:
+        """The media types of bodies beside the one that `file_format` has."""
+        return ()
 
     @property
-    @abstractmethod
+    def name(self) -> str:
+        """The name in options and fields of the API."""
+        return self.file_format.name
+
+    @property
     def suffixes(self) -> tuple[str, ...]:
         """The suffixes of files, with their points; the first is that of files written."""
+        return self.file_format.suffixes
+
+    @property
+    def is_text(self) -> bool:
+        """Whether bodies are UTF-8."""
+        return self.file_format.is_text
+
+    @property
+    def is_document(self) -> bool:
+        """Whether a body is the API's own JSON, with options beside the rows and the version beside predictions."""
+        return self.file_format.is_document
 
     @property
     def media_type(self) -> str:
         """The media type of responses."""
-        return self.media_types[0]
+        return self.file_format.media_type
+
+    @property
+    def media_types(self) -> tuple[str, ...]:
+        """The media types of bodies; the first is that of responses."""
+        return (self.media_type, *self.other_media_types)
 
     @property
     def rows_summary(self) -> str:

@@ -7,18 +7,15 @@ from app.formats.json_table import json_stream
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import JSON
 from relevance_bayes.types.values import ColumnKind
 
 
 class Json(TableFormat, WritableFormat):
     """Documents."""
 
-    name = "json"
+    file_format = JSON
     title = "JSON"
-    media_types = ("application/json",)
-    suffixes = (".json",)
-    is_text = True
-    is_document = True
     is_read_whole = True
     is_light = True
     is_nested = True

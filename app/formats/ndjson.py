@@ -8,17 +8,19 @@ from app.formats.line_rows import lines_of, read_lines
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import NDJSON
 from relevance_bayes.types.values import ColumnKind
 
 
 class Ndjson(TableFormat, RowFormat, WritableFormat):
     """On each line an object."""
 
-    name = "ndjson"
+    file_format = NDJSON
     title = "NDJSON"
-    media_types = ("application/x-ndjson", "application/ndjson", "application/jsonl")
-    suffixes = (".ndjson", ".jsonl")
-    is_text = True
+    other_media_types = (
+        "application/ndjson",
+        "application/jsonl",
+    )
     is_light = True
     is_nested = True
     streams_lines = True

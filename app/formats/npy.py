@@ -10,16 +10,15 @@ from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from relevance_bayes.tables.columns import Labels
+from relevance_bayes.types.formats import NPY
 from relevance_bayes.types.values import ColumnKind
 
 
 class Npy(TableFormat, RowFormat, WritableFormat):
     """A matrix of numbers; uploaded, it is an image or a signal."""
 
-    name = "npy"
+    file_format = NPY
     title = "npy"
-    media_types = ("application/x-npy",)
-    suffixes = (".npy",)
     is_light = True
     has_names = False
     has_texts = False

@@ -7,16 +7,16 @@ from app.formats.format import AssembledFormat, Predictions, RowFormat, TableFor
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import PARQUET
 from relevance_bayes.types.values import ColumnKind
 
 
 class Parquet(TableFormat, RowFormat, AssembledFormat):
     """Columns of row groups, whose places stand at the end of the file."""
 
-    name = "parquet"
+    file_format = PARQUET
     title = "Parquet"
-    media_types = ("application/vnd.apache.parquet", "application/x-parquet")
-    suffixes = (".parquet", ".pq")
+    other_media_types = ("application/x-parquet",)
     rows_summary = "Columns by name, null is missing."
     predictions_summary = "The same columns as in CSV."
 

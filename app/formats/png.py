@@ -6,16 +6,15 @@ from app.formats.format import TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import PNG
 from relevance_bayes.types.values import ColumnKind
 
 
 class Png(TableFormat):
     """An image."""
 
-    name = "png"
+    file_format = PNG
     title = "PNG"
-    media_types = ("image/png",)
-    suffixes = (".png",)
 
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits

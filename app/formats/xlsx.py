@@ -7,16 +7,15 @@ from app.formats.format import RowFormat, TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.formats import XLSX
 from relevance_bayes.types.values import ColumnKind
 
 
 class Xlsx(TableFormat, RowFormat):
     """A sheet of a workbook, the first unless another is named; no formula is computed and no link followed."""
 
-    name = "xlsx"
+    file_format = XLSX
     title = "xlsx"
-    media_types = ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",)
-    suffixes = (".xlsx",)
     is_read_whole = True
     row_options = frozenset({"sheet"})
     rows_summary = "The first sheet, or `sheet`: its first row names the columns; empty is missing."

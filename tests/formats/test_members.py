@@ -46,8 +46,12 @@ def missing_parts(one: Format) -> Iterator[str]:
         yield "media_types in small letters"
     if not one.suffixes or any(not suffix.startswith(".") or suffix != suffix.lower() for suffix in one.suffixes):
         yield "suffixes in small letters, with their points"
-    if file_format(one) not in FILE_FORMATS:
-        yield f"for clients, in relevance_bayes.types.formats: {file_format(one)}"
+    if one.file_format not in FILE_FORMATS:
+        yield "its file_format in FILE_FORMATS of relevance_bayes.types.formats, for clients"
+    if one.file_format.is_written != isinstance(one, WritableFormat):
+        yield "is_written of its file_format where it derives from WritableFormat, and nowhere else"
+    if one.file_format.for_batches != isinstance(one, PartsFormat | AssembledFormat):
+        yield "for_batches of its file_format where it derives from PartsFormat or AssembledFormat, and nowhere else"
     if not isinstance(one, TableFormat | RowFormat | WritableFormat):
         yield "a method: derive from TableFormat, RowFormat or WritableFormat"
     if isinstance(one, RowFormat):
@@ -62,19 +66,6 @@ def missing_parts(one: Format) -> Iterator[str]:
     yield from (f"{name} in {sample}" for name, is_so in needed.items() if is_so and not hasattr(module, name))
     if row_of_docs(one) not in PAGE:
         yield f"its row in docs/formats.md: {row_of_docs(one)}"
-
-
-def file_format(one: Format) -> FileFormat:
-    """What clients know of it."""
-    return FileFormat(
-        one.name,
-        one.media_type,
-        one.suffixes,
-        is_text=one.is_text,
-        is_document=one.is_document,
-        is_written=isinstance(one, WritableFormat),
-        for_batches=isinstance(one, PartsFormat | AssembledFormat),
-    )
 
 
 def row_of_docs(one: Format) -> str:
@@ -109,10 +100,8 @@ def test_a_format_is_found_by_its_type_and_by_its_suffix() -> None:
 class WithoutReader(RowFormat):
     """Says what it is, and can't read."""
 
-    name = "half"
+    file_format = FileFormat("half", "application/x-half", (".half",))
     title = "Half"
-    media_types = ("application/x-half",)
-    suffixes = (".half",)
     rows_summary = "None."
 
 
@@ -134,7 +123,7 @@ def test_a_format_without_a_method_can_not_be_made() -> None:
 
 def test_what_a_format_lacks_beside_its_class_is_said() -> None:
     assert [*missing_parts(WithoutTests())] == [
-        f"for clients, in relevance_bayes.types.formats: {file_format(WithoutTests())}",
+        "its file_format in FILE_FORMATS of relevance_bayes.types.formats, for clients",
         "written in tests.formats.samples.half",
         f"its row in docs/formats.md: {row_of_docs(WithoutTests())}",
     ]

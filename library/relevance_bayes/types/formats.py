@@ -26,19 +26,20 @@ JSON = FileFormat("json", "application/json", (".json",), is_text=True, is_docum
 NDJSON = FileFormat("ndjson", "application/x-ndjson", (".ndjson", ".jsonl"), is_text=True, is_written=True)
 CSV = FileFormat("csv", "text/csv", (".csv", ".tsv", ".txt"), is_text=True, is_written=True, for_batches=True)
 
-FILE_FORMATS: Sequence[FileFormat] = (
-    JSON,
-    NDJSON,
-    CSV,
-    FileFormat(
-        "arrow", "application/vnd.apache.arrow.stream", (".arrow", ".arrows"), is_written=True, for_batches=True
-    ),
-    FileFormat("parquet", "application/vnd.apache.parquet", (".parquet", ".pq"), is_written=True, for_batches=True),
-    FileFormat("npy", "application/x-npy", (".npy",), is_written=True),
-    FileFormat("feather", "application/vnd.apache.arrow.file", (".feather", ".ipc"), is_written=True, for_batches=True),
-    FileFormat("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", (".xlsx",)),
-    FileFormat("png", "image/png", (".png",)),
+ARROW = FileFormat(
+    "arrow", "application/vnd.apache.arrow.stream", (".arrow", ".arrows"), is_written=True, for_batches=True
 )
+PARQUET = FileFormat(
+    "parquet", "application/vnd.apache.parquet", (".parquet", ".pq"), is_written=True, for_batches=True
+)
+NPY = FileFormat("npy", "application/x-npy", (".npy",), is_written=True)
+FEATHER = FileFormat(
+    "feather", "application/vnd.apache.arrow.file", (".feather", ".ipc"), is_written=True, for_batches=True
+)
+XLSX = FileFormat("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", (".xlsx",))
+PNG = FileFormat("png", "image/png", (".png",))
+
+FILE_FORMATS: Sequence[FileFormat] = (JSON, NDJSON, CSV, ARROW, PARQUET, NPY, FEATHER, XLSX, PNG)
 
 
 def by_suffix(file: PurePath, formats: Iterable[FileFormat] = FILE_FORMATS) -> FileFormat | None:
