@@ -4,7 +4,6 @@ With numpy itself as `xp` a formula computes; with `TRACING` it records what it 
 operations of the Python array API standard (2024.12), which exports write down in languages of their own.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -170,6 +169,3 @@ class Tracing:
 
 
 TRACING = Tracing()
-
-Formula = Callable[[Namespace[Traced], Traced], Traced]
-"""A formula of one array, as it is traced."""
