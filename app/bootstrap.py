@@ -231,7 +231,7 @@ def migrate(settings: Settings) -> None:
     # Imported here alone: a process that serves does without Alembic.
     from app.storage import migrations as storage_migrations
 
-    engine = make_engine(settings.url)
+    engine = make_engine(settings.url, creates=True)
     try:
         storage_migrations.migrate(engine)
         queue_migrations.migrate(engine)

@@ -37,5 +37,7 @@ if isinstance(given, Connection):
 elif context.is_offline_mode():
     raise RuntimeError("migrations look at the database they change: run them online")
 else:
-    with exclusive(make_engine(os.environ.get("RELEVANCE_DATABASE_URL", "sqlite:///./relevance.db"))) as own:
+    with exclusive(
+        make_engine(os.environ.get("RELEVANCE_DATABASE_URL", "sqlite:///./relevance.db"), creates=True)
+    ) as own:
         run(own)

@@ -124,7 +124,7 @@ def postgres_databases(postgres_server: postgres.Server) -> DatabasePool:
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated, empty SQLite file, to be copied."""
     path = tmp_path_factory.mktemp("sqlite") / "template.db"
-    engine = make_engine(f"sqlite:///{path}")
+    engine = make_engine(f"sqlite:///{path}", creates=True)
     migrate(engine)
     migrate_queue(engine)
     engine.dispose()
@@ -161,7 +161,9 @@ def database_url(database: str, request: pytest.FixtureRequest, tmp_path: Path) 
 def empty_database_url(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of a database without any table."""
     if database == "sqlite":
-        yield f"sqlite:///{tmp_path / 'empty.db'}"
+        path = tmp_path / "empty.db"
+        path.touch()
+        yield f"sqlite:///{path}"
         return
     server = request.getfixturevalue("postgres_server")
     name = f"empty_{uuid4().hex}"

@@ -8,6 +8,8 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.storage.file_connections import watch_file
+
 BUSY_MILLISECONDS = 30_000
 """How long a transaction waits for SQLite's locks, unless the engine is made for less."""
 
@@ -20,10 +22,11 @@ STAYING_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_co
 """A server that vanished without a word is noticed after 35 seconds, also by a connection that only listens."""
 
 
-def make_engine(url: URL | str, *, busy_milliseconds: int | None = None) -> Engine:
+def make_engine(url: URL | str, *, busy_milliseconds: int | None = None, creates: bool = False) -> Engine:
     """An engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`); connects at first use.
 
-    A transaction waits `busy_milliseconds` for SQLite's locks, BUSY_MILLISECONDS where that is None.
+    SQLite's file is made only where `creates`. A transaction waits `busy_milliseconds` for SQLite's locks,
+    BUSY_MILLISECONDS where that is None.
 
     On SQLite a transaction begins with the first write, and then IMMEDIATE; reads before it take no lock, and each sees
     the newest commit, as under PostgreSQL's READ COMMITTED. So both databases ask the same of the code: what a write
@@ -34,6 +37,8 @@ def make_engine(url: URL | str, *, busy_milliseconds: int | None = None) -> Engi
         engine = create_engine(url, pool_size=10, max_overflow=30)
         busy = BUSY_MILLISECONDS if busy_milliseconds is None else busy_milliseconds
         event.listen(engine, "connect", partial(_set_up_sqlite, busy))
+        if (path := file_of(url)) is not None:
+            watch_file(engine, path, creates=creates)
         return engine
     if url.drivername in {"postgres", "postgresql"}:
         url = url.set(drivername="postgresql+psycopg")
@@ -47,6 +52,12 @@ def make_engine(url: URL | str, *, busy_milliseconds: int | None = None) -> Engi
     )
     event.listen(engine, "connect", _set_up_postgresql)
     return engine
+
+
+def file_of(url: URL) -> str | None:
+    """The path of SQLite's file; None for a database in memory, and for one that is named by a URI of SQLite's."""
+    name = url.database
+    return None if not name or name == ":memory:" or name.startswith("file:") else name
 
 
 def _set_up_postgresql(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

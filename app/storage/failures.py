@@ -31,6 +31,10 @@ def translated() -> Iterator[None]:
     except DBAPIError as error:
         if _no_such_table(error):
             raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
+        if _code_of_sqlite(error) == sqlite3.SQLITE_CANTOPEN:
+            raise UnavailableError(
+                "The database's file is not there or can't be opened; `relevance migrate` makes a new one."
+            ) from error
         lost = error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
         if lost and not _our_own_mistake(error):
             raise UnavailableError("The database can't be reached or is too busy; try again later.") from error
@@ -45,4 +49,8 @@ def _no_such_table(error: DBAPIError) -> bool:
 
 def _our_own_mistake(error: DBAPIError) -> bool:
     # SQLite calls a wrong statement an OperationalError too; its code tells it from a locked, full or missing file.
-    return isinstance(error.orig, sqlite3.OperationalError) and error.orig.sqlite_errorcode == sqlite3.SQLITE_ERROR
+    return _code_of_sqlite(error) == sqlite3.SQLITE_ERROR
+
+
+def _code_of_sqlite(error: DBAPIError) -> int | None:
+    return error.orig.sqlite_errorcode if isinstance(error.orig, sqlite3.OperationalError) else None

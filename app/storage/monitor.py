@@ -75,14 +75,8 @@ class DatabaseMonitor:
     def _begin(self) -> None:
         if self.reachability.is_away:
             raise OutOfReachError("The database can't be reached; try again later.")
-        try:
-            self._probe.before_unit()
-        except OutOfReachError:
-            self.reachability.suspect()
-            raise
-        finally:
-            if self._thread is None:
-                self._start()
+        if self._thread is None:
+            self._start()
 
     def _start(self) -> None:
         with self._changed:

@@ -1,6 +1,5 @@
 """Probes: whether a database answers, found within a bounded time and without the pool."""
 
-import os
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
@@ -11,7 +10,8 @@ from psycopg.abc import PQGen
 from psycopg.rows import TupleRow
 from sqlalchemy import Engine
 
-from app.domain.errors import OutOfReachError, UnavailableError
+from app.domain.errors import UnavailableError
+from app.storage.engine import file_of
 from app.storage.watched_connections import WAKE_SECONDS, Parameters, Result, connection_string
 
 PROBE_SECONDS = 2
@@ -20,9 +20,6 @@ PROBE_SECONDS = 2
 
 class Probe(Protocol):
     """A way to find out whether a database answers."""
-
-    def before_unit(self) -> None:
-        """Raise OutOfReachError where a unit of work, which is about to begin, must not."""
 
     def check(self) -> None:
         """Raise UnavailableError unless the database answers within about PROBE_SECONDS."""
@@ -46,9 +43,6 @@ class ServerProbe:
         _, parameters = engine.dialect.create_connect_args(engine.url)
         self._parameters: Parameters = dict(parameters)
         self._connection: _BoundedConnection | None = None
-
-    def before_unit(self) -> None:
-        """Nothing is known before the server is asked."""
 
     def check(self) -> None:
         """Raise UnavailableError unless the server answers."""
@@ -81,38 +75,16 @@ class _BoundedConnection(psycopg.Connection[TupleRow]):
 
 
 class FileProbe:
-    """A probe of SQLite: the file is where it was, and can be read.
-
-    Connections to a file that was moved go on in the moved file, and new ones would make an empty file in its place.
-    """
+    """A probe of SQLite: the file is where it was, and can be read."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        name = engine.url.database
-        self._path = None if not name or name == ":memory:" or name.startswith("file:") else Path(name)
-        self._identity: tuple[int, int] | None = None
-
-    def before_unit(self) -> None:
-        """Raise OutOfReachError where the file was there and is no longer; leave the old file where it is a new one."""
-        if self._path is None:
-            return
-        try:
-            found = os.stat(self._path)  # noqa: PTH116  # a third of the time of Path.stat, before each unit of work
-        except OSError as error:
-            if self._identity is None:  # the first connection makes it
-                return
-            raise OutOfReachError("The database's file is gone; try again later.") from error
-        identity = (found.st_dev, found.st_ino)
-        if self._identity not in {None, identity}:
-            self._engine.dispose()
-        self._identity = identity
+        self._path = file_of(engine.url)
 
     def check(self) -> None:
         """Raise UnavailableError unless the file can be read."""
-        self.before_unit()
         if self._path is None:
             return
-        uri = f"{self._path.absolute().as_uri()}?mode=rw"
+        uri = f"{Path(self._path).absolute().as_uri()}?mode=rw"
         try:
             with closing(sqlite3.connect(uri, uri=True, timeout=PROBE_SECONDS)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -1,6 +1,7 @@
+import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from threading import Event, Thread, Timer
@@ -230,6 +231,56 @@ def test_a_new_sqlite_file_that_stays_locked_is_unavailable(tmp_path: Path, monk
         uow.workers.beat("a")
     engine.dispose()
     other.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path, sqlite_template: Path) -> Path:
+    return Path(shutil.copyfile(sqlite_template, tmp_path / "relevance.db"))
+
+
+@pytest.fixture
+def file_engine(file: Path) -> Iterator[Engine]:
+    engine = make_engine(f"sqlite:///{file}")
+    yield engine
+    engine.dispose()
+
+
+def beat(engine: Engine, name: str) -> tuple[str, ...]:
+    """Note that a worker is alive; return all that are."""
+    with unit_of_work(engine, ListedQueue)() as uow:
+        uow.workers.beat(name)
+        return uow.workers.alive(within=60.0)
+
+
+def test_a_sqlite_file_that_is_not_there_is_unavailable_and_is_not_made(tmp_path: Path) -> None:
+    engine = make_engine(f"sqlite:///{tmp_path / 'none.db'}")
+    with pytest.raises(UnavailableError, match="migrate"):
+        beat(engine, "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sqlite_file_that_was_moved_is_unavailable_until_it_is_back(file: Path, file_engine: Engine) -> None:
+    beat(file_engine, "a")
+    with file_engine.connect():  # the pool has a connection that is in use and one that is idle
+        beat(file_engine, "b")
+        moved = file.rename(file.with_suffix(".moved"))
+        with pytest.raises(UnavailableError):
+            beat(file_engine, "c")
+    assert not file.exists()
+    moved.rename(file)
+    assert beat(file_engine, "d") == ("a", "b", "d")
+
+
+def test_a_sqlite_file_in_place_of_another_is_the_one_that_is_used(file: Path, file_engine: Engine) -> None:
+    other = Path(shutil.copyfile(file, file.with_suffix(".other")))
+    with closing(sqlite3.connect(other)) as plain, plain:
+        plain.execute("CREATE TABLE marked (a)")
+    with file_engine.connect() as first, file_engine.connect() as second:
+        assert [one.exec_driver_sql("SELECT count(*) FROM workers").scalar() for one in (first, second)] == [0, 0]
+    other.replace(file)
+    assert beat(file_engine, "a") == ("a",)
+    with file_engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM marked").scalar() == 0
 
 
 def test_a_time_without_its_zone_is_refused() -> None:

@@ -68,7 +68,9 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @contextmanager
 def _empty(database: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if database == "sqlite":
-        yield f"sqlite:///{tmp_path_factory.mktemp('earlier') / 'relevance.db'}"
+        path = tmp_path_factory.mktemp("earlier") / "relevance.db"
+        path.touch()
+        yield f"sqlite:///{path}"
         return
     server = request.getfixturevalue("postgres_server")
     name = f"earlier_{tmp_path_factory.mktemp('earlier').name}"
