@@ -12,8 +12,11 @@ from starlette.types import Receive
 from app.api import json_codec, render
 from app.api import prediction as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import PredictOptions, PredictRequest, RegressionPrediction, predict, supervised
+from app.services.prediction import PredictRequest, predict
 from app.services.served_versions import ServedVersions
+from app.tasks.options import PredictOptions
+from app.tasks.supervised import prediction as supervised
+from app.tasks.supervised.prediction import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
 from tests.api.conftest import InMemoryParts

@@ -10,8 +10,9 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.listing import Place, listed_terms
 from app.domain.models import NewSupervisedVersion
 from app.services.catalogue import Catalogue
-from app.services.prediction import Explanation, PredictOptions, SupervisedModel
-from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction
+from app.tasks.options import PredictOptions
+from app.tasks.supervised.explanation import Explanation
+from app.tasks.supervised.prediction import ClassificationPrediction, RegressionPrediction, SupervisedModel
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
 from relevance_bayes.core.kernels import Gaussian

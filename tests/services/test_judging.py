@@ -7,8 +7,10 @@ import pytest
 
 from app.domain.models import NewSupervisedVersion
 from app.domain.scoring import ClassScores, JudgedClasses, JudgedNumbers, NumberScores
-from app.services.prediction import PredictOptions, PredictRequest, RegressionPrediction, judge, predict
-from app.services.prediction import judging as under_test
+from app.services.prediction import PredictRequest, judge, predict
+from app.tasks.options import PredictOptions
+from app.tasks.supervised import judging as under_test
+from app.tasks.supervised.prediction import RegressionPrediction
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.prediction import scores

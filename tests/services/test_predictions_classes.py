@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.api.inference.signature import tensors_of
-from app.services.prediction import ClassificationPrediction, PredictOptions, PredictRequest, SupervisedModel, predict
-from app.services.prediction.columns import flat_columns
+from app.services.prediction import PredictRequest, predict
+from app.tasks.options import PredictOptions
+from app.tasks.supervised.prediction import ClassificationPrediction, SupervisedModel
 from relevance_bayes.core.basis import evaluate
 from relevance_bayes.core.prediction import ClassPrediction
 from relevance_bayes.core.prediction import predict as core_predict
@@ -86,7 +87,7 @@ def test_a_model_for_each_class_has_a_variance_for_each_in_every_form(name: str)
     found = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
     assert isinstance(found, ClassificationPrediction)
     assert found.latent_variance.shape == found.latent_mean.shape == (12, 3)
-    flat = flat_columns(found, ("probabilities", "latent"))
+    flat = found.columns(("probabilities", "latent"))
     kinds = ("probability", "latent_mean", "latent_variance")
     assert list(flat) == [f"{kind}_{state}" for kind in kinds for state in found.classes]
     for place, state in enumerate(found.classes):

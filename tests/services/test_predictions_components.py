@@ -8,9 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewComponentsVersion
-from app.services.prediction import ComponentsPrediction, PredictOptions, PredictRequest, ServedVersion, predict
-from app.services.prediction import components as under_test
+from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.tasks.components import prediction as under_test
+from app.tasks.components.prediction import ComponentsPrediction
+from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers

@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
 from app.domain.models import NewSupervisedVersion
-from app.services.prediction import ClassificationPrediction, PredictOptions, PredictRequest, predict
+from app.services.prediction import PredictRequest, predict
+from app.tasks.options import PredictOptions
+from app.tasks.supervised.prediction import ClassificationPrediction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts

@@ -7,7 +7,6 @@ import pytest
 
 from app.domain.errors import ConflictError
 from app.domain.models import NewComponentsVersion, NewSupervisedVersion
-from app.services.prediction import expansion_of
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, LogGaussian
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool
@@ -60,6 +59,6 @@ BY_CLASS = PerClass((replace(ONE, likelihood=Bernoulli(), noise_sd=None),) * 3, 
 )
 def test_what_is_no_sum_of_gaussians_says_why(made: NewSupervisedVersion | NewComponentsVersion, words: str) -> None:
     with pytest.raises(ConflictError) as refused:
-        expansion_of(served(made))
+        served(made).model.expansion()
     assert words in refused.value.detail
     assert "train with" in refused.value.detail

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.worker.class_rows import class_rows
-from app.worker.materialise import EXTRA_COLUMNS, Materialised
+from app.tasks.supervised.class_rows import class_rows
+from app.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label

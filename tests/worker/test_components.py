@@ -9,11 +9,12 @@ import pytest
 
 from app.domain.errors import TrainingFailedError
 from app.domain.models import NewComponentsVersion
-from app.worker.child import components as child
-from app.worker.child.limits import Limits
-from app.worker.child.tasks import Rested, results
-from app.worker.fits import prepare
-from app.worker.fits.components import ComponentsFit
+from app.tasks.components import fit as child
+from app.tasks.components.training import ComponentsTraining
+from app.tasks.fit import Fitted, Rested
+from app.tasks.fit import run as run_fit
+from app.tasks.limits import Limits
+from app.tasks.union import task_of
 from relevance_bayes.core.components import FOLDS, Components, components, typical_width, usual_densities
 from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.scales import InputMap
@@ -48,21 +49,22 @@ def reader(block: Block, *ends: int) -> Callable[[], Iterator[tuple[int, Block]]
     return lambda: iter(cut_up(block, *ends))
 
 
-def fit(block: Block, request: ComponentsRequest, directory: Path, max_cells: int = MANY) -> ComponentsFit:
+def fit(block: Block, request: ComponentsRequest, directory: Path, max_cells: int = MANY) -> ComponentsTraining:
     dataset = dataset_of(block)
-    made = prepare(
-        plan(request, dataset),
+    planned = plan(request, dataset)
+    made = task_of(planned).prepare(
+        planned,
         dataset,
         reader(block, *CUTS[: block_rows(block) // 20]),
         directory,
         max_cells=max_cells,
     )
-    return of_kind(ComponentsFit, made)
+    return of_kind(ComponentsTraining, made)
 
 
-def run(made: ComponentsFit, block: Block) -> tuple[list[Step], NewComponentsVersion]:
-    *steps, last = (found for found in results(made.task, train, Limits()) if not isinstance(found, Rested))
-    version = made.version(of_kind(child.FoundComponents, last), seconds=1.5, holding=lambda row: (0, block))
+def run(made: ComponentsTraining, block: Block) -> tuple[list[Step], NewComponentsVersion]:
+    *steps, last = (found for found in run_fit(made.fit, train, Limits()) if not isinstance(found, Rested))
+    version = made.version(of_kind(Fitted, last).result, seconds=1.5, holding=lambda row: (0, block))
     return [of_kind(Step, step) for step in steps], version
 
 
@@ -110,7 +112,7 @@ def test_rows_kept_are_told_with_their_cells_and_weights(tmp_path: Path) -> None
 def test_gaps_that_are_filled_drop_no_row(tmp_path: Path) -> None:
     block = table()
     made = fit(block, replace(REQUEST, missing="indicator"), tmp_path)
-    assert (made.made.rows, made.made.dropped, made.task.inputs) == (61, 0, 5)
+    assert (made.made.rows, made.made.dropped, made.fit.inputs) == (61, 0, 5)
     _, version = run(made, block)
     assert version.report.rows == 61
 
@@ -119,7 +121,7 @@ def test_a_width_of_each_input_is_one_of_each_of_its_columns(tmp_path: Path) -> 
     block = {name: column for name, column in table().items() if name != "x"}
     request = replace(REQUEST, inputs=("colour", "size"), width=(2.0, 3.0), kernel=Matern32())
     made = fit(block, request, tmp_path)
-    assert made.task.widths == (2.0, 2.0, 3.0)
+    assert made.fit.widths == (2.0, 2.0, 3.0)
     _, version = run(made, block)
     assert version.report.widths == (
         InputWidth("colour=blue", 2.0),

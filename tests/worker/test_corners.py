@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from app.domain.models import NewSupervisedVersion
-from app.services.prediction import PredictOptions, RegressionPrediction, SupervisedModel
-from app.worker.child.tasks import SupervisedTask, _rows
-from app.worker.fits.supervised import SupervisedFit
-from app.worker.materialise import Materialised, materialise
-from app.worker.warnings import warnings
+from app.tasks.options import PredictOptions
+from app.tasks.supervised.fit import SupervisedFit
+from app.tasks.supervised.materialise import Materialised, materialise
+from app.tasks.supervised.prediction import RegressionPrediction, SupervisedModel
+from app.tasks.supervised.training import SupervisedTraining
+from app.tasks.supervised.warnings import warnings
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -57,12 +58,12 @@ def planned(block: Block, asked: SupervisedRequest = ASKING) -> SupervisedPlan:
 def learned(block: Block, directory: Path, asked: SupervisedRequest = ASKING) -> NewSupervisedVersion:
     """The version of a training on all rows of a block."""
     wanted, dataset = planned(block, asked), dataset_of(block)
-    fit = SupervisedFit.prepare(wanted, dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
-    task: SupervisedTask = fit.task
-    rows = _rows(task, np.array(fit.made.rows()[: task.training]))
-    *_, last = train(rows, task.spec, rivals=task.rivals, folding=Folding(), pool=task.pool)
+    training = SupervisedTraining.prepare(wanted, dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
+    fit: SupervisedFit = training.fit
+    rows = fit.rows(np.array(training.made.rows()[: fit.training]))
+    *_, last = train(rows, fit.spec, rivals=fit.rivals, folding=Folding(), pool=fit.pool)
     assert isinstance(last, Trained)
-    return fit.version(last, seconds=1.0, holding=lambda _: (0, block))
+    return training.version(last, seconds=1.0, holding=lambda _: (0, block))
 
 
 def curve(version: NewSupervisedVersion, x: Array) -> RealPrediction:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.worker.child.tasks import SupervisedTask, _rows
-from app.worker.fits.supervised import SupervisedFit
+from app.tasks.supervised.fit import SupervisedFit
+from app.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.core.selection import NORMAL, THOROUGH, Bounds, Folding, Trained, train
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import Effort, SupervisedRequest, Validation
@@ -23,13 +23,15 @@ def wave(rows: int = 40) -> Block:
     return {"x": NumberColumn(x), "y": NumberColumn(np.sin(x) + 0.2 * np.random.default_rng(0).standard_normal(rows))}
 
 
-def prepared(asked: SupervisedRequest, directory: Path) -> SupervisedFit:
+def prepared(asked: SupervisedRequest, directory: Path) -> SupervisedTraining:
     block, dataset = wave(), dataset_of(wave())
-    return SupervisedFit.prepare(plan(asked, dataset), dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
+    return SupervisedTraining.prepare(
+        plan(asked, dataset), dataset, lambda: iter([(0, block)]), directory, max_cells=MANY
+    )
 
 
-def task_of(asked: SupervisedRequest, directory: Path) -> SupervisedTask:
-    return prepared(asked, directory).task
+def fit_of(asked: SupervisedRequest, directory: Path) -> SupervisedFit:
+    return prepared(asked, directory).fit
 
 
 @pytest.mark.parametrize(
@@ -39,20 +41,20 @@ def task_of(asked: SupervisedRequest, directory: Path) -> SupervisedTask:
 def test_an_effort_decides_folds_bounds_and_members(
     effort: Effort, folds: int, bounds: Bounds, members: int, tmp_path: Path
 ) -> None:
-    task = task_of(replace(ASKING, effort=effort), tmp_path)
-    assert (task.folds, task.bounds, len(task.pool)) == (folds, bounds, members)
+    fit = fit_of(replace(ASKING, effort=effort), tmp_path)
+    assert (fit.folds, fit.bounds, len(fit.pool)) == (folds, bounds, members)
 
 
 def test_folds_that_are_asked_for_are_made_whatever_they_cost(tmp_path: Path) -> None:
-    task = task_of(replace(ASKING, effort="thorough", validation=Validation(3)), tmp_path)
-    assert (task.folds, task.bounds) == (3, None)
+    fit = fit_of(replace(ASKING, effort="thorough", validation=Validation(3)), tmp_path)
+    assert (fit.folds, fit.bounds) == (3, None)
 
 
 def test_a_thorough_training_is_scored_by_ten_folds(tmp_path: Path) -> None:
-    fit = prepared(replace(ASKING, effort="thorough"), tmp_path)
-    task = fit.task
-    rows = _rows(task, np.array(fit.made.rows()))
-    steps = train(rows, task.spec, pool=task.pool, folding=Folding(), folds=task.folds, bounds=task.bounds)
+    training = prepared(replace(ASKING, effort="thorough"), tmp_path)
+    fit = training.fit
+    rows = fit.rows(np.array(training.made.rows()))
+    steps = train(rows, fit.spec, pool=fit.pool, folding=Folding(), folds=fit.folds, bounds=fit.bounds)
     *_, last = steps
     assert isinstance(last, Trained)
     assert (last.score.folds, last.score.rows) == (10, 40)

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import TrainingFailedError
+from app.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, materialise
 from app.worker import complete
-from app.worker.materialise import EXTRA_COLUMNS, Materialised, materialise
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan

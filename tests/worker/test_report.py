@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from app.domain.models import NewSupervisedVersion
-from app.worker.materialise import Materialised
-from app.worker.report import _degrees_of_freedom, _recorded, _widths, new_version
+from app.tasks.supervised.materialise import Materialised
+from app.tasks.supervised.report import _degrees_of_freedom, _recorded, _widths, new_version
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise, LogGaussian, StudentT

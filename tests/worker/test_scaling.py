@@ -16,11 +16,12 @@ import pytest
 
 from app.domain.errors import TrainingFailedError
 from app.domain.models import Learned
-from app.services.prediction import PredictOptions, SupervisedModel
-from app.worker.child.limits import Limits
-from app.worker.child.tasks import results
-from app.worker.fits.supervised import SupervisedFit
-from app.worker.materialise import materialise
+from app.tasks.fit import Fitted, run
+from app.tasks.limits import Limits
+from app.tasks.options import PredictOptions
+from app.tasks.supervised.materialise import materialise
+from app.tasks.supervised.prediction import SupervisedModel
+from app.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -34,7 +35,7 @@ from relevance_bayes.core.likelihoods import (
 )
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth
-from relevance_bayes.core.selection import Trained, train
+from relevance_bayes.core.selection import train
 from relevance_bayes.core.spec import Prior, _learns_noise
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
@@ -163,10 +164,10 @@ def learned(asked: SupervisedRequest, block: Block, directory: Path) -> Version:
     dataset = dataset_of(block)
     planned = plan(asked, dataset)
     made = materialise(planned, lambda: iter(cut_up(block)), directory, max_cells=MANY)
-    fit = SupervisedFit(planned, dataset, made)
-    *_, result = results(fit.task, train, Limits())
-    assert isinstance(result, Trained)
-    version = fit.version(result, seconds=1.0, holding=lambda _: (0, block))
+    training = SupervisedTraining(planned, dataset, made)
+    *_, last = run(training.fit, train, Limits())
+    assert isinstance(last, Fitted)
+    version = training.version(last.result, seconds=1.0, holding=lambda _: (0, block))
     assert isinstance(version, Learned)
     return version.report, version.predictor
 
