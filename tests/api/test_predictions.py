@@ -23,8 +23,8 @@ from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
-from tests.services.test_one_row import NAMES, version_of_numbers
 from tests.services.test_predictions import served
+from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
 
 PATH = "/v1/models/small/predict"
 ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]

@@ -27,7 +27,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
 from tests.api.conftest import InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_three_classes
-from tests.services.test_one_row import version_of_numbers
+from tests.tasks.supervised.test_one_row import version_of_numbers
 
 T = TypeVar("T")
 A = TypeVar("A", bound=Message)

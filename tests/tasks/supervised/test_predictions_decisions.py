@@ -16,7 +16,7 @@ from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes
 from tests.services.test_predictions import BLOCK, MIXED, served
-from tests.services.test_predictions_classes import MANY
+from tests.tasks.supervised.test_predictions_classes import MANY
 
 TWO, THREE = small_version("classification"), version_of_three_classes()
 COSTS = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 1.0], [6.0, 3.0, 0.0]])
