@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import TrainingFailedError
+from app.tasks import complete
 from app.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, materialise
-from app.worker import complete
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
