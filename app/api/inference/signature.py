@@ -121,13 +121,12 @@ def tensors_of(prediction: Prediction, names: Sequence[str] | None = None) -> Ma
 
 
 def _tensor(name: str, values: Array | Labels | Probabilities) -> Output:
-    match values:
-        case Labels():
-            return _labels(name, values), _NOTHING
-        case Probabilities(classes, probabilities):
-            return Tensor(name, NUMBER, probabilities.shape, probabilities.ravel()), {"classes": [*classes]}
-        case _:
-            return Tensor(name, NUMBER, values.shape, values.ravel()), _NOTHING
+    if isinstance(values, np.ndarray):  # first, since most are
+        return Tensor(name, NUMBER, values.shape, values if values.ndim == 1 else values.ravel()), _NOTHING
+    if isinstance(values, Labels):
+        return _labels(name, values), _NOTHING
+    shares = values.probabilities
+    return Tensor(name, NUMBER, shares.shape, shares.ravel()), {"classes": [*values.classes]}
 
 
 def _labels(name: str, labels: Labels) -> Tensor:
