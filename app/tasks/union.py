@@ -1,6 +1,5 @@
 """All tasks, and which of them a record is of."""
 
-from app.domain.requests import AnyTask
 from app.tasks.approximation.task import ApproximationTask
 from app.tasks.components.task import ComponentsTask
 from app.tasks.images.task import ImageTask
@@ -11,14 +10,7 @@ TASKS: tuple[Task, ...] = (SupervisedTask(), ApproximationTask(), ImageTask(), C
 
 _BY_RECORD: dict[type[Record], Task] = {record: task for task in TASKS for record in task.records}
 
-_BY_NAME: dict[AnyTask, Task] = {name: task for task in TASKS for name in task.names}
-
 
 def task_of(record: Record) -> Task:
     """The task that a record is of."""
     return _BY_RECORD[type(record)]
-
-
-def task_named(name: AnyTask) -> Task:
-    """The task of that name."""
-    return _BY_NAME[name]

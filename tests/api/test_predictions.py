@@ -16,7 +16,7 @@ from app.services.prediction import PredictRequest, predict
 from app.services.served_versions import ServedVersions
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import prediction as supervised
-from app.tasks.supervised.prediction import RegressionPrediction
+from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
 from tests.api.conftest import InMemoryParts

@@ -12,7 +12,7 @@ import pytest
 
 from app.domain.requests import AnyTask
 from app.tasks.task import Record, Task
-from app.tasks.union import TASKS, task_named, task_of
+from app.tasks.union import TASKS, task_of
 from app.worker.child.process import FOR_FITS
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
@@ -41,7 +41,6 @@ def test_each_name_is_of_one_task_whose_records_have_it() -> None:
     for task in TASKS:
         report = next(record for record in task.records if record in get_args(VersionReport))
         assert get_args(get_type_hints(report)["task"]) == task.names
-        assert all(task_named(name) is task for name in task.names)
 
 
 def test_each_exported_version_is_of_the_task_of_its_report() -> None:

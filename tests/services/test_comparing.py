@@ -11,7 +11,7 @@ from app.domain.models import NewVersion
 from app.services.comparing import ComparedClasses, ComparedNumbers, compare, require_one_question
 from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
-from app.tasks.supervised.prediction import ClassificationPrediction, RegressionPrediction
+from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError

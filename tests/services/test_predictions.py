@@ -13,7 +13,7 @@ from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import prediction as under_test
-from app.tasks.supervised.prediction import ClassificationPrediction, RegressionPrediction
+from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods import LogGaussian

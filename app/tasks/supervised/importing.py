@@ -9,7 +9,8 @@ from app.domain.listing import Place, listed, places
 from app.domain.models import Learned, NewSupervisedVersion
 from app.tasks.options import PredictOptions
 from app.tasks.refusing import refuse
-from app.tasks.supervised.prediction import RegressionPrediction, SupervisedModel
+from app.tasks.supervised.prediction import SupervisedModel
+from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.likelihoods import TargetLikelihood

@@ -22,7 +22,7 @@ from app.api.shutdown import Shutdown
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.services.prediction import PredictRequest, predict
-from app.tasks.supervised.prediction import RegressionPrediction
+from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
 from tests.api.conftest import InMemoryParts, Report

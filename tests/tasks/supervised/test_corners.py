@@ -11,7 +11,8 @@ from app.domain.models import NewSupervisedVersion
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.fit import SupervisedFit
 from app.tasks.supervised.materialise import Materialised, materialise
-from app.tasks.supervised.prediction import RegressionPrediction, SupervisedModel
+from app.tasks.supervised.prediction import SupervisedModel
+from app.tasks.supervised.predictions import RegressionPrediction
 from app.tasks.supervised.training import SupervisedTraining
 from app.tasks.supervised.warnings import warnings
 from relevance_bayes.core.basis import Bias, KernelBasis

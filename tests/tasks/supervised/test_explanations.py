@@ -12,7 +12,8 @@ from app.domain.models import NewSupervisedVersion
 from app.services.catalogue import Catalogue
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.explanation import Explanation
-from app.tasks.supervised.prediction import ClassificationPrediction, RegressionPrediction, SupervisedModel
+from app.tasks.supervised.prediction import SupervisedModel
+from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
 from relevance_bayes.core.kernels import Gaussian

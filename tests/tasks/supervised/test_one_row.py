@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.domain.models import NewSupervisedVersion
 from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.tasks.supervised import prediction as under_test
-from app.tasks.supervised.prediction import RegressionPrediction
+from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions

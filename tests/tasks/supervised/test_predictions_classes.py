@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from app.api.inference.signature import tensors_of
 from app.services.prediction import PredictRequest, predict
 from app.tasks.options import PredictOptions
-from app.tasks.supervised.prediction import ClassificationPrediction, SupervisedModel
+from app.tasks.supervised.prediction import SupervisedModel
+from app.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.core.basis import evaluate
 from relevance_bayes.core.prediction import ClassPrediction
 from relevance_bayes.core.prediction import predict as core_predict

@@ -10,7 +10,7 @@ from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
 from app.domain.models import NewSupervisedVersion
 from app.services.prediction import PredictRequest, predict
 from app.tasks.options import PredictOptions
-from app.tasks.supervised.prediction import ClassificationPrediction
+from app.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
