@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from app.exports.onnx_file.graph import Value
-from app.exports.onnx_file.tracing import written
+from app.exports.onnx_file.tracing import is_writable, written
 from relevance_bayes.core.likelihoods import BernoulliPerClass, Likelihood
 from relevance_bayes.core.likelihoods.classes import PredictsClasses
 from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
@@ -72,7 +72,7 @@ def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -
         weights, beyond = (1.0 - share) * spread, share * spread
     told = _parts(target, written(mean, known), written(noise, known), weights, beyond)
     ends = likelihood.ends(TRACING, m, v, n, Z_95)
-    if ends is None:
+    if ends is None or not is_writable(ends):
         return told
     lower, upper = (written(end, known) * target.scale + target.shift for end in ends)
     return told | {"lower": lower, "upper": upper}

@@ -1,11 +1,11 @@
 """Traced formulas as nodes of ONNX."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from app.exports.onnx_file.graph import Operand, Value
-from relevance_bayes.core.tracing import Traced
+from relevance_bayes.core.tracing import Traced, parts_of
 from relevance_bayes.core.types import Array
 
 OPERATORS = {
@@ -43,6 +43,11 @@ OTHERS: dict[str, Callable[[Value, Traced], Value]] = {
     "max": lambda x, traced: x.along("ReduceMax", traced.axis, keepdims=int(traced.keepdims)),
 }
 """What ONNX has no operator for, and operators that have an axis."""
+
+
+def is_writable(formulas: Iterable[Traced]) -> bool:
+    """Whether ONNX has all that formulas are made of: it has no iteration to a tolerance."""
+    return all(part.operation != "fixed_point" for part in parts_of(formulas))
 
 
 def written(formula: Traced, known: dict[Traced, Value]) -> Value:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.exports.python_file.tracing import has_part, statements
+from app.exports.python_file.tracing import statements
 from app.exports.python_file.writing import Program
-from relevance_bayes.core.tracing import Traced
+from relevance_bayes.core.tracing import Traced, parts_of
 
 
 def called(
@@ -18,7 +18,8 @@ def called(
 
     `parameters` have the name that each has in the function, and what it is called with.
     """
-    needed = [told for traced, told in parameters.items() if any(has_part(one, traced) for one in formulas)]
+    parts = parts_of(formulas)
+    needed = [told for traced, told in parameters.items() if traced in parts]
     names = {traced: own for traced, (own, _) in parameters.items()}
     shared, whole = statements(formulas, names, lambda numbers: program.constant("NUMBERS", numbers))
     body = "\n".join(f"    {line}" for line in [f'"""{described}"""', *shared, f"return {', '.join(whole)}"])

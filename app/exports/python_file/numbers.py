@@ -4,7 +4,6 @@ from statistics import NormalDist
 
 from app.exports.python_file.formulas import called
 from app.exports.python_file.writing import Program
-from relevance_bayes.core.likelihoods import StudentT
 from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
 from relevance_bayes.core.tracing import TRACING, Traced
 
@@ -28,7 +27,4 @@ def number_members(program: Program, likelihood: NumberLikelihood, units: str) -
     if ends is not None:
         call = called(program, "ends", "What it lies between with probability 0.95.", ends, names)
         told.append(f"between(*{call}, {units})")
-    if isinstance(likelihood, StudentT):
-        found = f"heavy_tailed(mean, noise_sd**2, weights + beyond, {likelihood.dof_or_first!r})"
-        told.append(f"between(*{found}, {units})")
     return told[0] if len(told) == 1 else "(\n        " + "\n        | ".join(told) + "\n    )"

@@ -81,30 +81,6 @@ def ndtr(z: Array) -> Array:
     return np.asarray(0.5 * np.vectorize(math.erfc, otypes=[float])(-z / math.sqrt(2.0)))
 
 
-def heavy_tailed(mean: Array, noise: Array, variance: Array, dof: float) -> tuple[Array, Array]:
-    """What a new observation lies between with probability 0.95, its noise being of Student's t.
-
-    The noise and the function's Gaussian come to a mixture of Gaussians, tau ~ Gamma(dof/2, dof/2).
-    """
-    half = 0.5 * dof
-    span = 40.0 / half
-    step = min(0.3, 0.5 * half**-0.5)
-    log_tau = np.arange(-span - 12.0, np.log1p(span + (2.0 * span) ** 0.5) + step, step)
-    shares = np.exp(half * (log_tau - np.expm1(log_tau)))
-    shares /= shares.sum()
-    scales = noise * (dof - 2.0) / dof
-    sds = np.sqrt(variance[:, None] + scales[:, None] * np.exp(-log_tau))
-    x = np.zeros(len(mean))
-    for _ in range(60):
-        z = x[:, None] / sds
-        slope = (np.exp(-0.5 * z**2) / sds) @ shares / math.sqrt(2.0 * math.pi)
-        change = (0.975 - ndtr(z) @ shares) / slope
-        x += change
-        if np.all(np.abs(change) <= 1e-12 * (x + sds[:, -1])):
-            break
-    return mean - x, mean + x
-
-
 def expit(x: Array) -> Array:
     """1 / (1 + e^-x)."""
     e = np.exp(-np.abs(x))

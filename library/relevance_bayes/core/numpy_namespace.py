@@ -1,5 +1,7 @@
 """numpy and scipy as one namespace, in which formulas compute."""
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy
 
@@ -95,6 +97,16 @@ class NumpyNamespace:
                 some = tuple(place[first : first + block] for place in places)
                 found[some] = formula(self, x[some], y[some])
         return found
+
+    def fixed_point(
+        self, step: Callable[[Array], Array], start: Array, unit: Array, /, *, tolerance: float, max_steps: int
+    ) -> Array:
+        x = start
+        for _ in range(max_steps):
+            before, x = x, step(x)
+            if np.all(np.abs(x - before) <= tolerance * (np.abs(x) + unit)):
+                break
+        return x
 
 
 NUMPY = NumpyNamespace()

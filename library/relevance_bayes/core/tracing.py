@@ -5,7 +5,7 @@ operations of the Python array API standard (2024.12), which exports write down 
 need more than functions of single numbers have an `ExtendedNamespace`: `NUMPY` (`numpy_namespace.py`) computes them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -24,9 +24,17 @@ class Traced:
     operands: "tuple[Operand, ...]" = ()
     axis: int | None = None
     keepdims: bool = True
+    loop: "Loop | None" = None
 
     __array_ufunc__ = None
     """Operators of numpy's arrays leave the operation to the operand that is traced."""
+
+    @property
+    def parts(self) -> "Iterator[Traced]":
+        """What it is computed from, one step back."""
+        yield from (operand for operand in self.operands if isinstance(operand, Traced))
+        if self.loop is not None:
+            yield self.loop.body
 
     def __add__(self, other: "Operand") -> "Traced":
         return Traced("add", (self, other))
@@ -63,6 +71,28 @@ class Traced:
 
 
 Operand: TypeAlias = Traced | float | Array
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """An iteration whose operands are where it starts and the unit of its changes: see `fixed_point`."""
+
+    parameter: Traced
+    body: Traced
+    tolerance: float
+    max_steps: int
+
+
+def parts_of(formulas: Iterable[Traced]) -> set[Traced]:
+    """The formulas and all that they are computed from."""
+    found, waiting = set[Traced](), list(formulas)
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(one.parts)
+    return found
+
 
 A = TypeVar("A", Array, Traced)
 """What a formula is of: arrays that broadcast against each other, or their record."""
@@ -172,6 +202,10 @@ class ExtendedNamespace(Namespace[S], Protocol[S]):
         """
         ...
 
+    def fixed_point(self, step: Callable[[S], S], start: S, unit: S, /, *, tolerance: float, max_steps: int) -> S:
+        """step(...step(step(start))), until no element changes by more than `tolerance` of itself and its `unit`."""
+        ...
+
 
 Formula: TypeAlias = Callable[[ExtendedNamespace[S], S, S], S]
 
@@ -255,6 +289,13 @@ class Tracing:
         cells: int,
     ) -> Traced:
         return self.where(condition, one(self, x, y), other(self, x, y))
+
+    def fixed_point(
+        self, step: Callable[[Traced], Traced], start: Traced, unit: Traced, /, *, tolerance: float, max_steps: int
+    ) -> Traced:
+        parameter = Traced("parameter")
+        loop = Loop(parameter, step(parameter), tolerance, max_steps)
+        return Traced("fixed_point", (start, unit), loop=loop)
 
 
 TRACING = Tracing()
