@@ -21,7 +21,8 @@ each_likelihood = pytest.mark.parametrize("likelihood", MEMBERS, ids=lambda memb
 
 def has_ends(likelihood: NumberLikelihood) -> bool:
     """Whether there is a formula for them."""
-    return likelihood.ends(TRACING, *(Traced("parameter") for _ in range(3)), Z_95) is not None
+    m, v, n = (Traced("parameter") for _ in range(3))
+    return likelihood.ends(TRACING, m, v, n, Z_95) is not None
 
 
 @each_likelihood
@@ -53,10 +54,10 @@ def test_generated_source_computes_the_prediction(likelihood: NumberLikelihood) 
 
 
 def test_an_iteration_is_written_as_a_loop_that_onnx_leaves_out() -> None:
-    parameters = [Traced("parameter") for _ in range(3)]
+    m, v, n = (Traced("parameter") for _ in range(3))
     writable = {
         likelihood.type: is_writable(ends)
         for likelihood in MEMBERS
-        if (ends := likelihood.ends(TRACING, *parameters, Z_95)) is not None
+        if (ends := likelihood.ends(TRACING, m, v, n, Z_95)) is not None
     }
     assert writable == {"gaussian": True, "student_t": False, "log_gaussian": True}

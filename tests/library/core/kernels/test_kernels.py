@@ -229,6 +229,15 @@ def test_those_that_are_covariances_of_stationary_processes_are_marked_so(kernel
     assert (kernel.stationary and kernel.positive_definite) is isinstance(kernel, Covariance)
 
 
+@each_covariance
+def test_what_a_distance_is_in_many_inputs_is_what_the_flag_says(kernel: Covariance) -> None:
+    for inputs in (2, 5, 20):
+        origin, along = np.zeros((1, inputs)), np.zeros((1, inputs))
+        along[0, 0] = 0.1 * (inputs if kernel.sums_distances else np.sqrt(inputs))
+        across = kernel(np.full((1, inputs), 0.1), origin)
+        np.testing.assert_allclose(across, kernel(along, origin), rtol=1e-12)
+
+
 def test_every_type_has_its_own_name() -> None:
     assert len({kernel.type for kernel in MEMBERS}) == len(get_args(Kernel))
 
