@@ -187,14 +187,17 @@ def fast_path(runner: PredictionRunner) -> FastPath:
     async def respond(scope: Scope, receive: Receive, send: Send) -> None:
         found, headers = await _inferred(scope, receive, runner)
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": found.content})
+        *before, last = found.pieces
+        for piece in before:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": last})
 
     return FastPath(_PATH, respond)
 
 
 async def _respond(request: Request) -> Response:
     found, headers = await _inferred(request.scope, request.receive, runner_of(request))
-    return Response(found.content, headers=dict(_texts(headers)))
+    return Response(b"".join(found.pieces), headers=dict(_texts(headers)))
 
 
 async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) -> tuple[RenderedTensors, Headers]:
@@ -207,7 +210,7 @@ async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) ->
         body = await runner.run_large(expanded, body, encoding, runner.max_bytes)
     served = await runner.served(scope["state"]["owner"], reference)
     (found,), _ = await runner.predict(served, TensorCodec(body, length, runner.max_rows), receive)
-    headers = [(b"content-length", b"%d" % len(found.content))]
+    headers = [(b"content-length", b"%d" % found.length)]
     if found.header_length is None:
         return found, [*headers, (b"content-type", _JSON)]
     return found, [*headers, (b"content-type", _BINARY), (HEADER_LENGTH, b"%d" % found.header_length)]

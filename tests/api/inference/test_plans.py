@@ -5,6 +5,7 @@ import pytest
 
 from app.api.inference import messages
 from app.api.inference.messages import InferenceRequest, read_request
+from app.api.prediction import no_yield
 from relevance_bayes.types.errors import RelevanceError
 
 TENSOR = {"name": "input", "shape": [2, 2], "datatype": "FP64", "data": [1.0, 2.5, -3.0, 4e-300]}
@@ -66,6 +67,6 @@ def test_a_plan_changes_nothing(body: bytes, length: int | None, monkeypatch: py
 
 
 def test_the_commonest_requests_have_plans() -> None:
-    assert messages._read_by_plan(JSON_BODIES[0], None, 1_000) is not None
+    assert messages._read_by_plan(JSON_BODIES[0], None, 1_000, no_yield) is not None
     head, values = BINARY_BODIES[0]
-    assert messages._read_by_plan(head + values, len(head), 1_000) is not None
+    assert messages._read_by_plan(head + values, len(head), 1_000, no_yield) is not None

@@ -19,7 +19,7 @@ NUMBERS = sorted(set(CODES) - {"FP16", "BOOL"})
 
 def listed(tensor: Tensor) -> Json:
     """The values as who reads the JSON sees them."""
-    values: Json = json.loads(to_json(tensor))
+    values: Json = json.loads(b"".join(to_json(tensor)))
     return values
 
 
