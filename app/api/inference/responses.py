@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, zip_longest
 from typing import TypeAlias
 
 import orjson
@@ -44,7 +43,7 @@ def render_response(
     `yield_gil` is called between the pieces of long tensors.
     """
     outputs: list[_Output] = []
-    values: list[Sequence[bytes]] = []
+    values: list[list[bytes]] = []
     contents: list[Piece] = []
     for (tensor, parameters), is_binary in zip(response.outputs, response.are_binary, strict=True):
         said, size = orjson.dumps(parameters) if parameters else b"", None
@@ -52,15 +51,18 @@ def render_response(
             contents.append(content := to_bytes(tensor))
             size = len(content)
         else:
-            values.append([*to_json(tensor, yield_gil=yield_gil)])
+            values.append(to_json(tensor, yield_gil=yield_gil))
         outputs.append((tensor.name, tensor.datatype, tensor.shape, said, size))
     # An id is another one each time.
     template = _template if response.id is None else _template.__wrapped__
     parts = template(response.model, response.version, response.id, tuple(outputs))
-    head = [*chain.from_iterable((part, *theirs) for part, theirs in zip_longest(parts, values, fillvalue=()))]
-    length = sum(map(len, head)) if contents else None
-    pieces = [*head, *contents]
-    return (pieces if sum(map(len, pieces)) > MAX_JOINED_BYTES else [b"".join(pieces)]), length
+    pieces: list[Piece] = [parts[0]]
+    for theirs, part in zip(values, parts[1:], strict=True):
+        pieces += theirs
+        pieces.append(part)
+    length = sum(map(len, pieces)) if contents else None
+    pieces += contents
+    return (pieces if sum(map(len, pieces)) > MAX_JOINED_BYTES else (b"".join(pieces),)), length
 
 
 @lru_cache(maxsize=512)

@@ -6,7 +6,7 @@ itself.
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
@@ -171,19 +171,17 @@ def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryvi
     return Tensor(name, datatype, tuple(shape), _widened(np.frombuffer(content, dtype)))
 
 
-def to_json(tensor: Tensor, *, yield_gil: Callable[[], None] = check_cancelled) -> Iterator[bytes]:
+def to_json(tensor: Tensor, *, yield_gil: Callable[[], None] = check_cancelled) -> list[bytes]:
     """The values, flat, in JSON, of a long tensor in pieces; NaN is null."""
     values = tensor.values
     if len(values) <= PIECE_VALUES:
-        yield orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
-        return
-    before = b"["
+        return [orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)]
+    pieces: list[bytes] = []
     for first in range(0, len(values), PIECE_VALUES):
         piece = orjson.dumps(values[first : first + PIECE_VALUES], option=orjson.OPT_SERIALIZE_NUMPY)
-        yield before + piece[1:-1]
-        before = b","
+        pieces += (b"," if pieces else b"[", piece[1:-1])
         yield_gil()
-    yield b"]"
+    return [*pieces, b"]"]
 
 
 def to_bytes(tensor: Tensor) -> bytes | memoryview:
@@ -220,7 +218,7 @@ def _in_pieces(
             piece = _values(datatype, decoder.decode(b"[%b]" % text[start:stop]))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
             return None
-        if place + len(piece) > size:
+        if not 0 < len(piece) <= size - place:  # none: two commas in succession, or one before the end
             return None
         values[place : place + len(piece)] = piece
         place, start = place + len(piece), stop + 1
