@@ -14,7 +14,7 @@ from app.api import large_bodies, places, prediction, render
 from app.api.application import make_application
 from app.api.inference import responses, tensors
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import Prediction, PredictRequest, ServedVersion
+from app.services.prediction import Prediction, PredictRequest, ServedVersion, predict
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.services.small_models import version_of_numbers
 
@@ -66,7 +66,7 @@ class Application:
         self.runner: prediction.PredictionRunner = self._app.state.predictions
         self.predictions: weakref.WeakSet[Prediction] = weakref.WeakSet()
         self.most_predictions = self.read = 0
-        predict, read = prediction.predict, large_bodies.LargeBody.read
+        read = large_bodies.LargeBody.read
 
         def predicted(served: ServedVersion, request: PredictRequest) -> Prediction:
             found = predict(served, request)

@@ -207,8 +207,7 @@ def test_a_long_tensor_is_written_in_pieces_yielding_the_gil_after_each() -> Non
     values, yields = np.random.default_rng(3).normal(size=2 * tensors.PIECE_VALUES + 1), list[None]()
     values[5] = np.nan
     pieces = to_json(Tensor("t", "FP64", (len(values),), values), yield_gil=lambda: yields.append(None))
-    assert b"".join(pieces) == b"[%b]" % b",".join(
-        b"".join(to_json(Tensor("t", "FP64", (1,), one)))[1:-1] for one in values[:, None]
-    )
+    each = (b"".join(to_json(Tensor("t", "FP64", (1,), one)))[1:-1] for one in values[:, None])
+    assert b"".join(pieces) == b"[%b]" % b",".join(each)
     assert len(yields) == 3
     assert max(map(len, pieces)) < 30 * tensors.PIECE_VALUES
