@@ -46,6 +46,8 @@ MAX_AXES = 8
 PIECE_BYTES = 131_072
 """Of a longer list of numbers in JSON, decoded at once: others run after each piece, since a decoder holds the GIL."""
 
+COUNTED_BYTES = 2**20
+
 PIECE_VALUES = 8_192
 """The same of numbers that are written in JSON."""
 
@@ -133,8 +135,9 @@ def from_part(
     None where they are anything else; raises MalformedBodyError.
     """
     size = size_of(name, datatype, shape)
-    if size > (last - first) // 2 + 1:  # a value takes a character, and a comma
-        return None
+    # Counted before they are decoded, a part at a time, since counting holds the GIL too.
+    parts = range(first, last, COUNTED_BYTES)
+    check_count(name, shape, size, 1 + sum(body.count(b",", part, min(part + COUNTED_BYTES, last)) for part in parts))
     values = _in_pieces(datatype, body, first, last, size, yield_gil)
     return None if values is None else Tensor(name, datatype, tuple(shape), values)
 
