@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
-
-import msgspec
+from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.client.answers.datasets import Choice
 from relevance_bayes.client.errors import Problem
+from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.jobs import FINISHED, JobState, Progress, Resumption, Transition, VersionName
 from relevance_bayes.types.values import Label
@@ -21,7 +20,8 @@ class ComparedModel:
     likelihood: Choice
 
 
-class JobBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
+@dataclass(frozen=True, kw_only=True)
+class JobBase:
     """What every job has: how far it is."""
 
     id: str
@@ -42,24 +42,22 @@ class JobBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     retry_of: str | None = None
 
     @property
-    def task(self) -> str:
-        """What is learned, or was."""
-        return str(self.__struct_config__.tag)
-
-    @property
     def has_ended(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state in FINISHED
 
 
-class Job(JobBase, frozen=True, kw_only=True):
-    """What every training has: also the columns that it reads."""
+@dataclass(frozen=True, kw_only=True)
+class Job(JobBase):
+    """What every training has: also the columns that it reads. One of a task that is not known here is this alone."""
 
+    task: str
     inputs: tuple[InputColumn, ...]
     ignored: tuple[IgnoredColumn, ...]
 
 
-class SupervisedJob(Job, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class SupervisedJob(Job):
     """A training to predict numbers or classes: what was asked for, resolved."""
 
     task_reason: str
@@ -82,16 +80,25 @@ class SupervisedJob(Job, frozen=True, kw_only=True):
     alternatives: tuple[Choice, ...] = ()
 
 
-class RegressionJob(SupervisedJob, frozen=True, kw_only=True, tag="regression"):
+@dataclass(frozen=True, kw_only=True)
+class RegressionJob(SupervisedJob):
     """A training to predict a number."""
 
+    task: Literal["regression"] = "regression"
 
-class ClassificationJob(SupervisedJob, frozen=True, kw_only=True, tag="classification"):
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationJob(SupervisedJob):
     """A training to predict a class."""
 
+    task: Literal["classification"] = "classification"
 
-class ApproximationJob(Job, frozen=True, kw_only=True, tag="approximation"):
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximationJob(Job):
     """A known function to be told by few terms: what was asked for, resolved; `widths` of the inputs."""
+
+    task: Literal["approximation"] = "approximation"
 
     coefficients: str | None
     widths: tuple[float, ...]
@@ -101,8 +108,11 @@ class ApproximationJob(Job, frozen=True, kw_only=True, tag="approximation"):
     density: bool
 
 
-class ImageJob(Job, frozen=True, kw_only=True, tag="image"):
+@dataclass(frozen=True, kw_only=True)
+class ImageJob(Job):
     """An image to be told by few wavelets: what was asked for, resolved; `psnr`, in dB, is beside the `peak`."""
+
+    task: Literal["image"] = "image"
 
     height: int
     width: int
@@ -112,8 +122,11 @@ class ImageJob(Job, frozen=True, kw_only=True, tag="image"):
     noise_sd: float | None
 
 
-class ComponentsJob(Job, frozen=True, kw_only=True, tag="components"):
+@dataclass(frozen=True, kw_only=True)
+class ComponentsJob(Job):
     """Components of rows: what was asked for, resolved; `widths` one or of the inputs, None where it follows."""
+
+    task: Literal["components"] = "components"
 
     kernel: Choice
     widths: tuple[float, ...] | None
@@ -123,4 +136,6 @@ class ComponentsJob(Job, frozen=True, kw_only=True, tag="components"):
     seed: int
 
 
-TrainingJob: TypeAlias = RegressionJob | ClassificationJob | ApproximationJob | ImageJob | ComponentsJob
+TrainingJob: TypeAlias = Annotated[
+    RegressionJob | ClassificationJob | ApproximationJob | ImageJob | ComponentsJob | Job, OneOf("task")
+]

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import msgspec
-
 from relevance_bayes.client.errors import Problem
 from relevance_bayes.types.values import Label
 
@@ -72,12 +70,15 @@ class Decision:
     expected_cost: float
 
 
-class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
+@dataclass(frozen=True)
+class Prediction:
     """One row's answer: a number's Gaussian, a class, a known function's value, components, or why there is none.
 
     `support`: 1 where the data speak for the row, near 0 away from all of them, None where the model can't tell.
     `reconstruction_error` is what the `components` miss of the row; `novelty` is 1 where it is newer than all.
     """
+
+    __omits_none__ = True
 
     mean: float | None = None
     sd: float | None = None
@@ -99,8 +100,11 @@ class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     error: Problem | None = None
 
 
-class Predictions(msgspec.Struct, frozen=True, omit_defaults=True):
+@dataclass(frozen=True)
+class Predictions:
     """The answers, in the order of the rows; `covariance` where it was asked for, None where a row has no answer."""
+
+    __omits_none__ = True
 
     model: str
     version: int

@@ -1,8 +1,10 @@
 """Whether a version took an alias from the one to which it pointed."""
 
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.client.answers.jobs import JobBase
+from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.evaluations import (
     ClassDiagnostics,
     ClassMetrics,
@@ -12,7 +14,8 @@ from relevance_bayes.types.evaluations import (
 from relevance_bayes.types.promotions import PromotionResult
 
 
-class PromotionBase(JobBase, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class PromotionBase(JobBase):
     """What is compared, and how; `champion` is the version to which the alias pointed."""
 
     target: str
@@ -25,16 +28,20 @@ class PromotionBase(JobBase, frozen=True, kw_only=True):
     groups: str | None = None
 
 
-class NumbersPromotion(PromotionBase, frozen=True, kw_only=True, tag="regression"):
+@dataclass(frozen=True, kw_only=True)
+class NumbersPromotion(PromotionBase):
     """Of versions that predict numbers."""
 
+    task: Literal["regression"] = "regression"
     result: PromotionResult[NumberMetrics, NumberDiagnostics] | None
 
 
-class ClassesPromotion(PromotionBase, frozen=True, kw_only=True, tag="classification"):
+@dataclass(frozen=True, kw_only=True)
+class ClassesPromotion(PromotionBase):
     """Of versions that predict classes."""
 
+    task: Literal["classification"] = "classification"
     result: PromotionResult[ClassMetrics, ClassDiagnostics] | None
 
 
-Promotion: TypeAlias = NumbersPromotion | ClassesPromotion
+Promotion: TypeAlias = Annotated[NumbersPromotion | ClassesPromotion, OneOf("task")]
