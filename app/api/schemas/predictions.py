@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.problems import ErrorOut
+from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.values import Label
 
 
@@ -175,7 +175,7 @@ class RowProblemOut(BaseModel):
     title: str
     status: int
     detail: str
-    errors: Sequence[ErrorOut]
+    errors: Sequence[Fault]
 
 
 class RowErrorOut(BaseModel):

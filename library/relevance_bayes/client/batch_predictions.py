@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.answers.batch_predictions import BatchPrediction
 from relevance_bayes.client.deciding import listed
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import part, reference
+from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label

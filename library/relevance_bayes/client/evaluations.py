@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.answers.evaluations import Evaluation
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import reference, version_path
+from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from relevance_bayes.client.answers.jobs import JobBase
 from relevance_bayes.client.following import follow
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.paths import part
-from relevance_bayes.types.jobs import Event
+from relevance_bayes.types.jobs import Event, JobBase
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 

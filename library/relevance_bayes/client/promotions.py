@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.answers.promotions import Promotion
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.promotions import Promotion
 from relevance_bayes.types.records import Converter
 
 _ONE: Converter[Promotion] = Converter(Promotion)

@@ -24,13 +24,11 @@ PAIRS = [
     Pair(answers.Category, (datasets.CategoryCountOut,)),
     Pair(answers.RegressionJob, (jobs.supervised.SupervisedJobOut,)),
     Pair(answers.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
-    Pair(answers.ApproximationJob, (jobs.approximation.ApproximationJobOut,)),
     Pair(answers.ComponentsJob, (jobs.components.ComponentsJobOut,)),
     Pair(answers.ComparedModel, (jobs.supervised.ComparedModelOut,)),
     Pair(answers.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(answers.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(answers.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
-    Pair(answers.ImageJob, (jobs.image.ImageJobOut,)),
     Pair(answers.ImageVersion, (models.image.ImageVersionOut,)),
     Pair(answers.ComponentsVersion, (models.components.ComponentsVersionOut,)),
     Pair(answers.Alternative, (models.supervised.AlternativeOut,)),
@@ -52,8 +50,7 @@ PAIRS = [
     Pair(answers.ClassLatent, (predictions.ClassLatentOut,)),
     Pair(answers.Decision, (predictions.DecisionOut,)),
     Pair(answers.Contribution, (predictions.ContributionOut,)),
-    Pair(errors.Problem, (problems.ProblemOut, problems.JobProblemOut, predictions.RowProblemOut)),
-    Pair(errors.Place, (problems.ErrorOut,)),
+    Pair(errors.Problem, (problems.ProblemOut, predictions.RowProblemOut)),
 ]
 
 

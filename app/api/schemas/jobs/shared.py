@@ -7,11 +7,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.errors import ProblemKind
-from app.api.schemas.problems import ErrorOut, JobProblemOut
 from app.domain.jobs import Job, Problem
 from app.domain.requests import ScoringPlan
 from relevance_bayes.plans.requests import TrainingPlan
-from relevance_bayes.types.jobs import JobState, Progress, Resumption, Transition, VersionName
+from relevance_bayes.types.jobs import JobProblem, JobState, Progress, Resumption, Transition, VersionName
 
 
 class FromDomain(BaseModel):
@@ -35,7 +34,7 @@ class JobOut(BaseModel):
     version: VersionName | None = Field(
         description="What was learned, once a training succeeded; of other jobs the version that they are about."
     )
-    error: JobProblemOut | None = Field(description="Why it failed, and what to do.")
+    error: JobProblem | None = Field(description="Why it failed, and what to do.")
     transitions: Sequence[Transition]
     dataset_id: UUID
     model: str = Field(description="The name under which the version is, or will be.")
@@ -47,7 +46,7 @@ def shared_by_jobs(job: Job) -> dict[str, object]:
     """The members of `JobOut`, and the columns that a training reads."""
     plan = job.plan
     return {
-        "id": job.id,
+        "id": str(job.id),
         "state": job.state,
         "created_at": job.created_at,
         "started_at": job.started_at,
@@ -59,10 +58,10 @@ def shared_by_jobs(job: Job) -> dict[str, object]:
         "version": None if job.number is None else VersionName(model=job.model or plan.model, version=job.number),
         "error": None if job.error is None else _job_problem(job, job.error),
         "transitions": job.transitions,
-        "dataset_id": job.request.dataset_id,
+        "dataset_id": str(job.request.dataset_id),
         "model": plan.model,
         "priority": job.priority,
-        "retry_of": job.retry_of,
+        "retry_of": None if job.retry_of is None else str(job.retry_of),
     } | ({} if isinstance(plan, ScoringPlan) else _columns(plan))
 
 
@@ -70,14 +69,11 @@ def _columns(plan: TrainingPlan) -> dict[str, object]:
     return {"inputs": plan.inputs, "ignored": plan.ignored}
 
 
-def _job_problem(job: Job, problem: Problem) -> JobProblemOut:
-    return JobProblemOut(
+def _job_problem(job: Job, problem: Problem) -> JobProblem:
+    return JobProblem(
         type=ProblemKind(422, problem.kind, problem.title).type,
         title=problem.title,
         detail=problem.detail,
         instance=job.path,
-        errors=[
-            ErrorOut(detail=fault.detail, pointer=fault.pointer, row=fault.row, column=fault.column, line=fault.line)
-            for fault in problem.faults
-        ],
+        errors=tuple(problem.faults),
     )

@@ -2,12 +2,9 @@
 
 from relevance_bayes.client.answers.datasets import Category, Choice, Column, Dataset, Image, Json
 from relevance_bayes.client.answers.jobs import (
-    ApproximationJob,
     ClassificationJob,
     ComparedModel,
     ComponentsJob,
-    ImageJob,
-    Job,
     RegressionJob,
     SupervisedJob,
     TrainingJob,
@@ -37,6 +34,7 @@ from relevance_bayes.client.answers.predictions import (
     Variance,
 )
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
 
 __all__ = [
     "Alternative",
