@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 import pytest
 from pydantic import BaseModel
 
-from app.api.schemas import datasets, jobs, models, predictions, problems
+from app.api.schemas import jobs, models, predictions, problems
 from relevance_bayes.client import answers, errors
 
 
@@ -18,10 +18,6 @@ class Pair:
 
 
 PAIRS = [
-    Pair(answers.Dataset, (datasets.DatasetOut,)),
-    Pair(answers.Image, (datasets.ImageOut,)),
-    Pair(answers.Column, (datasets.NumberOut, datasets.BooleanOut, datasets.TimestampOut, datasets.CategoryOut)),
-    Pair(answers.Category, (datasets.CategoryCountOut,)),
     Pair(answers.RegressionJob, (jobs.supervised.SupervisedJobOut,)),
     Pair(answers.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
     Pair(answers.ComponentsJob, (jobs.components.ComponentsJobOut,)),

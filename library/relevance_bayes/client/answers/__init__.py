@@ -1,6 +1,5 @@
 """What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
 
-from relevance_bayes.client.answers.datasets import Category, Choice, Column, Dataset, Image, Json
 from relevance_bayes.client.answers.jobs import (
     ClassificationJob,
     ComparedModel,
@@ -33,6 +32,8 @@ from relevance_bayes.client.answers.predictions import (
     Predictions,
     Variance,
 )
+from relevance_bayes.client.answers.values import Choice, Json
+from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
 
@@ -40,7 +41,7 @@ __all__ = [
     "Alternative",
     "ApproximationJob",
     "ApproximationVersion",
-    "Category",
+    "CategoryCount",
     "Choice",
     "ClassLatent",
     "ClassProbability",
