@@ -40,12 +40,6 @@ PAIRS = [
             predictions.RowErrorOut,
         ),
     ),
-    Pair(answers.Variance, (predictions.VarianceOut,)),
-    Pair(answers.ClassProbability, (predictions.ClassProbabilityOut,)),
-    Pair(answers.Latent, (predictions.LatentOut,)),
-    Pair(answers.ClassLatent, (predictions.ClassLatentOut,)),
-    Pair(answers.Decision, (predictions.DecisionOut,)),
-    Pair(answers.Contribution, (predictions.ContributionOut,)),
     Pair(errors.Problem, (problems.ProblemOut, predictions.RowProblemOut)),
 ]
 

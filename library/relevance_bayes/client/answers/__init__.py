@@ -21,20 +21,19 @@ from relevance_bayes.client.answers.models import (
     Version,
     VersionBase,
 )
-from relevance_bayes.client.answers.predictions import (
+from relevance_bayes.client.answers.predictions import Prediction, Predictions
+from relevance_bayes.client.answers.values import Choice, Json
+from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.predictions import (
     ClassLatent,
     ClassProbability,
     Contribution,
     Decision,
     ExplanationSum,
     Latent,
-    Prediction,
-    Predictions,
     Variance,
 )
-from relevance_bayes.client.answers.values import Choice, Json
-from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
-from relevance_bayes.types.pages import Page
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
 
 __all__ = [

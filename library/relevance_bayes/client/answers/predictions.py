@@ -3,71 +3,16 @@
 from dataclasses import dataclass
 
 from relevance_bayes.client.errors import Problem
+from relevance_bayes.types.predictions import (
+    ClassLatent,
+    ClassProbability,
+    Contribution,
+    Decision,
+    ExplanationSum,
+    Latent,
+    Variance,
+)
 from relevance_bayes.types.values import Label
-
-
-@dataclass(frozen=True)
-class Variance:
-    """A prediction's variance and its parts."""
-
-    total: float
-    noise: float
-    weights: float
-    residual: float
-
-
-@dataclass(frozen=True)
-class ClassProbability:
-    """How probable one class is."""
-
-    label: Label
-    probability: float
-
-
-@dataclass(frozen=True)
-class Latent:
-    """The latent function's Gaussian, before the sigmoid."""
-
-    mean: float
-    variance: float
-
-
-@dataclass(frozen=True)
-class ClassLatent:
-    """The Gaussian of one class's latent function, before the softmax; all classes share the variance."""
-
-    label: Label
-    mean: float
-    variance: float
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What one function of the model adds to a prediction: `vector` is its number in the version's list."""
-
-    vector: int
-    kind: str
-    row: int | None
-    input: str | None
-    contribution: float
-    share: float
-
-
-@dataclass(frozen=True)
-class ExplanationSum:
-    """`baseline`, all contributions of the explanation, and `others` are `mean`: that of the function learned."""
-
-    baseline: float
-    others: float
-    mean: float
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What to do about a row, None where it is better left undecided, and what that is expected to cost."""
-
-    label: Label | None
-    expected_cost: float
 
 
 @dataclass(frozen=True)
