@@ -8,6 +8,8 @@ INDEX = (ROOT / "docs" / "papers.md").read_text("utf-8")
 CORE = ROOT / "library" / "relevance_bayes" / "core"
 CITED = re.compile(r"\[((?:TIPPING1999|TIPPING2001|FAUL2002), eqs?\.? [^\];]+)")
 KEY = re.compile(r"\[((?:TIPPING|FAUL|RASMUSSEN)\d{4}b?|BURNAEV)\b")
+THEORY = re.compile(r"THEORY (\d+)(?: and (\d+))?")
+SECTION = re.compile(r"^## (\d+)\. ", re.MULTILINE)
 FILE = re.compile(r"`([a-z_/0-9]+(?:\.py|/))`")
 
 
@@ -21,6 +23,26 @@ def test_every_equation_that_the_code_cites_is_listed() -> None:
     cited = {found for file in CORE.rglob("*.py") for found in CITED.findall(file.read_text("utf-8"))}
     assert len(cited) > 5
     assert sorted(one for one in cited if f"[{one}]" not in INDEX) == []
+
+
+def test_the_theory_has_every_section_that_the_code_cites_and_lists_each() -> None:
+    pages = {page.name: page.read_text("utf-8") for page in (ROOT / "docs" / "theory").glob("*.md")}
+    index = pages.pop("README.md")
+    sections = [int(number) for page in pages.values() for number in SECTION.findall(page)]
+    code = [file.read_text("utf-8") for folder in (CORE, ROOT / "tests") for file in folder.rglob("*.py")]
+    cited = {int(number) for text in code for found in THEORY.findall(text) for number in found if number}
+    assert sorted(sections) == list(range(1, len(sections) + 1))
+    assert len(cited) > 10
+    assert cited <= set(sections)
+    assert [name for name in pages if f"({name})" not in index] == []
+    assert [number for number in sections if not re.search(rf"\b{number} [A-Za-z]", index)] == []
+
+
+def test_every_paper_that_the_theory_cites_is_listed() -> None:
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs" / "theory").glob("*.md"))
+    cited = {key for key in re.findall(r"\[([A-Z]+(?:\d{4}b?)?)[\],]", pages) if key != "THEORY"}
+    assert len(cited) >= 8
+    assert sorted(key for key in cited if f"| [{key}] |" not in INDEX) == []
 
 
 def test_every_file_that_is_named_beside_an_equation_cites_its_paper() -> None:

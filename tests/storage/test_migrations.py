@@ -15,8 +15,11 @@ from sqlalchemy.exc import DBAPIError
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.errors import InUseError, UnavailableError
+from app.domain.jobs import Problem
 from app.domain.ports import OpenUnitOfWork
+from app.domain.starts import Claim
 from app.exports.json_file import DOCUMENT
+from app.storage.documents import PROBLEM
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, migrate, ours
 from app.storage.revision import is_migrated
@@ -151,6 +154,31 @@ def test_going_back_to_when_every_version_had_a_job_keeps_those_that_have(
     migrate(engine)
     with open_uow() as uow:
         assert uow.models.version(samples.OWNER, "prices").number == 1
+
+
+def test_a_promotion_that_failed_because_its_alias_was_moved_says_so_by_the_new_name(
+    engine: Engine, open_uow: OpenUnitOfWork
+) -> None:
+    samples.stored_version(open_uow)
+    job_id = samples.queued_job(open_uow)
+    former = Problem("holder-changed", "A title", 'With "holder-changed" in its detail.')
+    with open_uow() as uow:
+        assert uow.jobs.claim(job_id) == Claim(1)
+        assert uow.jobs.fail(job_id, 1, former)
+    migrate(engine)
+    assert _stored_problem(engine) == former
+    downgrade(engine, "2026_12_04_names")
+    migrate(engine)
+    assert _stored_problem(engine) == replace(former, kind="alias-moved")
+    downgrade(engine, "2026_12_04_names")
+    assert _stored_problem(engine) == former
+
+
+def _stored_problem(engine: Engine) -> Problem:
+    with engine.connect() as connection:
+        return PROBLEM.read(
+            connection.execute(text("SELECT error FROM training_jobs WHERE error IS NOT NULL")).scalar_one()
+        )
 
 
 def test_one_revision_back_is_not_migrated(engine: Engine) -> None:

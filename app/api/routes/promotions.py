@@ -39,7 +39,7 @@ def submit(
     """Queue a comparison of a version, the challenger, with the one to which the alias points, on the same rows.
 
     The alias moves in the moment in which the job ends, if the challenger is better by more than the margin and the
-    alias still points to the version compared with; else the job fails with the problem `holder-changed`. Where the
+    alias still points to the version compared with; else the job fails with the problem `alias-moved`. Where the
     alias points nowhere it is made, with the challenger's figures. The alias's history names the job and the figures.
     """
     refuse_no_alias(alias)

@@ -26,8 +26,8 @@ from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.evaluations import Metric
 
-HOLDER_CHANGED = Problem(
-    "holder-changed",
+ALIAS_MOVED = Problem(
+    "alias-moved",
     "The alias points to another version by now",
     "While the two versions were compared, somebody moved or removed the alias: compare with the one that holds it now,"
     " by doing this job again.",
@@ -130,7 +130,7 @@ def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, uow:
     # Held first: nobody moves an alias of the model between this look and the move.
     uow.models.hold(job.owner, plan.model)
     if _holder(uow, job.owner, plan) != plan.champion:
-        uow.jobs.fail(attempt.job_id, attempt.number, HOLDER_CHANGED)
+        uow.jobs.fail(attempt.job_id, attempt.number, ALIAS_MOVED)
     elif uow.jobs.conclude(attempt.job_id, attempt.number, found) and found.moved:
         reason = f"Promotion {attempt.job_id}: {found.reason}"[:LONGEST_REASON]
         alias, to = plan.alias, plan.version

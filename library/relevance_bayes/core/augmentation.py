@@ -52,7 +52,7 @@ class Augmentation:
 
 @dataclass(frozen=True, eq=False)
 class Augmented:
-    """RVM* [RASMUSSEN2005; SCIENCE 4]: each new point x brings k(., x), of prior precision a*, 1/a* = var(t) - 1/beta.
+    """RVM* [RASMUSSEN2005; THEORY 6]: each new point x brings k(., x), of prior precision a*, 1/a* = var(t) - 1/beta.
 
     With p = k(X, x) and B = diag(beta): s* = p'Bp - p'BP Sigma P'Bp and e = 1 - phi(x)'Sigma P'Bp; the variance grows
     by e^2/(a* + s*), which far from all rows is 1/a*. Of N rows n are kept, each counting N/n times, in Sigma as well,

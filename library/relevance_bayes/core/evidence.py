@@ -35,7 +35,7 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
     """L = sum_n ell(t_n, f_n, v_n) - KL(N(mean, Sigma) || N(0, A^-1)), v = diag(P Sigma P').
 
     For Gaussian noise that is log p(t | alpha, beta) exactly. Else ell = log p(t_n | f_n) - lam_n v_n / 2 makes it
-    Laplace's approximation [SCIENCE 1 and 2], and where p is not log-concave ell = E log p(t_n | f_n) or less makes it
+    Laplace's approximation [THEORY 1 and 14], and where p is not log-concave ell = E log p(t_n | f_n) or less makes it
     a bound. `start` (R,), or (R, K), is where the mode is looked for.
     """
     rested, data = factors.rest(alpha, beta, start)

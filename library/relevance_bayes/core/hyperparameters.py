@@ -10,7 +10,7 @@ from relevance_bayes.core.terms import Terms
 from relevance_bayes.core.types import Array, Mask
 
 WARP_SCALE = 0.2
-"""Scale of the Cauchy prior on the warps: irrelevant bends vanish, as irrelevant inputs do by theirs [SPARSE_GP 2]."""
+"""Scale of the Cauchy prior on the warps: irrelevant bends vanish, as irrelevant inputs do by theirs [THEORY 10]."""
 
 INPUT_PRICE = 2.0
 """Nats per unit of sqrt(eta) = 1/width."""

@@ -1,7 +1,7 @@
 """The evidence with its hyperparameters integrated out: what can be compared across priors.
 
 The evidence at its greatest can't: each precision that was chosen by it raised it. Laplace's approximation over the
-logarithms of the hyperparameters, under weak hyperpriors, takes that back [SPARSE_GP 7].
+logarithms of the hyperparameters, under weak hyperpriors, takes that back [THEORY 17].
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Power EP: from the variational bound (rho = 0) to FITC (rho = 1), for Gaussian noise [BUI2017; SPARSE_GP 2]."""
+"""Power EP: from the variational bound (rho = 0) to FITC (rho = 1), for Gaussian noise [BUI2017; THEORY 9]."""
 
 from dataclasses import dataclass
 

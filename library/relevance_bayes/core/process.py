@@ -139,7 +139,7 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
 
     Where t is (N, K), of K independent processes that are alike.
 
-    C = diag(1/beta) + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - K C^-1): O(N^3) [SPARSE_GP 3].
+    C = diag(1/beta) + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - K C^-1): O(N^3) [THEORY 12].
     """
     U, t, F = h.input_map(rows.X), as_columns(rows.t), rows.F
     latents = t.shape[1]

@@ -1,4 +1,4 @@
-"""The bound of a process seen through few vectors, and its gradient, in two passes over the rows [SPARSE_GP 6]."""
+"""The bound of a process seen through few vectors, and its gradient, in two passes over the rows [THEORY 13]."""
 
 from dataclasses import dataclass
 from functools import reduce

@@ -1,4 +1,4 @@
-"""Sums over all rows of a process seen through few vectors: one pass, then everything in R-space [SPARSE_GP 6]."""
+"""Sums over all rows of a process seen through few vectors: one pass, then everything in R-space [THEORY 13]."""
 
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -42,7 +42,7 @@ class CrossValidationWidth:
 class EvidenceWidth:
     """The width of greatest marginal likelihood over the same bounded range.
 
-    Keeps too many functions on noisy data [SCIENCE 3].
+    Keeps too many functions on noisy data [THEORY 5].
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -193,7 +193,7 @@ than the data that cancel say the rest with few: Friedman 2's error is .91 of an
 def width_range(X: Array) -> tuple[float, float]:
     """The widths worth looking at for X (N, d).
 
-    From the median distance to the third nearest neighbour up to WIDEST diameters [SCIENCE 3].
+    From the median distance to the third nearest neighbour up to WIDEST diameters [THEORY 5].
 
     Rows that stand twice count once. Where all rows are one point, any width is as good: (1, 1).
     """

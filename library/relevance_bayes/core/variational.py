@@ -203,7 +203,7 @@ def settle(
 
     Where the sites depend on the latents, in turn: the mean at a fixed covariance, by Newton's method with that
     covariance for its Hessian, and the precisions lam that make it, by natural-gradient steps, extrapolated from the
-    last few while that raises L [SPARSE_GP 5]. A step costs N R^2; Sigma itself is formed at the end.
+    last few while that raises L [THEORY 15]. A step costs N R^2; Sigma itself is formed at the end.
     """
     root = alpha**-0.5
     ascent = _Ascent(P * root, t, c, likelihood, beta)

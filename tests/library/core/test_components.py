@@ -35,7 +35,7 @@ def images(K: Array) -> Array:
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Matern32()], ids=repr)
 def test_no_weight_can_be_bettered(kernel: Covariance) -> None:
-    """The closed form, with C inverted whole: [SCIENCE 5]."""
+    """The closed form, with C inverted whole: [THEORY 20]."""
     X = heaps(60)
     found = learned(X, kernel)
     phi = images(kernel(X, X))

@@ -112,7 +112,7 @@ def test_a_process_without_columns_is_the_kernel_alone() -> None:
 
 
 def closed_form(rows: Rows, E: Array, E_mm: Array, h: Hyperparameters) -> float:
-    """L with T in the weights of the functions themselves, rho = 0 [SPARSE_GP 2]."""
+    """L with T in the weights of the functions themselves, rho = 0 [THEORY 9]."""
     F, N = len(h.alpha), len(rows.t)
     P = np.hstack([rows.F, E])
     A = np.zeros((P.shape[1], P.shape[1]))

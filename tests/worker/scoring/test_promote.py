@@ -116,7 +116,7 @@ def test_a_new_alias_is_made_with_the_challengers_figures(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("to", [2, None])
-def test_one_whose_holder_changed_meanwhile_fails_and_moves_nothing(
+def test_one_whose_alias_was_moved_meanwhile_fails_and_moves_nothing(
     duel: Bench, monkeypatch: pytest.MonkeyPatch, to: int | None
 ) -> None:
     duel.version(better())
@@ -134,7 +134,7 @@ def test_one_whose_holder_changed_meanwhile_fails_and_moves_nothing(
     assert duel.run(job_id)
     job = duel.look(job_id)
     assert job.error is not None
-    assert (job.state, job.error.kind, job.result) == ("failed", "holder-changed", None)
+    assert (job.state, job.error.kind, job.result) == ("failed", "alias-moved", None)
     assert holder_is_there(duel) == (to is not None)
 
 

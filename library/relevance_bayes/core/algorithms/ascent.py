@@ -77,7 +77,7 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price =
     """Newton's method on L in (log alpha, log beta), uphill along every eigenvector and never down.
 
     Functions that are silent, or not worth their price, are let go on the way. It rests when the quadratic model
-    promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [SCIENCE 1]. What the Hessian of sites
+    promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [THEORY 3]. What the Hessian of sites
     held still lacks is learned from the gradients met on the way (symmetric rank one).
     """
     here = start

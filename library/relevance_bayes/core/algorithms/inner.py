@@ -100,7 +100,7 @@ def _pursue(now: Walk, price: Price, iteration: int) -> Walk | None:
     """Several functions let in together, then the climb; None where it doesn't raise the objective by WORTH_IT.
 
     Functions of a wide kernel are so much alike that none gains alone what two of opposite sign gain together, and no
-    look sees it [SCIENCE 1]. Each time the one with the greatest q^2/s, which explains most of what is left.
+    look sees it [THEORY 4]. Each time the one with the greatest q^2/s, which explains most of what is left.
     """
     problem, factors, here = now.factors.problem, now.factors, now.evidence
     steady = problem.likelihood.constant_precision

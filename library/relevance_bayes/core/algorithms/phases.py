@@ -1,4 +1,4 @@
-"""The phases of learning a Gaussian process on few functions, each a step from state to state [SPARSE_GP 3].
+"""The phases of learning a Gaussian process on few functions, each a step from state to state [THEORY 12].
 
 scales     hyperparameters with as many functions as rows; each start for a while on few rows, the best to the end
 terms      inputs that are better seen apart from the others, where that was asked for
@@ -129,7 +129,7 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     """Everything, where the latent is measured as the targets are.
 
     Other likelihoods keep the scales learned through many functions, and the amplitude within NEARBY: a row says too
-    little of its latent for few functions to hold them up, and they fall to nothing [SPARSE_GP 5].
+    little of its latent for few functions to hold them up, and they fall to nothing [THEORY 15].
     """
     held_up = task.problem.likelihood.in_target_units
     h, moved = process.hyperparameters, process.moved

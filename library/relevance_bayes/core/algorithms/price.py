@@ -21,7 +21,7 @@ AGAIN: Literal["again"] = "again"
 """The same among all, from the best that was met alone."""
 
 BACKWARD: Literal["backward"] = "backward"
-"""... and then climb and leave at the whole price, and none enters: the two mixed would cycle [SPARSE_GP 7]."""
+"""... and then climb and leave at the whole price, and none enters: the two mixed would cycle [THEORY 7]."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ USUAL_SQUARE = 0.25
 
 
 def integral(task: Task, state: State, process: Process) -> Integral:
-    """Over all that is learned but the places of the vectors, which are variational [SPARSE_GP 7].
+    """Over all that is learned but the places of the vectors, which are variational [THEORY 17].
 
     Which columns without kernel are in was chosen, and which inputs have a width that matters: log C(d, k) for each;
     which inputs have a term of their own was chosen among the structures tried: log of their number.

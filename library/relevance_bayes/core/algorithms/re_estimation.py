@@ -45,7 +45,7 @@ with 32; Friedman 2 at 2.9: 4,182, under 3 21,120. The papers' figures are 2.80 
 class ReEstimation:
     """MacKay's alpha = gamma/mu^2 or EM's alpha = 1/(mu^2 + Sigma_mm), with pruning [TIPPING1999, eqs 8 to 10].
 
-    Under Gamma hyperpriors (gamma + 2a)/(mu^2 + 2b) and (1 + 2a)/(mu^2 + Sigma_mm + 2b) [SCIENCE 1]. The objective is
+    Under Gamma hyperpriors (gamma + 2a)/(mu^2 + 2b) and (1 + 2a)/(mu^2 + Sigma_mm + 2b) [THEORY 2]. The objective is
     L and the log hyperprior; a step that would lower it is halved in the logarithms until it doesn't. O(M^3) a step at
     the start. Where a row has K latents, gamma and 1 count K times, mu^2 and Sigma_mm are summed over them.
     """

@@ -12,7 +12,7 @@ from relevance_bayes.core.algorithms.task import CAUTIOUS, IRRELEVANT, RISE, Tas
 from relevance_bayes.core.hyperparameters import Hyperparameters
 
 GAIN = 8.0
-"""Nats that a term must bring: 3 to 7 were false on concrete [SPARSE_GP 3]."""
+"""Nats that a term must bring: 3 to 7 were false on concrete [THEORY 12]."""
 
 SHARE = 0.3
 """Of the variance that a new term begins with. From there and the width it had, each gain was found that ten times the

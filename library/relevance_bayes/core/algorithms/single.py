@@ -1,7 +1,7 @@
 """One hyperparameter at a time: the move that gains most in closed form, then the noise [FAUL2002; TIPPING2003].
 
 Where no move helps is a stationary point and not always a maximum: functions that gain only together stay where they
-are, and saddles are not left [SCIENCE 1].
+are, and saddles are not left [THEORY 3].
 """
 
 from collections.abc import Iterator

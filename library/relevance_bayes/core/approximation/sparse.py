@@ -1,6 +1,6 @@
 """Few terms of an expansion that stand for all: sparse Bayesian learning with integrals in place of sums over rows.
 
-The likelihood is exp(-1/(2 sigma^2) integral |f(x; w) - f(x)|^2 dx) [BURNAEV; SCIENCE 5], in which integrals of
+The likelihood is exp(-1/(2 sigma^2) integral |f(x; w) - f(x)|^2 dx) [BURNAEV; THEORY 19], in which integrals of
 products of two terms are all there is. In coordinates that have these as their inner products f is a column of numbers
 and each term another: a regression with noise that is given. There being no noise, the terms that it needs can also be
 pursued, forward and back, by their least-squares errors: that comes first, since it takes R^2 for each of R terms and

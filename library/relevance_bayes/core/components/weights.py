@@ -1,4 +1,4 @@
-"""The weights of most likelihood: each row is a target of all others and a candidate too [TIPPING2001b; SCIENCE 5].
+"""The weights of most likelihood: each row is a target of all others and a candidate too [TIPPING2001b; THEORY 20].
 
 With H = Phi'C^-1 Phi, (N, N), S_m = H_mm and Q_m^2 = mean_n H_mn^2 belong to candidate m. Without m's own weight they
 are s = S/(1 - w S) and q^2 = Q^2/(1 - w S)^2, and l(w) = -N/2 [log(1 + w s) - w q^2/(1 + w s)] is greatest at w =

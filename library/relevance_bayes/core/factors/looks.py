@@ -18,7 +18,7 @@ size of what it is a small difference of, and the more of them are let in the wo
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """S (M,) = phi'C^-1 phi and Q (M,), or (M, K), = phi'C^-1 t of every candidate [SCIENCE 1].
+    """S (M,) = phi'C^-1 phi and Q (M,), or (M, K), = phi'C^-1 t of every candidate [THEORY 3].
 
     `alone` (M,) = phi'diag(lam)phi is what S would be with nothing in the model.
     """

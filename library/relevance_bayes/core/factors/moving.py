@@ -63,7 +63,7 @@ class MovingFactors(ABC):
         """Precision (N,) and gradient (N,), or (N, K), at the posterior."""
 
     def pull(self, rested: Posterior, beta: float) -> Array:
-        """g mean' - K diag(lam) P Sigma: at rest the posterior itself need not be followed [SPARSE_GP 5]."""
+        """g mean' - K diag(lam) P Sigma: at rest the posterior itself need not be followed [THEORY 15]."""
         precision, gradient = self.sites(rested, beta)
         lam = rested.latents * precision
         return as_columns(gradient) @ as_columns(rested.mean).T - lam[:, None] * (self.P @ rested.covariance)
@@ -125,7 +125,7 @@ class LaplaceFactors(MovingFactors):
         return np.asarray(self.P.T @ self._turning(rested))
 
     def pull(self, rested: Posterior, beta: float) -> Array:
-        """And what the curvature's turning adds as the mode moves by Sigma (dP'g - P'diag(lam) dP mean) [SCIENCE 2].
+        """And what the curvature's turning adds as the mode moves by Sigma (dP'g - P'diag(lam) dP mean) [THEORY 14].
 
         With u = -1/2 h o d lam/d f and w = Sigma P'u: g w' + (u - lam o P w) mean'.
         """

@@ -21,7 +21,7 @@ from relevance_bayes.core.types import Array, ForRows
 @dataclass(frozen=True)
 class Bernoulli(LikelihoodBase):
     """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1}, by Laplace's approximation [TIPPING1999, eqs 11 and 12; TIPPING2001,
-    section 3; SCIENCE 2]. `temperature` is that of the probabilities: see `tempered`."""
+    section 3; THEORY 14]. `temperature` is that of the probabilities: see `tempered`."""
 
     temperature: Temperature = "learned"
     type: Literal["bernoulli"] = "bernoulli"

@@ -19,7 +19,7 @@ class GaussianProcess:
 
     `inducing_points`: the z stay on training rows, or are optimised from there. A function enters while it brings
     `min_gain` nats (None: the likelihood's), at most `max_functions` of them (None: 512). With the price of what is
-    left out in L this is the variational sparse process [TITSIAS2009; SPARSE_GP 2]. The share `rho` of what is left out
+    left out in L this is the variational sparse process [TITSIAS2009; THEORY 9]. The share `rho` of what is left out
     is taken for noise of each row instead, for Gaussian noise alone: power EP [BUI2017]; the functions are chosen as
     without it.
     """

@@ -14,7 +14,7 @@ class Independent:
     """w_m ~ N(0, 1/alpha_m), each alpha_m learned: A = diag(alpha) and nothing left out, c = 0 [TIPPING2001, eq. 5].
 
     `price`: the R functions in the model were chosen among M candidates, p(S | R) = 1/C(M, R), and each has to earn
-    that [SPARSE_GP 7]. `a`, `b` are shape and rate of a Gamma on each alpha, `c`, `d` of one on the noise precision;
+    that [THEORY 7]. `a`, `b` are shape and rate of a Gamma on each alpha, `c`, `d` of one on the noise precision;
     all zero: uniform over a log scale [TIPPING2001, eqs 6 and 7]. The rates b and d have the unit of the
     target's square, the inverse of a precision's.
     """
@@ -35,7 +35,7 @@ class Independent:
     def log_hyperprior(self, alpha: Array, beta: float) -> float:
         """sum_m (a log alpha_m - b alpha_m) + c log beta - d beta, over log scales and without normalisers, in nats.
 
-        alpha (R,) are those of the functions in the model [SCIENCE 1].
+        alpha (R,) are those of the functions in the model [THEORY 2].
         """
         of_alpha = self.a * float(np.log(alpha).sum()) - self.b * float(alpha.sum())
         return of_alpha + self.c * float(np.log(beta)) - self.d * beta

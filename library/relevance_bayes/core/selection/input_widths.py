@@ -1,7 +1,7 @@
 """A width for each input of one dictionary, by evidence: a process's, or in turns with the choice of functions.
 
 What is called eta-RVM in [TIPPING2001, appendix C]. The evidence of independent weights over-fits the more freely the
-more is learned by it [SPARSE_GP 1], and widths by it are too narrow: on Friedman 1, 2 and 3 (24 draws of 240 rows, mean
+more is learned by it [THEORY 5], and widths by it are too narrow: on Friedman 1, 2 and 3 (24 draws of 240 rows, mean
 squared error and functions) they come to .44 with 15, 5,250 with 4 and .0191 with 14, where the widths of the Gaussian
 process with the same kernel come to .34 with 12, 1,890 with 4 and .0130 with 8 at less evidence; by re-estimation to
 .28 with 13, as the paper to .27 with 11.5. So where the evidence of the process has a closed form its widths are taken;

@@ -25,7 +25,7 @@ def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
     the noise is a function of the inputs, which each row had its part in.
 
     With h = lam p'Sigma p, lam = beta/(1 + rho beta c), the row's residual is r/(1 - h) and its variance
-    1/beta + p'Sigma p/(1 - h) + c [SPARSE_GP 7]. Functions and hyperparameters were chosen with the row present, which
+    1/beta + p'Sigma p/(1 - h) + c [THEORY 18]. Functions and hyperparameters were chosen with the row present, which
     flatters: figures for a report, not for a choice.
     """
     if not model.likelihood.conjugate or model.noise_sd is None or model.log_noise is not None:

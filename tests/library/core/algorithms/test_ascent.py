@@ -21,7 +21,7 @@ CORRELATION = 0.95
 
 
 def saddle() -> tuple[Factors, Evidence, Array]:
-    """Two functions of equal norm and correlation 0.95, opposite weights, where no alpha gains alone [SCIENCE 1].
+    """Two functions of equal norm and correlation 0.95, opposite weights, where no alpha gains alone [THEORY 3].
 
     With K = P'C^-1 P and Q = P'C^-1 t the gradient vanishes where Q_m^2 = K_mm for both; the target lies along their
     difference, its size is chosen so.

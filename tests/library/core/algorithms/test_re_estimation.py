@@ -52,7 +52,7 @@ def under(prior: Independent, likelihood: Likelihood, update: Update) -> Spec:
 def by_the_papers(
     update: Update, alpha: Array, beta: float, P: Array, t: Array, prior: Independent
 ) -> tuple[Array, float]:
-    """One update, written out from TIPPING1999 eqs 8 to 10 and SCIENCE 1."""
+    """One update, written out from TIPPING1999 eqs 8 to 10 and THEORY 2."""
     a, b, c, d = prior.a, prior.b, prior.c, prior.d
     Sigma = np.linalg.solve(np.diag(alpha) + beta * P.T @ P, np.eye(len(alpha)))
     mu = beta * Sigma @ P.T @ t
