@@ -1,49 +1,14 @@
 """What jobs of all kinds have, as their owner sees them."""
 
-from collections.abc import Sequence
-from datetime import datetime
-from uuid import UUID
-
-from pydantic import BaseModel, ConfigDict, Field
-
 from app.api.errors import ProblemKind
 from app.domain.jobs import Job, Problem
 from app.domain.requests import ScoringPlan
 from relevance_bayes.plans.requests import TrainingPlan
-from relevance_bayes.types.jobs import JobProblem, JobState, Progress, Resumption, Transition, VersionName
-
-
-class FromDomain(BaseModel):
-    """Read off a domain value's attributes."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-
-class JobOut(BaseModel):
-    """What every job begins with: how far it is. The columns that a training reads stand where they belong in each."""
-
-    id: UUID
-    state: JobState
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    cancel_requested_at: datetime | None
-    attempt: int
-    resumed_from: Resumption | None = Field(description="What this start went on from; null where it began anew.")
-    progress: Progress | None
-    version: VersionName | None = Field(
-        description="What was learned, once a training succeeded; of other jobs the version that they are about."
-    )
-    error: JobProblem | None = Field(description="Why it failed, and what to do.")
-    transitions: Sequence[Transition]
-    dataset_id: UUID
-    model: str = Field(description="The name under which the version is, or will be.")
-    priority: int = Field(description="Of an owner's queued jobs, those of greater priority begin sooner.")
-    retry_of: UUID | None = Field(description="The job whose request this one does again.")
+from relevance_bayes.types.jobs import JobProblem, VersionName
 
 
 def shared_by_jobs(job: Job) -> dict[str, object]:
-    """The members of `JobOut`, and the columns that a training reads."""
+    """The members of `JobBase`, and the columns that a training reads."""
     plan = job.plan
     return {
         "id": str(job.id),
