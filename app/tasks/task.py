@@ -7,7 +7,6 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from app.domain.datasets import Dataset
 from app.domain.models import NewVersion, Version
-from app.domain.requests import AnyTask
 from app.tasks.complete import Read
 from app.tasks.fit import Fit
 from app.tasks.prediction import PredictiveModel
@@ -16,6 +15,7 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.types.batch_predictions import AnyTask
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.lineage import ImportedFrom
 

@@ -11,7 +11,7 @@ def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:
     """The version that a job has made; raises ClientError when it made none."""
     job = client.trainings.get(job_id)
     if job.version is None:
-        raise ClientError(job.error or Problem(title="No model", detail=f"The job has ended as {job.state}."))
+        raise ClientError(Problem.of_job(job))
     return client.version(job.version.model, job.version.version)
 
 

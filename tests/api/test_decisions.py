@@ -205,6 +205,6 @@ def test_the_documentation_tells_what_is_decided_by(client: TestClient) -> None:
         assert {"class_priors", "costs", "reject_cost"} <= set(options)
         assert "costs[truth][decision]" in options["costs"]["description"]
     assert set(schemas["ClassPriorIn-Input"]["properties"]) == {"label", "prior"}
-    assert set(schemas["DecisionOut"]["properties"]) == {"label", "expected_cost"}
+    assert set(schemas["Decision"]["properties"]) == {"label", "expected_cost"}
     assert "decision" in schemas["ClassOut"]["properties"]
     assert "decision" not in schemas["RealOut"]["properties"]

@@ -453,7 +453,7 @@ def test_the_documentation_tells_what_is_answered(client: TestClient) -> None:
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     assert "near 0: it lies away from all" in schemas["RealOut"]["properties"]["support"]["description"]
     assert schemas["ClassOut"]["properties"]["support"] == schemas["RealOut"]["properties"]["support"]
-    assert set(schemas["ContributionOut"]["properties"]) == {"vector", "kind", "row", "input", "contribution", "share"}
+    assert set(schemas["Contribution"]["properties"]) == {"vector", "kind", "row", "input", "contribution", "share"}
     assert {"covariance", "explain"} <= set(schemas["PredictRecordsIn-Input"]["properties"])
     assert "covariance" in schemas["PredictionsOut"]["properties"]
 

@@ -18,6 +18,8 @@ Renamed: TypeAlias = Mapping[str, frozenset[str]]
 
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 ROW = re.compile(r"^  \|(?:[^|\\]|\\.)*\|((?:[^|\\]|\\.)*)\|((?:[^|\\]|\\.)*)\|$", re.MULTILINE)
+ANNOTATION = re.compile(r"___(FieldInfo|OneOf)_\w*$")
+"""In names of schemas that are of a union: what tells its members apart."""
 NAME = re.compile(r"(?<=[` ])\w+(?=[:`, ]|$)")
 
 
@@ -49,8 +51,11 @@ def missing(before: Json, after: Json, names: Renamed) -> Iterator[str]:
                 for name in _parameters(operation)
                 if not _is_there(name, parameters, names)
             )
-    schemas = _object(_object(now["components"])["schemas"])
-    for name, schema in _object(_object(then["components"])["schemas"]).items():
+    schemas, known = (
+        {ANNOTATION.sub("", name): schema for name, schema in _object(_object(one["components"])["schemas"]).items()}
+        for one in (now, then)
+    )
+    for name, schema in known.items():
         called = next((one for one in (name, *_new_names(name, names)) if one in schemas), None)
         if called is None:
             yield f"schema {name}"

@@ -10,13 +10,13 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from app.domain.requests import AnyTask
 from app.tasks.task import Record, Task
 from app.tasks.union import TASKS, task_of
 from app.worker.child.process import FOR_FITS
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.types.batch_predictions import AnyTask
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = [path.parent.name for path in (ROOT / "app/tasks").glob("*/task.py")]
@@ -97,8 +97,6 @@ MEMBERS = frozenset(
 REMAINING: Mapping[str, tuple[int, str]] = {
     "app/api/routes/wholes.py": (1, "the image of a version is an endpoint of one task"),
     "app/api/schemas/jobs/__init__.py": (1, "encodes a tagged union, in one place"),
-    "app/api/schemas/jobs/evaluation.py": (1, "figures of numbers and of classes"),
-    "app/api/schemas/jobs/promotion.py": (1, "figures of numbers and of classes"),
     "app/api/schemas/models/__init__.py": (1, "encodes a tagged union, in one place"),
     "app/api/schemas/models/imported.py": (1, "images are not imported"),
     "app/domain/planning.py": (3, "metrics are of numbers or of classes; only versions with a target are judged"),

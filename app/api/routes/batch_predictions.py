@@ -13,7 +13,8 @@ from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.ranges import Extent, Unsatisfiable, extent_asked
-from app.api.schemas.jobs.batch_prediction import BatchPredictionOut, batch_prediction_out
+from app.api.rendering import to_json
+from app.api.schemas.jobs.batch_prediction import batch_prediction_record
 from app.api.schemas.lists import ScoringsQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN
@@ -21,6 +22,7 @@ from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job, prediction_of
 from app.formats import BATCH_FORMATS
 from app.formats import named as format_named
+from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
 
 TAG = "Batch predictions"
@@ -41,7 +43,7 @@ _FILES = {one.media_type: {"schema": {"type": "string", "format": "binary"}} for
     "",
     status_code=202,
     summary="Predict for a whole dataset",
-    response_model=BatchPredictionOut,
+    response_model=BatchPrediction,
     openapi_extra=json_body("BatchPredictionIn"),
     responses=problems(400, 406, 404, 413, 415, 422, 429),
 )
@@ -64,7 +66,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     "/{job_id}/retry",
     status_code=202,
     summary="Predict again",
-    response_model=BatchPredictionOut,
+    response_model=BatchPrediction,
     responses=problems(404, 406, 409, 422, 429),
 )
 def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
@@ -79,7 +81,7 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
 
 def _queued(job: Job) -> KeptAnswer:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, batch_prediction_out(job).model_dump_json().encode())
+    return KeptAnswer(202, headers, to_json(batch_prediction_record(job)))
 
 
 @router.get("", summary="List batch predictions", responses=problems(422, 406))
@@ -87,24 +89,24 @@ def batch_predictions(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[ScoringsQuery, Query()],
-) -> Page[BatchPredictionOut]:
+) -> Page[BatchPrediction]:
     """Batch predictions by age."""
     page = parts.jobs.page(owner, query.part, which=query.which("prediction"))
-    return Page.of([batch_prediction_out(job) for job in page.items], page.next)
+    return Page.of([batch_prediction_record(job) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at a batch prediction, or wait for it", responses=problems(404, 406, 422))
 async def batch_prediction(
     job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0
-) -> BatchPredictionOut:
+) -> BatchPrediction:
     """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
-    return batch_prediction_out(await job_waiter.ended(owner, "prediction", identifier(job_id, NOUN), wait))
+    return batch_prediction_record(await job_waiter.ended(owner, "prediction", identifier(job_id, NOUN), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a batch prediction", responses=problems(404, 406, 409))
-def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> BatchPredictionOut:
+def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> BatchPrediction:
     """Ask for its end: one that waits ends at once, one that runs within a second or so."""
-    return batch_prediction_out(parts.jobs.cancel(owner, identifier(job_id, NOUN), kind="prediction"))
+    return batch_prediction_record(parts.jobs.cancel(owner, identifier(job_id, NOUN), kind="prediction"))
 
 
 @router.delete(

@@ -11,7 +11,8 @@ from app.api.disconnection import run_for_client
 from app.api.documentation import problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import FORM, AcceptsJson
-from app.api.schemas.datasets import DatasetOut, RowOut
+from app.api.rendering import to_json
+from app.api.schemas.datasets import RowOut, dataset_record
 from app.api.schemas.lists import DatasetsQuery
 from app.api.schemas.pages import Limit
 from app.api.schemas.row_formats import contents, described
@@ -20,6 +21,7 @@ from app.domain.datasets import Dataset
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.formats import TABLE_FORMATS, listed
 from app.formats.options import Decimal, ReadOptions
+from relevance_bayes.types import datasets as records
 from relevance_bayes.types.pages import Page
 
 _BYTES = {"type": "string", "format": "binary"}
@@ -66,7 +68,7 @@ router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[Accep
     status_code=201,
     summary="Upload a table or an image",
     description=_DESCRIPTION,
-    response_model=DatasetOut,
+    response_model=records.Dataset,
     openapi_extra=BODY,
     responses=problems(400, 406, 409, 413, 415, 422),
 )
@@ -102,26 +104,26 @@ async def upload(
 
 def _created(dataset: Dataset) -> KeptAnswer:
     headers = (("Location", f"/v1/datasets/{dataset.id}"), ("Content-Type", "application/json"))
-    return KeptAnswer(201, headers, DatasetOut.of(dataset).model_dump_json().encode())
+    return KeptAnswer(201, headers, to_json(dataset_record(dataset)))
 
 
 @router.get("", summary="List datasets", responses=problems(406, 422))
-def datasets(owner: Owner, parts: PartsDependency, query: Annotated[DatasetsQuery, Query()]) -> Page[DatasetOut]:
+def datasets(owner: Owner, parts: PartsDependency, query: Annotated[DatasetsQuery, Query()]) -> Page[records.Dataset]:
     """Datasets by age."""
     page = parts.catalogue.datasets(owner, query.part, name=query.name)
-    return Page.of([DatasetOut.of(dataset) for dataset in page.items], page.next)
+    return Page.of([dataset_record(dataset) for dataset in page.items], page.next)
 
 
 @router.get(
     "/{dataset_id}",
     summary="Look at a dataset",
-    response_model=DatasetOut,
+    response_model=records.Dataset,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def dataset(dataset_id: DatasetId, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """A dataset, and what is known of its columns; it never changes."""
     found = parts.catalogue.dataset(owner, identifier(dataset_id, "dataset"))
-    return unless_known(request, DatasetOut.of(found).model_dump_json().encode(), cache_control=UNCHANGING)
+    return unless_known(request, to_json(dataset_record(found)), cache_control=UNCHANGING)
 
 
 @router.get("/{dataset_id}/rows", summary="Read a dataset's rows", responses=problems(404, 406, 422))

@@ -10,12 +10,14 @@ from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.references import VersionReference
-from app.api.schemas.jobs.evaluation import EvaluationOut, evaluation_out
+from app.api.rendering import to_json
+from app.api.schemas.jobs.evaluation import evaluation_record
 from app.api.schemas.lists import ScoringsQuery, StateQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests.scoring import EVALUATION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job, Which
+from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
 
 TAG = "Evaluations"
@@ -27,7 +29,7 @@ of_versions = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJs
     "",
     status_code=202,
     summary="Ask how good a version is",
-    response_model=EvaluationOut,
+    response_model=Evaluation,
     openapi_extra=json_body("EvaluationIn"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
@@ -46,7 +48,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     "/{job_id}/retry",
     status_code=202,
     summary="Ask again how good a version is",
-    response_model=EvaluationOut,
+    response_model=Evaluation,
     responses=problems(404, 406, 409, 422, 429),
 )
 def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
@@ -61,7 +63,7 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
 
 def _queued(job: Job) -> KeptAnswer:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, evaluation_out(job).model_dump_json().encode())
+    return KeptAnswer(202, headers, to_json(evaluation_record(job)))
 
 
 @router.get("", summary="List evaluations", responses=problems(422, 406))
@@ -69,10 +71,10 @@ def evaluations(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[ScoringsQuery, Query()],
-) -> Page[EvaluationOut]:
+) -> Page[Evaluation]:
     """Evaluations with their metrics, by age."""
     page = parts.jobs.page(owner, query.part, which=query.which("evaluation"))
-    return Page.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
+    return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
 
 
 @of_versions.get(
@@ -83,21 +85,21 @@ def of_version(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[StateQuery, Query()],
-) -> Page[EvaluationOut]:
+) -> Page[Evaluation]:
     """The evaluations of one version with their metrics, by age."""
     number = parts.catalogue.version(owner, reference).number
     which = Which("evaluation", query.state, reference.model, number)
     page = parts.jobs.page(owner, query.part, which=which)
-    return Page.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
+    return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at an evaluation, or wait for it", responses=problems(404, 406, 422))
-async def evaluation(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> EvaluationOut:
+async def evaluation(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> Evaluation:
     """An evaluation with all that it found; with `wait`, when it has ended or after so many seconds."""
-    return evaluation_out(await job_waiter.ended(owner, "evaluation", identifier(job_id, "evaluation"), wait))
+    return evaluation_record(await job_waiter.ended(owner, "evaluation", identifier(job_id, "evaluation"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End an evaluation", responses=problems(404, 406, 409))
-def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> EvaluationOut:
+def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> Evaluation:
     """Ask for its end: one that waits ends at once, one that runs within a second or so."""
-    return evaluation_out(parts.jobs.cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))
+    return evaluation_record(parts.jobs.cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))

@@ -10,13 +10,15 @@ from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.references import AliasName, ModelName, refuse_no_alias
-from app.api.schemas.jobs.promotion import PromotionOut, promotion_out
+from app.api.rendering import to_json
+from app.api.schemas.jobs.promotion import promotion_record
 from app.api.schemas.lists import ScoringsQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests.scoring import PROMOTION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.promotions import Promotion
 
 TAG = "Promotions"
 router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])
@@ -27,7 +29,7 @@ of_aliases = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJso
     "/{name}/aliases/{alias}/promotions",
     status_code=202,
     summary="Move an alias to a version if it is better",
-    response_model=PromotionOut,
+    response_model=Promotion,
     openapi_extra=json_body("PromotionIn"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
@@ -54,7 +56,7 @@ def submit(
     "/{job_id}/retry",
     status_code=202,
     summary="Compare again",
-    response_model=PromotionOut,
+    response_model=Promotion,
     responses=problems(404, 406, 409, 422, 429),
 )
 def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
@@ -69,7 +71,7 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
 
 def _queued(job: Job) -> KeptAnswer:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, promotion_out(job).model_dump_json().encode())
+    return KeptAnswer(202, headers, to_json(promotion_record(job)))
 
 
 @router.get("", summary="List promotions", responses=problems(422, 406))
@@ -77,19 +79,19 @@ def promotions(
     owner: Owner,
     parts: PartsDependency,
     query: Annotated[ScoringsQuery, Query()],
-) -> Page[PromotionOut]:
+) -> Page[Promotion]:
     """Promotions by age, those that moved nothing too."""
     page = parts.jobs.page(owner, query.part, which=query.which("promotion"))
-    return Page.of([promotion_out(job, pictures=False) for job in page.items], page.next)
+    return Page.of([promotion_record(job, pictures=False) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at a promotion, or wait for it", responses=problems(404, 406, 422))
-async def promotion(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> PromotionOut:
+async def promotion(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> Promotion:
     """A promotion with all that it found; with `wait`, when it has ended or after so many seconds."""
-    return promotion_out(await job_waiter.ended(owner, "promotion", identifier(job_id, "promotion"), wait))
+    return promotion_record(await job_waiter.ended(owner, "promotion", identifier(job_id, "promotion"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a promotion", responses=problems(404, 406, 409))
-def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> PromotionOut:
+def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> Promotion:
     """Ask for its end: one that waits ends at once, one that runs within a second or so; the alias stays."""
-    return promotion_out(parts.jobs.cancel(owner, identifier(job_id, "promotion"), kind="promotion"))
+    return promotion_record(parts.jobs.cancel(owner, identifier(job_id, "promotion"), kind="promotion"))

@@ -9,6 +9,7 @@ from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDepe
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
+from app.api.rendering import to_json
 from app.api.schemas.jobs import TrainingJobOut, job_out
 from app.api.schemas.lists import JobsQuery
 from app.api.schemas.pages import Wait
@@ -62,7 +63,7 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
 
 def _queued(job: Job) -> KeptAnswer:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, job_out(job).model_dump_json().encode())
+    return KeptAnswer(202, headers, to_json(job_out(job)))
 
 
 @router.get("", summary="List trainings", responses=problems(422, 406))

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.predictions import ClassProbabilityOut, ValueOut
+from app.api.schemas.predictions import ValueOut
 from relevance_bayes.types.jobs import VersionName
+from relevance_bayes.types.predictions import ClassProbability
 from relevance_bayes.types.values import Label
 
 
@@ -28,7 +29,7 @@ class ComparedClassOut(BaseModel):
     """A class as one version predicts it; a class that only the other one knows has the probability 0."""
 
     label: Label
-    probabilities: Sequence[ClassProbabilityOut]
+    probabilities: Sequence[ClassProbability]
 
 
 class ClassesRowOut(BaseModel):

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.jobs import Which
 from app.domain.pages import Order, Slice
-from app.domain.requests import AnyTask
+from relevance_bayes.types.batch_predictions import AnyTask
 from relevance_bayes.types.jobs import JobKind, JobState
 from relevance_bayes.types.references import MAX_NUMBER
 from relevance_bayes.types.webhooks import DeliveryState

@@ -5,25 +5,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.problems import ErrorOut
+from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.predictions import (
+    ClassLatent,
+    ClassProbability,
+    Contribution,
+    Decision,
+    ExplanationSum,
+    Latent,
+    Variance,
+)
 from relevance_bayes.types.values import Label
-
-
-class VarianceOut(BaseModel):
-    """A prediction's variance and its three parts, in the target's units squared."""
-
-    total: float = Field(description="The sum of the others.")
-    noise: float = Field(
-        description="How far a new observation scatters about the function. Where the noise of each row is known, the "
-        "square of the row's own, or, where the table has no such column, the mean square of the rows learned from."
-    )
-    weights: float = Field(description="What is not known of the weights of the functions in the model.")
-    residual: float = Field(
-        description="What these functions don't reach: of the Gaussian process that they are part of, or, under "
-        "independent weights and Gaussian noise, of a further function at the point. It grows with the distance from "
-        "the data; 0 where the model can't tell."
-    )
-
 
 Support = Annotated[
     float | None,
@@ -34,44 +26,14 @@ Support = Annotated[
 ]
 
 
-class ContributionOut(BaseModel):
-    """What one function of the model adds to a prediction."""
-
-    vector: int = Field(description="Its number in the version's list of relevance vectors, from 1.")
-    kind: str = Field(description="The kernel's type, `bias`, or `input` for an input itself.")
-    row: int | None = Field(description="The row of the dataset that the kernel stands on, or next to.")
-    input: str | None = Field(description="The input that it is.")
-    contribution: float = Field(
-        description="What it adds: in the target's units, or in those of the latent function where that is another "
-        "(of classes, counts, and logarithms). Of three and more classes, the latent is that of the class answered as "
-        "`label`. `explanation_sum` has what is added besides."
-    )
-    share: float = Field(description="Its size's share of the sum of all functions' sizes, from 0 to 1.")
-
-
 Explanation = Annotated[
-    Sequence[ContributionOut] | None,
+    Sequence[Contribution] | None,
     Field(description="With `explain`: the functions that add most, the greatest first. Left out without it."),
 ]
 
 
-class ExplanationSumOut(BaseModel):
-    """What a prediction is the sum of: `baseline`, all contributions of its `explanation`, and `others` are `mean`."""
-
-    baseline: float = Field(
-        description="The mean where all functions add nothing: the average that targets are measured from. 0 for "
-        "classes, counts, and where the noise is given; of the logarithm under `log_gaussian`."
-    )
-    others: float = Field(description="What all functions add that the `explanation` does not name.")
-    mean: float = Field(
-        description="The mean of the function that is learned: the prediction's `mean` under `gaussian` and "
-        "`student_t`; of the target's logarithm under `log_gaussian`, of the log rate under `poisson`, of the `latent` "
-        "of classes, where each class has one that of the class answered as `label`."
-    )
-
-
-ExplanationSum = Annotated[
-    ExplanationSumOut | None,
+ExplainedSum = Annotated[
+    ExplanationSum | None,
     Field(description="With `explain`: what the contributions add up to. Left out without it."),
 ]
 
@@ -81,63 +43,26 @@ class RealOut(BaseModel):
 
     mean: float
     sd: float
-    variance: VarianceOut
+    variance: Variance
     lower: float
     upper: float
     support: Support
     explanation: Explanation = None
-    explanation_sum: ExplanationSum = None
-
-
-class ClassProbabilityOut(BaseModel):
-    """How probable a class is."""
-
-    label: Label
-    probability: float
-
-
-class LatentOut(BaseModel):
-    """The latent function's Gaussian, before the sigmoid."""
-
-    mean: float
-    variance: float
-
-
-class ClassLatentOut(BaseModel):
-    """The Gaussian of one class's latent function; all share the variance, but with a model for each class."""
-
-    label: Label
-    mean: float
-    variance: float
-
-
-class DecisionOut(BaseModel):
-    """What to do about a row, by its probabilities and what decisions cost."""
-
-    label: Label | None = Field(
-        description="The class of least expected cost, of equal ones the last in `classes`; null where each is "
-        "expected to cost more than `reject_cost`."
-    )
-    expected_cost: float = Field(
-        description="The mean of `costs[truth][decision]` over how probable each truth is; of a row that is left "
-        "undecided, the `reject_cost`."
-    )
+    explanation_sum: ExplainedSum = None
 
 
 class ClassOut(BaseModel):
     """A class: the most probable one, and how probable each is."""
 
     label: Label
-    probabilities: Sequence[ClassProbabilityOut] = Field(
+    probabilities: Sequence[ClassProbability] = Field(
         description="As frequent as classes were among the rows learned from, or as `class_priors` says."
     )
-    latent: LatentOut | Sequence[ClassLatentOut] = Field(
-        description="One for two classes; of three and more, one for each."
-    )
+    latent: Latent | Sequence[ClassLatent] = Field(description="One for two classes; of three and more, one for each.")
     support: Support
     explanation: Explanation = None
-    explanation_sum: ExplanationSum = None
-    decision: DecisionOut | None = Field(
+    explanation_sum: ExplainedSum = None
+    decision: Decision | None = Field(
         None, description="With `class_priors`, `costs` or `reject_cost`. Left out without them."
     )
 
@@ -175,7 +100,7 @@ class RowProblemOut(BaseModel):
     title: str
     status: int
     detail: str
-    errors: Sequence[ErrorOut]
+    errors: Sequence[Fault]
 
 
 class RowErrorOut(BaseModel):

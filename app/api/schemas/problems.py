@@ -2,17 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-
-class ErrorOut(BaseModel):
-    """One thing wrong, and where: a JSON pointer, parameter, header, row (from 0) and column, or line (from 1)."""
-
-    detail: str
-    pointer: str | None = None
-    parameter: str | None = None
-    header: str | None = None
-    row: int | None = None
-    column: str | None = None
-    line: int | None = None
+from relevance_bayes.types.errors import Fault
 
 
 class ProblemOut(BaseModel):
@@ -23,18 +13,8 @@ class ProblemOut(BaseModel):
     status: int
     detail: str = Field(description="What is wrong this time, and what to do.")
     instance: str = Field(description="The path that was asked for.")
-    errors: list[ErrorOut]
+    errors: list[Fault]
     request_id: str | None
-
-
-class JobProblemOut(BaseModel):
-    """Why a job failed, and what to do."""
-
-    type: str
-    title: str
-    detail: str
-    instance: str = Field(description="The job.")
-    errors: list[ErrorOut]
 
 
 class InferenceProblemOut(ProblemOut):

@@ -1,6 +1,6 @@
 """Requests that name versions, and the plans that they are resolved to; `kind` tells them apart, also as JSON."""
 
-from app.domain.requests.batch_prediction import AnyTask, PredictionPlan, PredictionRequest
+from app.domain.requests.batch_prediction import PredictionPlan, PredictionRequest
 from app.domain.requests.scoring import (
     EvaluationPlan,
     EvaluationRequest,
@@ -14,7 +14,6 @@ from app.domain.requests.scoring import (
 )
 
 __all__ = [
-    "AnyTask",
     "EvaluationPlan",
     "EvaluationRequest",
     "JudgingPlan",

@@ -5,9 +5,8 @@ from typing import Literal
 from uuid import UUID
 
 from app.domain.decisions import Deciding
+from relevance_bayes.types.batch_predictions import AnyTask
 from relevance_bayes.types.references import Selector
-
-AnyTask = Literal["regression", "classification", "approximation", "image", "components"]
 
 
 @dataclass(frozen=True)

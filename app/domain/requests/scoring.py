@@ -5,9 +5,9 @@ from typing import Literal, TypeAlias
 from uuid import UUID
 
 from app.domain.requests.batch_prediction import PredictionPlan, PredictionRequest
-from app.domain.scoring.promotion import Proof
 from relevance_bayes.plans.requests.supervised import Task
 from relevance_bayes.types.evaluations import Metric
+from relevance_bayes.types.promotions import Criterion
 from relevance_bayes.types.references import Selector
 
 
@@ -47,7 +47,7 @@ class PromotionRequest:
     version: Selector = None
     metric: Metric | None = None
     margin: float = 0.0
-    criterion: Proof = "interval"
+    criterion: Criterion = "interval"
     seed: int = 0
     groups: str | None = None
     kind: Literal["promotion"] = "promotion"
@@ -68,7 +68,7 @@ class PromotionPlan:
     target: str
     metric: Metric
     margin: float
-    criterion: Proof
+    criterion: Criterion
     seed: int
     groups: str | None = None
     kind: Literal["promotion"] = "promotion"

@@ -6,7 +6,7 @@ from app.domain.scoring.judged import COVERAGES, Judged, JudgedClasses, JudgedNu
 from app.domain.scoring.losses import CLASS_METRICS, NUMBER_METRICS, losses
 from app.domain.scoring.numbers import NumberResult, NumberScores
 from app.domain.scoring.paired import PairedDifferences
-from app.domain.scoring.promotion import MIN_GROUPS, MIN_ROWS, Promotion, Proof, verdict
+from app.domain.scoring.promotion import MIN_GROUPS, MIN_ROWS, Promotion, verdict
 
 __all__ = [
     "CLASS_METRICS",
@@ -24,7 +24,6 @@ __all__ = [
     "NumberScores",
     "PairedDifferences",
     "Promotion",
-    "Proof",
     "losses",
     "verdict",
 ]

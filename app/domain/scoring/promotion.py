@@ -2,13 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from app.domain.scoring.evaluation import Evaluation
-from relevance_bayes.types.promotions import Improvement
-
-Proof: TypeAlias = Literal["interval", "estimate"]
-"""What has to lie above the margin: the lower end of the improvement's interval, or the improvement itself."""
+from relevance_bayes.types.promotions import Criterion, Improvement
 
 MIN_ROWS = 30
 MIN_GROUPS = 10
@@ -35,7 +32,7 @@ class Promotion:
     kind: Literal["promotion"] = "promotion"
 
 
-def verdict(improvement: Improvement, *, margin: float, by: Proof, lost_rows: int) -> tuple[bool, str]:
+def verdict(improvement: Improvement, *, margin: float, by: Criterion, lost_rows: int) -> tuple[bool, str]:
     """Whether the challenger is better by more than the margin, and the sentence that says so.
 
     A challenger that predicts fewer rows than the champion is not: what it left out might have been its worst.

@@ -51,7 +51,7 @@ def predict_dataset(
         raise
     job = client.batch_predictions.get(job.id)
     if job.result is None:
-        refuse(in_plain_text(job.error or Problem(title="No result", detail=f"The job has ended as {job.state}.")))
+        refuse(in_plain_text(Problem.of_job(job)))
     try:
         client.batch_predictions.download(job.id, wanted.output)
     except OSError as error:

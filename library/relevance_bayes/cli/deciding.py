@@ -5,32 +5,36 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 from relevance_bayes.cli.console import refuse
+from relevance_bayes.client.json import read
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 
 T = TypeVar("T")
+
+_PRIORS: Converter[dict[str, float]] = Converter(dict[str, float])
+_COSTS: Converter[list[list[float]]] = Converter(list[list[float]])
 
 
 def read_priors(said: str | None, classes: Sequence[Label]) -> dict[Label, float] | None:
     """An object of class and prior, whose keys are those of `classes`; raises typer.Exit(1) where one is not."""
     if said is None:
         return None
-    read = _read("--class-priors", said, dict[str, float])
+    read = _read("--class-priors", said, _PRIORS)
     return {_label(text, classes): prior for text, prior in read.items()}
 
 
 def read_costs(said: str | None) -> list[list[float]] | None:
     """Rows of costs; raises typer.Exit(1) where they are none."""
-    return None if said is None else _read("--costs", said, list[list[float]])
+    return None if said is None else _read("--costs", said, _COSTS)
 
 
-def _read(option: str, said: str, kind: type[T]) -> T:
+def _read(option: str, said: str, converter: Converter[T]) -> T:
     try:
         text = said if said.lstrip()[:1] in ("[", "{") else Path(said).read_text()
-        return msgspec.json.decode(text, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
+        return read(text, converter)
+    except (ValueError, InvalidRequestError) as wrong:
         refuse(f"{option}: {wrong}")
     except OSError as absent:
         refuse(f"{option}: neither JSON nor a file: {absent.strerror}: {said}")

@@ -9,8 +9,13 @@ from relevance_bayes.cli.console import refuse, say, warn
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.client import Problem, Relevance
-from relevance_bayes.client.answers.evaluations import Evaluation
-from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
+from relevance_bayes.types.evaluations import (
+    ClassDiagnostics,
+    ClassMetrics,
+    Evaluation,
+    NumberDiagnostics,
+    NumberMetrics,
+)
 from relevance_bayes.types.promotions import PromotionResult
 
 
@@ -30,7 +35,7 @@ def evaluate(
         raise
     job = client.evaluations.get(job.id)
     if job.result is None:
-        refuse(in_plain_text(job.error or Problem(title="No result", detail=f"The job has ended as {job.state}.")))
+        refuse(in_plain_text(Problem.of_job(job)))
     print_json(job) if as_json else show_evaluation(job)
 
 
@@ -70,7 +75,7 @@ def promote(
     watch(client.promotions.follow(job.id), label=f"{model}@{alias}")
     job = client.promotions.get(job.id)
     if job.result is None:
-        refuse(in_plain_text(job.error or Problem(title="No result", detail=f"The job has ended as {job.state}.")))
+        refuse(in_plain_text(Problem.of_job(job)))
     if as_json:
         print_json(job)
     elif job.result.moved:

@@ -12,18 +12,14 @@ from relevance_bayes.cli.rendering import number, print_facts, print_json, print
 from relevance_bayes.cli.versions import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob
-from relevance_bayes.client.answers.batch_predictions import BatchPrediction
-from relevance_bayes.client.answers.evaluations import ClassesEvaluation, NumbersEvaluation
-from relevance_bayes.client.answers.jobs import JobBase
-from relevance_bayes.client.answers.promotions import ClassesPromotion, NumbersPromotion
 from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.trainings import Trainings
-from relevance_bayes.types.batch_predictions import BatchPredicted
-from relevance_bayes.types.evaluations import EvaluationResult
-from relevance_bayes.types.jobs import VersionName
-from relevance_bayes.types.promotions import PromotionResult
+from relevance_bayes.types.batch_predictions import BatchPredicted, BatchPrediction
+from relevance_bayes.types.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
+from relevance_bayes.types.jobs import JobBase, VersionName
+from relevance_bayes.types.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
 
 Room: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 
@@ -178,7 +174,7 @@ def _about(job: JobBase) -> str:
 def _outcome(job: JobBase) -> str:
     """What came of it, or how far it is."""
     if job.error is not None:
-        return in_plain_text(job.error)
+        return in_plain_text(Problem.of_job(job))
     if job.progress is not None and not job.has_ended:
         return f"{job.progress.phase} {job.progress.completed} {figures(job.progress)}".rstrip()
     match job:

@@ -1,15 +1,17 @@
 """Answers as tables for people, or as JSON for programs; on standard output."""
 
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
 from rich.table import Table
 
 from relevance_bayes.cli.console import say
+from relevance_bayes.client.json import dumps
+from relevance_bayes.types.records import encode
 
 WIDTH_OFF_TERMINAL = 200
 """Columns of text where there is no terminal that would say how many it has."""
@@ -17,12 +19,12 @@ WIDTH_OFF_TERMINAL = 200
 
 def print_json(answer: object) -> None:
     """An answer of the client as the API would say it."""
-    say(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    say(json.dumps(encode(answer), ensure_ascii=False, indent=2))
 
 
 def write_json(path: Path, answer: object) -> None:
     """The same into a file."""
-    path.write_bytes(msgspec.json.encode(answer) + b"\n")
+    path.write_text(f"{dumps(answer)}\n", encoding="utf-8")
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_none: str) -> None:

@@ -89,7 +89,7 @@ def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_j
         raise
     job = client.trainings.get(job.id, of=Job)
     if job.version is None:
-        refuse(in_plain_text(job.error or Problem(title="No model", detail=f"The job has ended as {job.state}.")))
+        refuse(in_plain_text(Problem.of_job(job)))
     version = client.version(job.version.model, job.version.version, of=VersionBase)
     print_json(version) if as_json else show_version(version)
 

@@ -13,7 +13,7 @@ from relevance_bayes.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
-from relevance_bayes.client.answers.datasets import Choice
+from relevance_bayes.client.answers.values import Choice
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import Evidence, Hyperparameters, InputWarp, InputWidth, Outlier, Score
 

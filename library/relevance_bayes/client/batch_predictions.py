@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from msgspec.json import Decoder
-
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.answers.batch_predictions import BatchPrediction
 from relevance_bayes.client.deciding import listed
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import part, reference
+from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 
-_ONE: Decoder[BatchPrediction] = Decoder(BatchPrediction)
+_ONE: Converter[BatchPrediction] = Converter(BatchPrediction)
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
     """Files of predictions for whole datasets."""
 
     path: str = "/v1/batch-predictions"
-    one: Decoder[BatchPrediction] = _ONE
+    one: Converter[BatchPrediction] = _ONE
     many: type[Page[BatchPrediction]] = Page[BatchPrediction]
 
     def submit(

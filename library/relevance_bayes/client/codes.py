@@ -115,7 +115,7 @@ def _signal(client: Relevance, values: Array, model: str, options: EncodeOptions
 
 def _number(job: Job) -> int:
     if job.version is None:
-        raise ClientError(job.error or Problem(title="No code", detail=f"The job has ended as {job.state}."))
+        raise ClientError(Problem.of_job(job))
     return job.version.version
 
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from relevance_bayes.types.errors import Fault, listed
+from relevance_bayes.types.jobs import JobBase
+
 NOT_REACHABLE = "not-reachable"
 """The `type` of the problem that there is no service to say what the problem is."""
 
@@ -12,45 +15,29 @@ KEY_IN_USE = "/problems/idempotency-key-in-use"
 
 
 @dataclass(frozen=True)
-class Place:
-    """One thing wrong in what was sent: where (JSON pointer; row from 0 and column; line of a file from 1) and what."""
-
-    detail: str
-    pointer: str | None = None
-    parameter: str | None = None
-    header: str | None = None
-    row: int | None = None
-    column: str | None = None
-    line: int | None = None
-
-    def __str__(self) -> str:
-        named = (
-            ("", self.pointer),
-            ("?", self.parameter),
-            ("header ", self.header),
-            ("line ", self.line),
-            ("row ", self.row),
-            ("column ", self.column),
-        )
-        where = ", ".join(f"{name}{value}" for name, value in named if value not in (None, ""))
-        return f"{where}: {self.detail}" if where else self.detail
-
-
-@dataclass(frozen=True)
 class Problem:
-    """Why there is no answer, or why a job failed (RFC 9457). `status` is None where it is not that of an answer."""
+    """Why there is no answer (RFC 9457). `status` is None where none came."""
 
     title: str
     detail: str
     status: int | None = None
     type: str = "about:blank"
     instance: str | None = None
-    errors: tuple[Place, ...] = ()
+    errors: tuple[Fault, ...] = ()
     request_id: str | None = None
 
+    @classmethod
+    def of_job(cls, job: JobBase) -> "Problem":
+        """Why nothing came of a job."""
+        error = job.error
+        if error is None:
+            return cls(title="No result", detail=f"The job has ended as {job.state}.")
+        return cls(
+            title=error.title, detail=error.detail, type=error.type, instance=error.instance, errors=error.errors
+        )
+
     def __str__(self) -> str:
-        said = self.detail or self.title
-        return "\n".join([said, *(f"  {place}" for place in self.errors if place.detail not in said)])
+        return listed(self.detail or self.title, self.errors)
 
 
 class ClientError(Exception):

@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from msgspec.json import Decoder
-
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.answers.evaluations import Evaluation
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import reference, version_path
+from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.records import Converter
 
-_ONE: Decoder[Evaluation] = Decoder(Evaluation)
+_ONE: Converter[Evaluation] = Converter(Evaluation)
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Evaluations(VersionJobRoom[Evaluation]):
     """How good versions are on datasets."""
 
     path: str = "/v1/evaluations"
-    one: Decoder[Evaluation] = _ONE
+    one: Converter[Evaluation] = _ONE
     many: type[Page[Evaluation]] = Page[Evaluation]
 
     def submit(

@@ -1,12 +1,14 @@
 """Versions as files, as their reader meets them."""
 
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-import msgspec
-
 from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.client.json import read
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.records import Converter
 
 ExportFormat: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
@@ -14,12 +16,17 @@ MAX_BYTES = 2**26
 """Of the text in an archive."""
 
 
-class _Source(msgspec.Struct):
+@dataclass(frozen=True)
+class _Source:
     model: str
 
 
-class _Document(msgspec.Struct):
+@dataclass(frozen=True)
+class _Document:
     source: _Source
+
+
+_DOCUMENT: Converter[_Document] = Converter(_Document)
 
 
 def exported_name(file: Path) -> str:
@@ -30,7 +37,7 @@ def exported_name(file: Path) -> str:
                 text = member.read(MAX_BYTES)
         else:
             text = file.read_bytes()
-        return msgspec.json.decode(text, type=_Document).source.model
-    except (zipfile.BadZipFile, KeyError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        return read(text, _DOCUMENT).source.model
+    except (zipfile.BadZipFile, KeyError, ValueError, InvalidRequestError) as error:
         detail = f"{file.name} is no exported version: .json and .npz of `relevance export` can be imported ({error})"
         raise ClientError(Problem(title="No exported version", detail=detail)) from error

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from relevance_bayes.client.http import Http
+from relevance_bayes.client.json import dumps
 from relevance_bayes.client.paths import version_path
 from relevance_bayes.types.formats import by_name, media_type_of
 from relevance_bayes.types.values import Label
@@ -47,8 +46,8 @@ class Files:
             "outputs": None if outputs is None else [*outputs],
             "on_error": on_error,
             "explain": explain,
-            "class_priors": None if priors is None else msgspec.json.encode(priors).decode(),
-            "costs": None if costs is None else msgspec.json.encode(costs).decode(),
+            "class_priors": None if priors is None else dumps(priors),
+            "costs": None if costs is None else dumps(costs),
             "reject_cost": reject_cost,
             "components": components,
             "csv_escape_formulas": "true" if csv_escape_formulas else None,

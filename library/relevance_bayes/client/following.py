@@ -3,12 +3,15 @@
 import time
 from collections.abc import Callable, Iterator
 
-import msgspec
-
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.client.event_stream import Message, messages
 from relevance_bayes.client.http import Http
+from relevance_bayes.client.json import read
+from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.jobs import Event
+from relevance_bayes.types.records import Converter
+
+_EVENT: Converter[Event] = Converter(Event)
 
 PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Seconds before each new try while nothing comes: half a minute, in which a service starts again."""
@@ -60,8 +63,8 @@ _ENDED = Problem(
 
 def _event(message: Message) -> Event:
     try:
-        return msgspec.json.decode(message.data, type=Event)
-    except msgspec.DecodeError as broken:
+        return read(message.data, _EVENT)
+    except (ValueError, InvalidRequestError) as broken:
         detail = f"The stream told something else than an event: {broken}. Is it a Relevance service?"
         raise ClientError(Problem(title="Not understood", detail=detail)) from broken
 

@@ -9,10 +9,12 @@ from typing import TypeAlias, TypeVar
 from uuid import uuid4
 
 import httpx
-import msgspec
 
 from relevance_bayes.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
+from relevance_bayes.client.json import dumps, read
+from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.records import Converter
 
 T = TypeVar("T")
 
@@ -26,8 +28,10 @@ PAUSES = (0.5, 1.0, 2.0, 4.0)
 
 CONNECT_SECONDS = 5.0
 
-Form: TypeAlias = type[T] | msgspec.json.Decoder[T]
-"""What an answer is read as: a class, or a decoder of a union of several."""
+Form: TypeAlias = type[T] | Converter[T]
+"""What an answer is read as: a class, or the converter of a union of several."""
+
+_PROBLEM: Converter[Problem] = Converter(Problem)
 
 Query = Mapping[str, str | int | float | list[str] | None]
 """Parameters of a URL; None is "not said"."""
@@ -204,24 +208,22 @@ def _named(key: str | None) -> dict[str, str]:
 
 def _encoded(body: object) -> bytes:
     try:
-        return msgspec.json.encode(body)
-    except (TypeError, ValueError) as broken:
+        return dumps(body).encode()
+    except (TypeError, ValueError, RecursionError) as broken:
         raise ClientError(Problem(title="Not JSON", detail=f"This can't be said in JSON: {broken}")) from broken
 
 
 def _decoded(response: httpx.Response, answer: Form[T]) -> T:
     try:
-        if isinstance(answer, msgspec.json.Decoder):
-            return answer.decode(response.content)
-        return msgspec.json.decode(response.content, type=answer)
-    except (msgspec.DecodeError, UnicodeDecodeError) as broken:
+        return read(response.content, answer if isinstance(answer, Converter) else Converter(answer))
+    except (ValueError, InvalidRequestError) as broken:
         detail = f"{response.request.url} answered something else than expected: {broken}. Is it a Relevance service?"
         raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken
 
 
 def _problem(response: httpx.Response) -> Problem:
     try:
-        return msgspec.json.decode(response.content, type=Problem)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return read(response.content, _PROBLEM)
+    except (ValueError, InvalidRequestError):
         detail = f"{response.request.url} answered {response.status_code} {response.reason_phrase}".rstrip()
         return Problem(title=response.reason_phrase, detail=detail, status=response.status_code)

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from msgspec.json import Decoder
-
-from relevance_bayes.client.answers.jobs import JobBase
 from relevance_bayes.client.following import follow
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.paths import part
-from relevance_bayes.types.jobs import Event
+from relevance_bayes.types.jobs import Event, JobBase
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.records import Converter
 
 J = TypeVar("J", bound=JobBase)
 
@@ -25,7 +23,7 @@ class JobRoom(Generic[J]):
 
     http: Http
     path: str
-    one: Decoder[J]
+    one: Converter[J]
     many: type[Page[J]]
 
     def get(self, job_id: str, *, wait: float = 0) -> J:

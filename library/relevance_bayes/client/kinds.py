@@ -2,16 +2,15 @@
 
 from typing import TypeVar
 
-from msgspec.json import Decoder
-
 from relevance_bayes.client.answers import ImportedVersion, Job, TrainingJob, Version, VersionBase
 from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.types.records import Converter
 
 A = TypeVar("A", Job, VersionBase)
 
-ANY_JOB: Decoder[Job] = Decoder(TrainingJob)
-ANY_VERSION: Decoder[VersionBase] = Decoder(Version)
-IMPORTED_VERSION: Decoder[ImportedVersion] = Decoder(ImportedVersion)
+ANY_JOB: Converter[Job] = Converter(TrainingJob)
+ANY_VERSION: Converter[VersionBase] = Converter(Version)
+IMPORTED_VERSION: Converter[ImportedVersion] = Converter(ImportedVersion)
 
 
 def of_kind(kind: type[A], answer: A) -> A:

@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
-from msgspec.json import Decoder
-
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.answers.promotions import Promotion
 from relevance_bayes.client.job_room import VersionJobRoom
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.promotions import Promotion
+from relevance_bayes.types.records import Converter
 
-_ONE: Decoder[Promotion] = Decoder(Promotion)
+_ONE: Converter[Promotion] = Converter(Promotion)
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,7 @@ class Promotions(VersionJobRoom[Promotion]):
     """Whether versions are better than those to which aliases point."""
 
     path: str = "/v1/promotions"
-    one: Decoder[Promotion] = _ONE
+    one: Converter[Promotion] = _ONE
     many: type[Page[Promotion]] = Page[Promotion]
 
     def submit(

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar, overload
 
-from msgspec.json import Decoder
-
 from relevance_bayes.client.answers import Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.job_room import LONGEST_WAIT, JobRoom
 from relevance_bayes.client.kinds import ANY_JOB, of_kind
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.records import Converter
 
 K = TypeVar("K", bound=Job)
 
@@ -23,7 +22,7 @@ class Trainings(JobRoom[Job]):
     """
 
     path: str = "/v1/training-jobs"
-    one: Decoder[Job] = ANY_JOB
+    one: Converter[Job] = ANY_JOB
     many: type[Page[TrainingJob]] = Page[TrainingJob]
 
     @overload

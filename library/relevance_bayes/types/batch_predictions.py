@@ -1,8 +1,14 @@
 """A version's predictions for a dataset, as a file."""
 
 from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias, get_args
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.formats import FILE_FORMATS
+from relevance_bayes.types.jobs import JobBase
+from relevance_bayes.types.json_schema import Stated, wire
+
+AnyTask: TypeAlias = Literal["regression", "classification", "approximation", "image", "components"]
+OnError: TypeAlias = Literal["per_row", "fail"]
 
 
 @dataclass(frozen=True)
@@ -16,3 +22,18 @@ class BatchPredicted:
     """Those that say in `error` why they have no prediction."""
     size: int
     """Of the file, in bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchPrediction(JobBase):
+    """A version's predictions for a dataset."""
+
+    task: Annotated[str, Stated(enum=get_args(AnyTask))]
+    """Of the version."""
+    target: str | None
+    format: Annotated[str, Stated(enum=[one.name for one in FILE_FORMATS if one.for_batches])]
+    columns: tuple[str, ...]
+    """Of the file, in their order."""
+    on_error: OnError
+    result: BatchPredicted | None
+    """Null until the file is there."""

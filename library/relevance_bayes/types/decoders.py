@@ -11,13 +11,14 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from threading import RLock
 from types import NoneType
-from typing import Annotated, Literal, Protocol, get_args, get_origin, get_type_hints, runtime_checkable
+from typing import Annotated, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, runtime_checkable
 
 from relevance_bayes.types.annotations import Bounds, OneBy, OneOf, is_union, members_of_union, tags_of
 from relevance_bayes.types.refusals import MAX_FAULTS, Refusal, Refused, refused, shown
 from relevance_bayes.types.scalars import PLAIN, SCALARS, Decoder, bounded, enumeration, one_of_values
 
 UNBOUNDED = Bounds()
+NONE: frozenset[type] = frozenset()
 TAGS = ("type", "kind", "task")
 """Members that tell the records of a union apart where no annotation names one."""
 
@@ -51,7 +52,7 @@ def decoder_of(annotation: object, bounds: Bounds = UNBOUNDED) -> Decoder:
         return bounded(SCALARS[annotation], bounds)
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return enumeration(annotation)
-    if isinstance(annotation, type) and is_dataclass(annotation):
+    if is_record(annotation):
         return record_decoder(annotation)
     raise TypeError(f"expected the type of a member of records, got {annotation!r}")
 
@@ -100,9 +101,12 @@ def _alternatives(members: Sequence[object], bounds: Bounds) -> Decoder:
 
 
 def _tagged(records: Sequence[type], tag: str) -> Decoder:
-    if not all(tags_of(record, tag) for record in records):
+    """By the member `tag`; one record may have any text there, and then stands for all tags that no other has."""
+    open_ones = [record for record in records if not tags_of(record, tag)]
+    if len(open_ones) > 1 or any(not is_dataclass(one) or _hints(one).get(tag) is not str for one in open_ones):
         raise TypeError(f"expected records with a literal member {tag!r}, got {records!r}")
     choices = {value: decoder_of(record) for record in records for value in tags_of(record, tag)}
+    of_others = decoder_of(open_ones[0]) if open_ones else None
 
     def decode(value: object) -> object:
         members = _object(value)
@@ -111,19 +115,26 @@ def _tagged(records: Sequence[type], tag: str) -> Decoder:
         chosen = members[tag]
         if isinstance(chosen, str) and chosen in choices:
             return choices[chosen](value)
+        if of_others is not None and isinstance(chosen, str):
+            return of_others(value)
         known = ", ".join(repr(one) for one in choices)
         raise Refused(Refusal((tag,), f"{shown(chosen)} is none of {known}."))
 
     return decode
 
 
-_DECODERS: dict[type, Decoder] = {}
-_BEGUN: set[type] = set()
+_DECODERS: dict[object, Decoder] = {}
+_BEGUN: set[object] = set()
 _MAKING = RLock()
 
 
-def record_decoder(record: type) -> Decoder:
-    """The function that reads objects as this dataclass, made once."""
+def is_record(annotation: object) -> bool:
+    """Whether it is a dataclass, or a generic one of some types, as `Page[Dataset]`."""
+    return is_dataclass(get_origin(annotation) or annotation)
+
+
+def record_decoder(record: object) -> Decoder:
+    """The function that reads objects as this dataclass, made once; `record` may be a generic one of some types."""
     if record in _DECODERS:
         return _DECODERS[record]
     with _MAKING:
@@ -131,14 +142,47 @@ def record_decoder(record: type) -> Decoder:
             return lambda value: record_decoder(record)(value)
         _BEGUN.add(record)
         try:
-            _DECODERS[record] = _record_decoder(record)
+            _DECODERS[record] = _record_decoder(_class_of(record), _hints(record))
         finally:
             _BEGUN.discard(record)
         return _DECODERS[record]
 
 
-def _record_decoder(record: type) -> Decoder:
-    hints = get_type_hints(record, include_extras=True)
+@runtime_checkable
+class _Generic(Protocol):
+    """An annotation with type variables in it."""
+
+    @property
+    def __parameters__(self) -> tuple[object, ...]: ...
+    def __getitem__(self, types: tuple[object, ...], /) -> object: ...
+
+
+def _class_of(record: object) -> type:
+    found = get_origin(record) or record
+    assert isinstance(found, type)
+    return found
+
+
+def _hints(record: object) -> Mapping[str, object]:
+    """The types of members, those of the annotation in place of type variables."""
+    of_class = _class_of(record)
+    hints = get_type_hints(of_class, include_extras=True)
+    arguments = get_args(record)
+    if not arguments:
+        return hints
+    types = dict(zip(getattr(of_class, "__parameters__", ()), arguments, strict=True))
+    return {name: _substituted(hint, types) for name, hint in hints.items()}
+
+
+def _substituted(hint: object, types: Mapping[object, object]) -> object:
+    if isinstance(hint, TypeVar):
+        return types[hint]
+    if isinstance(hint, type) or not isinstance(hint, _Generic) or not hint.__parameters__:
+        return hint
+    return hint[tuple(types[one] for one in hint.__parameters__)]
+
+
+def _record_decoder(record: type, hints: Mapping[str, object]) -> Decoder:
     members = [_member(hints[one.name], one) for one in fields_of(record)]
     names = frozenset(one.name for one in members)
     plain = [(one.name, one.exact, one.decode, one.default) for one in members]  # which unpack faster
@@ -153,7 +197,7 @@ def _record_decoder(record: type) -> Decoder:
                 inner = given[name]
                 n_given += 1
                 try:
-                    found[name] = inner if type(inner) is exact else decode_member(inner)
+                    found[name] = inner if type(inner) in exact else decode_member(inner)
                 except Refused as error:
                     refusals += error.below(name)
             elif default is None:
@@ -188,8 +232,8 @@ def _called(record: type, members: dict[str, object]) -> object:
 @dataclass(frozen=True)
 class _Member:
     name: str
-    exact: type | None
-    """The type of which values are as they should be, for speed."""
+    exact: frozenset[type]
+    """The types of which values are as they should be, for speed."""
     decode: Decoder
     default: Callable[[], object] | None
 
@@ -213,13 +257,17 @@ def _default_of(member: Field[object]) -> Callable[[], object] | None:
     return None if value is MISSING else lambda: value
 
 
-def _exact(annotation: object, bounds: Bounds) -> type | None:
-    """The type of which all values are what the annotation says; None for none."""
-    if get_origin(annotation) is Annotated:
-        return next((note.exact for note in get_args(annotation)[1:] if isinstance(note, Decodes)), None)
+def _exact(annotation: object, bounds: Bounds) -> frozenset[type]:
+    """The types of which all values are what the annotation says."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return frozenset(note.exact for note in arguments[1:] if isinstance(note, Decodes))
     if is_union(annotation):
-        return NoneType if NoneType in get_args(annotation) else None
-    return annotation if isinstance(annotation, type) and annotation in PLAIN and bounds == UNBOUNDED else None
+        return frozenset[type]().union(*(_exact(one, bounds) for one in arguments))
+    if origin is dict and arguments == (str, object):
+        return frozenset({dict})
+    is_plain = isinstance(annotation, type) and annotation in PLAIN and bounds == UNBOUNDED
+    return frozenset({annotation}) if isinstance(annotation, type) and (is_plain or annotation is NoneType) else NONE
 
 
 def _or_none(decode: Decoder) -> Decoder:
@@ -233,6 +281,8 @@ def _sequence(one: Decoder, kind: type, arguments: Sequence[object], bounds: Bou
     def decode(value: object) -> object:
         if not isinstance(value, list):
             raise refused("a valid array", value, other_kind=True)
+        if not value:
+            return kind()
         found: list[object] = []
         try:
             for inner in value:

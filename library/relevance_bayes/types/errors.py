@@ -3,21 +3,39 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from relevance_bayes.types.json_schema import wire
+
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong in what was sent: what, and where.
+    """One thing wrong, and where: a JSON pointer, parameter, header, row (from 0) and column, or line (from 1)."""
 
-    The place is a JSON pointer, a URL's parameter, a header, a row from 0 and a column, or a line of a file from 1.
-    """
+    __pydantic_config__ = wire(is_sparse=True)
 
     detail: str
     pointer: str | None = None
+    parameter: str | None = None
+    header: str | None = None
     row: int | None = None
     column: str | None = None
     line: int | None = None
-    parameter: str | None = None
-    header: str | None = None
+
+    def __str__(self) -> str:
+        named = (
+            ("", self.pointer),
+            ("?", self.parameter),
+            ("header ", self.header),
+            ("line ", self.line),
+            ("row ", self.row),
+            ("column ", self.column),
+        )
+        where = ", ".join(f"{name}{value}" for name, value in named if value not in (None, ""))
+        return f"{where}: {self.detail}" if where else self.detail
+
+
+def listed(detail: str, faults: Sequence[Fault]) -> str:
+    """What is wrong, with a line for each fault that it does not say itself."""
+    return "\n".join([detail, *(f"  {fault}" for fault in faults if fault.detail not in detail)])
 
 
 def sentence(text: str) -> str:

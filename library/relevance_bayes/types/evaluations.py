@@ -1,8 +1,10 @@
 """How good predictions are, in figures and as what pictures are drawn of."""
 
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
+from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.jobs import JobBase
 from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.values import Label
 
@@ -165,3 +167,24 @@ class EvaluationResult(Generic[M_co, P_co]):
     metrics: M_co
     diagnostics: P_co | None
     """Null in lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumbersEvaluation(JobBase):
+    """How good a version's predictions of numbers are."""
+
+    task: Literal["regression"]
+    target: str
+    result: EvaluationResult[NumberMetrics, NumberDiagnostics] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassesEvaluation(JobBase):
+    """How good a version's predictions of classes are."""
+
+    task: Literal["classification"]
+    target: str
+    result: EvaluationResult[ClassMetrics, ClassDiagnostics] | None
+
+
+Evaluation: TypeAlias = Annotated[NumbersEvaluation | ClassesEvaluation, OneOf("task")]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.errors import Fault, listed
+from relevance_bayes.types.json_schema import Id, wire
 
 JobKind = Literal["training", "evaluation", "prediction", "promotion"]
 
@@ -126,3 +127,55 @@ class VersionName:
 
     model: str
     version: int
+
+
+@dataclass(frozen=True)
+class JobProblem:
+    """Why a job failed, and what to do."""
+
+    __pydantic_config__ = wire()
+
+    type: str
+    title: str
+    detail: str
+    instance: str
+    """The job."""
+    errors: tuple[Fault, ...]
+
+    def __str__(self) -> str:
+        return listed(self.detail, self.errors)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobBase:
+    """What every job has: how far it is."""
+
+    __pydantic_config__ = wire()
+
+    id: Id
+    state: JobState
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    cancel_requested_at: datetime | None
+    attempt: int
+    resumed_from: Resumption | None = None
+    """What this start went on from; null where it began anew."""
+    progress: Progress | None
+    version: VersionName | None
+    """What was learned, once a training succeeded; of other jobs the version that they are about."""
+    error: JobProblem | None
+    """Why it failed, and what to do."""
+    transitions: tuple[Transition, ...]
+    dataset_id: Id
+    model: str
+    """The name under which the version is, or will be."""
+    priority: int = 0
+    """Of an owner's queued jobs, those of greater priority begin sooner."""
+    retry_of: Id | None = None
+    """The job whose request this one does again."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in FINISHED

@@ -27,11 +27,11 @@ Id: TypeAlias = Annotated[str, Stated(format="uuid")]
 """An identifier that the service gave."""
 
 
-def wire(*, example: Mapping[str, object] | None = None) -> Mapping[str, object]:
+def wire(*, example: Mapping[str, object] | None = None, is_sparse: bool = False) -> Mapping[str, object]:
     """The `__pydantic_config__` of a record that is answered, and of those that extend it.
 
     Docstrings of attributes, its own and inherited, become descriptions. Members with a default are there in each
-    answer, and so are said to be required.
+    answer, and so are said to be required, but of a record that `is_sparse`, which may leave them out.
     """
 
     def complete(schema: Schema, record: type) -> None:
@@ -42,7 +42,7 @@ def wire(*, example: Mapping[str, object] | None = None) -> Mapping[str, object]
         if example is not None:
             schema["example"] = example
 
-    return {"json_schema_extra": complete, "json_schema_serialization_defaults_required": True}
+    return {"json_schema_extra": complete, "json_schema_serialization_defaults_required": not is_sparse}
 
 
 def _descriptions(record: type) -> Iterator[tuple[str, str]]:

@@ -1,13 +1,25 @@
 """Whether a version took an alias from the one to which it pointed."""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
-from relevance_bayes.types.evaluations import EvaluationResult, Metric
+from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.evaluations import (
+    ClassDiagnostics,
+    ClassMetrics,
+    EvaluationResult,
+    Metric,
+    NumberDiagnostics,
+    NumberMetrics,
+)
+from relevance_bayes.types.jobs import JobBase
 from relevance_bayes.types.json_schema import wire
 
 M_co = TypeVar("M_co", covariant=True)
 P_co = TypeVar("P_co", covariant=True)
+
+Criterion: TypeAlias = Literal["interval", "estimate"]
+"""What must be above the margin: the lower end of the interval, or the estimate."""
 
 
 @dataclass(frozen=True)
@@ -53,3 +65,39 @@ class PromotionResult(Generic[M_co, P_co]):
     """
     challenger: EvaluationResult[M_co, P_co]
     champion: EvaluationResult[M_co, P_co] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromotionBase(JobBase):
+    """Whether a version, the challenger, takes an alias from its holder."""
+
+    target: str
+    alias: str
+    champion: int | None
+    """The version with which it is compared; null where there is no such alias."""
+    metric: Metric
+    margin: float
+    criterion: Criterion
+    seed: int
+    """Has no effect."""
+    groups: str | None = None
+    """The column whose values say which rows belong together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumbersPromotion(PromotionBase):
+    """Of versions that predict numbers."""
+
+    task: Literal["regression"]
+    result: PromotionResult[NumberMetrics, NumberDiagnostics] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassesPromotion(PromotionBase):
+    """Of versions that predict classes."""
+
+    task: Literal["classification"]
+    result: PromotionResult[ClassMetrics, ClassDiagnostics] | None
+
+
+Promotion: TypeAlias = Annotated[NumbersPromotion | ClassesPromotion, OneOf("task")]

@@ -44,16 +44,23 @@ class Converter(Generic[T]):
         return True
 
 
+_SPARSE: set[type] = set()
+"""Classes whose members are not written where they are None."""
+
+
 def encode(value: object) -> object:
     """A record as plain JSON, under the names of its members; arrays and whatever else it can't know stay as they are.
 
-    Members with the metadata `exclude` are left out.
+    Members with the metadata `exclude` are left out, and those that are None of a class with `__omits_none__`.
     """
     kind: type = type(value)
     if kind in PLAIN:
         return value
     if (names := _written(kind)) is not None:
-        return {name: encode(getattr(value, name)) for name in names}
+        members = {name: encode(getattr(value, name)) for name in names}
+        if kind in _SPARSE:
+            return {name: one for name, one in members.items() if one is not None}
+        return members
     match value:
         case dict():
             return {name: encode(inner) for name, inner in value.items()}
@@ -74,4 +81,6 @@ def _written(kind: type) -> tuple[str, ...] | None:
     """The members of a dataclass that are written; None of another type."""
     if not is_dataclass(kind):
         return None
+    if getattr(kind, "__omits_none__", False):
+        _SPARSE.add(kind)
     return tuple(member.name for member in fields_of(kind) if not member.metadata.get("exclude"))

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.scoring import Proof, verdict
+from app.domain.scoring import verdict
 from benchmarks.promotion import DESIGNS, DIFFERENCES, Design, false_promotions
-from relevance_bayes.types.promotions import Improvement
+from relevance_bayes.types.promotions import Criterion, Improvement
 
 FOUND = Improvement("nll", 100, 0, champion=1.5, challenger=1.25, estimate=0.25, lower=0.1, upper=0.4)
 
@@ -21,7 +21,7 @@ FOUND = Improvement("nll", 100, 0, champion=1.5, challenger=1.25, estimate=0.25,
         (0.25, "estimate", False),
     ],
 )
-def test_what_is_proved_has_to_be_above_the_margin(margin: float, by: Proof, moves: bool) -> None:
+def test_what_is_proved_has_to_be_above_the_margin(margin: float, by: Criterion, moves: bool) -> None:
     moved, reason = verdict(FOUND, margin=margin, by=by, lost_rows=0)
     assert moved == moves
     assert reason.startswith("nll 1.5 -> 1.25, improvement 0.25 (95 %: 0.1 to 0.4): ")
@@ -53,7 +53,7 @@ def test_a_challenger_that_answers_fewer_rows_is_not_better() -> None:
     ],
 )
 def test_too_few_rows_or_groups_move_nothing(
-    by: Proof, rows: int, groups: int | None, effective: float | None, says: str
+    by: Criterion, rows: int, groups: int | None, effective: float | None, says: str
 ) -> None:
     found = replace(FOUND, rows=rows, groups=groups, effective_groups=effective)
     moved, reason = verdict(found, margin=0.0, by=by, lost_rows=0)

@@ -342,10 +342,10 @@ def test_classes_are_decided_between_by_priors_and_costs(asked: Run, frosts: Pat
     ("rule", "said"),
     [
         (("--class-priors", '{"maybe": 1}'), "--class-priors: there is no class maybe; the classes are false, true."),
-        (("--class-priors", '{"true": "much"}'), "--class-priors: Expected `float`, got `str`"),
+        (("--class-priors", '{"true": "much"}'), "--class-priors: At /true: Should be a valid number, got"),
         (("--class-priors", '{"true": 0.5}'), "Each class needs a prior; there is none for false."),
         (("--class-priors", "absent.json"), "--class-priors: neither JSON nor a file: No such file"),
-        (("--costs", "[[0, 1]"), "--costs: Input data was truncated"),
+        (("--costs", "[[0, 1]"), "--costs: Expecting ',' delimiter"),
         (("--costs", "[[0, 1]]"), "Needs 2 rows, one for each true class in the order of `classes`, got 1."),
     ],
     ids=["unknown class", "no number", "missing class", "no file", "broken", "not square"],

@@ -2,7 +2,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from msgspec.structs import replace as changed
 
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client.answers import Alternative, Choice, Member, RegressionVersion
@@ -86,7 +85,7 @@ def test_a_spread_is_told_with_what_it_is_of(
     likelihood: Choice, noise: str | None, process: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = replace(VERSION.hyperparameters, noise_sd=0.5 if noise else None)
-    told = facts(changed(VERSION, likelihood=likelihood, hyperparameters=found), capsys)
+    told = facts(replace(VERSION, likelihood=likelihood, hyperparameters=found), capsys)
     assert (told.get("noise sd"), told["signal sd"]) == (noise, process)
     assert told["likelihood"] == str(likelihood["type"]).replace("_", " ")
     assert "outliers" not in told
@@ -99,7 +98,7 @@ def test_a_spread_is_told_with_what_it_is_of(
 def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
     count: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    version = changed(
+    version = replace(
         VERSION,
         likelihood={"type": "student_t", "degrees_of_freedom": "learned"},
         hyperparameters=replace(VERSION.hyperparameters, degrees_of_freedom=2.5),
@@ -112,7 +111,7 @@ def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
 
 def test_warnings_are_told_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
     detail = "`z` lies far outside its other values (-3 to 3): row 17 is left out."
-    assert facts(changed(VERSION, warnings=(TrainingWarning("outlying_input", detail),)), capsys)["warning"] == detail
+    assert facts(replace(VERSION, warnings=(TrainingWarning("outlying_input", detail),)), capsys)["warning"] == detail
     assert "warning" not in facts(VERSION, capsys)
 
 
@@ -125,7 +124,7 @@ def alternative(
 
 def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
     others = alternative("independent", "gaussian", -141.5), alternative("gaussian_process", "log_gaussian", -98.0)
-    told = facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
+    told = facts(replace(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
     assert told["compared models"] == (
         "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more"
     )
@@ -133,7 +132,7 @@ def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.Capt
         alternative("gaussian_process", "log_gaussian", -200.25, functions=None),
         alternative("gaussian_process", "student_t", None, kind="fold_log_density"),
     )
-    assert facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)["compared models"] == (
+    assert facts(replace(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)["compared models"] == (
         "gaussian process with log gaussian noise 100 nats less, given up on the way; "
         "gaussian process with student t noise could not be fitted"
     )
@@ -141,9 +140,9 @@ def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.Capt
 
 def test_evidence_is_told_with_its_kind_and_what_stands_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert facts(VERSION, capsys)["log evidence"] == "-1.00 nats"
-    bound = facts(changed(VERSION, evidence=Evidence(-2.0, "lower_bound", -0.5, 3.0)), capsys)
+    bound = facts(replace(VERSION, evidence=Evidence(-2.0, "lower_bound", -0.5, 3.0)), capsys)
     assert bound["log evidence"] == "-2.00 nats or more (a lower bound), log hyperprior -0.50, price 3.00"
-    assert "log evidence" not in facts(changed(VERSION, evidence=None), capsys)
+    assert "log evidence" not in facts(replace(VERSION, evidence=None), capsys)
 
 
 def test_there_is_nothing_to_tell_where_nothing_was_compared(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +162,7 @@ def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFi
         Alternative(one, process, {"type": "bernoulli"}, None, "fold_log_density", None, "beyond the effort"),
     )
     score = Score(-0.125, 0.01, 100, 5, None)
-    told = facts(changed(VERSION, score=score, alternatives=others), capsys)["compared models"]
+    told = facts(replace(VERSION, score=score, alternatives=others), capsys)["compared models"]
     assert told == (
         "gaussian process with bernoulli noise, city block 0.125 nats a row less; "
         "gaussian process with bernoulli noise, gaussian of one width beyond the effort"
@@ -172,24 +171,24 @@ def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFi
 
 def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
     measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
-    told = facts(changed(VERSION, metrics=measured), capsys)
+    told = facts(replace(VERSION, metrics=measured), capsys)
     assert told["on the holdout"] == "rmse 1.25"
     assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375 (a diagnostic)"
     assert told["moon"] == "mae 2"
     on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
-    assert facts(changed(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
+    assert facts(replace(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
 
 
 def test_a_score_is_told_with_its_error_and_the_lack_of_one_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
     scored = Score(-2.5, 0.125, 1200, 5, None)
-    told = facts(changed(VERSION, score=scored, score_loss=0.0125, unreduced_functions=4800), capsys)
+    told = facts(replace(VERSION, score=scored, score_loss=0.0125, unreduced_functions=4800), capsys)
     assert told["score"] == "-2.5 +- 0.125 nats a row, on 1,200 rows left out, in 5 folds"
     assert told["score loss"] == f"0.013 nats a row, by few functions: {VERSION.functions} of 4,800"
     partly = replace(scored, folds=1, standard_error=None, reason="1 of 5 folds.")
-    told = facts(changed(VERSION, score=partly), capsys)
+    told = facts(replace(VERSION, score=partly), capsys)
     assert told["score"] == "-2.5 nats a row, on 1,200 rows left out, in 1 fold; 1 of 5 folds."
     none = Score(None, None, 0, 0, "Nothing was measured.")
-    assert facts(changed(VERSION, score=none), capsys)["score"] == "none: Nothing was measured."
+    assert facts(replace(VERSION, score=none), capsys)["score"] == "none: Nothing was measured."
     assert "score" not in facts(VERSION, capsys)
 
 
@@ -211,14 +210,14 @@ def test_widths_are_told_of_the_inputs_that_the_kernels_see(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = replace(VERSION.hyperparameters, widths=tuple(InputWidth(name, width) for name, width in widths))
-    assert facts(changed(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == said
+    assert facts(replace(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == said
     assert "width" not in facts(VERSION, capsys)
 
 
 def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pytest.CaptureFixture[str]) -> None:
     assert "additive terms" not in facts(VERSION, capsys)
     apart = replace(VERSION.hyperparameters, terms=(InputTerm("age", 0.427), InputTerm("dose", 0.05)))
-    assert facts(changed(VERSION, hyperparameters=apart), capsys)["additive terms"] == "age (43%), dose (5%)"
+    assert facts(replace(VERSION, hyperparameters=apart), capsys)["additive terms"] == "age (43%), dose (5%)"
 
 
 def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,20 +229,20 @@ def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureF
         Member(kernel, 0.25, 7, process, evidence, evidence, None),
         Member(kernel, 0.75, 7, found, evidence, None, None),
     )
-    told = facts(changed(VERSION, members=members), capsys)
+    told = facts(replace(VERSION, members=members), capsys)
     assert told["member 1"] == (
         "weight 0.25, matern 3 2, warped inputs, 7 functions, noise sd 0.4, width a 0.5 (as standardised), "
         "log evidence -2.00 nats"
     )
     of_class = Member(kernel, None, 3, found, evidence, None, None, "gas")
     without = Member(None, None, 1, NOTHING_FOUND, evidence, None, None, False)
-    told = facts(changed(VERSION, members=(of_class, without)), capsys)
+    told = facts(replace(VERSION, members=(of_class, without)), capsys)
     assert told["member 1"] == "gas, matern 3 2, 3 functions, width a 0.5 (as standardised), log evidence -2.00 nats"
     assert told["member 2"] == "false, 1 function, log evidence -2.00 nats"
-    assert "member 1" not in facts(changed(VERSION, members=(of_class,)), capsys)
+    assert "member 1" not in facts(replace(VERSION, members=(of_class,)), capsys)
 
 
 def test_a_temperature_is_told_where_it_is_not_one(capsys: pytest.CaptureFixture[str]) -> None:
     for temperature, said in ((None, None), (1.0, None), (1.25, "1.25")):
         found = replace(VERSION.hyperparameters, temperature=temperature)
-        assert facts(changed(VERSION, hyperparameters=found), capsys).get("temperature") == said
+        assert facts(replace(VERSION, hyperparameters=found), capsys).get("temperature") == said

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from threading import Barrier
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 from uuid import UUID
 
 import pytest
@@ -292,3 +292,66 @@ def test_many_threads_that_read_a_class_for_the_first_time_all_read_it() -> None
     with ThreadPoolExecutor(8) as threads:
         futures = [threads.submit(read) for _ in range(8)]
         assert {one.result() for one in futures} == {Chain(Chain())}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A shape of a type that is not known here."""
+
+    type: str
+
+
+def test_a_record_of_any_tag_stands_for_those_that_are_not_known() -> None:
+    converter: Converter[Circle | Polygon | Figure] = Converter(Annotated[Circle | Polygon | Figure, OneOf("type")])
+    assert converter.decode({"type": "circle", "radius": 2}) == Circle(2.0)
+    assert converter.decode({"type": "spiral", "turns": 3}) == Figure("spiral")
+    with pytest.raises(InvalidRequestError, match="At /type: 3 is none of"):
+        converter.decode({"type": 3})
+    with pytest.raises(TypeError, match="a literal member 'type'"):
+        decoder_of(Annotated[Circle | Figure | Pair, OneOf("type")])
+
+
+T = TypeVar("T")
+M = TypeVar("M")
+
+
+@dataclass(frozen=True)
+class Box(Generic[T]):
+    """A generic record."""
+
+    inside: T
+    others: tuple[T, ...] = ()
+
+
+@dataclass(frozen=True)
+class Crate(Generic[T, M]):
+    """One that has another of its types, in another order."""
+
+    box: Box[M] | None
+    boxes: tuple[Box[T], ...]
+
+
+def test_a_generic_record_is_read_as_what_it_is_of() -> None:
+    converter: Converter[Crate[Shape, int]] = Converter(Crate[Shape, int])
+    circle = {"type": "circle", "radius": 1.0}
+    value = {"box": {"inside": 1, "others": [2, 3]}, "boxes": [{"inside": circle}]}
+    assert converter.decode(value) == Crate(Box(1, (2, 3)), (Box(Circle(1.0)),))
+    with pytest.raises(InvalidRequestError, match="At /boxes/0/inside/radius"):
+        converter.decode({"box": None, "boxes": [{"inside": {**circle, "radius": "one"}}]})
+    with pytest.raises(InvalidRequestError, match="At /box/inside: Should be a valid integer"):
+        converter.decode({"box": {"inside": "one"}, "boxes": []})
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """Members that are None are not written."""
+
+    __omits_none__ = True
+
+    first: int | None = None
+    second: float | None = None
+
+
+def test_members_that_are_none_are_left_out_where_the_class_says_so() -> None:
+    assert encode((Sparse(1), Sparse(second=0.0))) == [{"first": 1}, {"second": 0.0}]
+    assert Converter[Sparse](Sparse).decode({"first": None, "second": 2}) == Sparse(None, 2.0)

@@ -10,13 +10,14 @@ from app.domain.aliases import MAX_ALIASES
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
-from app.domain.scoring import JudgedNumbers, Promotion, Proof
+from app.domain.scoring import JudgedNumbers, Promotion
 from app.services.prediction import PredictRequest, ServedVersion, judge, predict
 from app.tasks.prediction import JudgedBlock
 from app.tasks.supervised.predictions import RegressionPrediction
 from app.worker.attempts import Attempt
 from app.worker.scoring import promote as under_test
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
+from relevance_bayes.types.promotions import Criterion
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
 from tests.services.test_predictions import served
@@ -190,7 +191,7 @@ def test_a_model_with_all_the_aliases_it_may_have_gets_no_more(bench: Bench) -> 
 
 def test_one_row_moves_nothing_whatever_has_to_be_above_the_margin(duel: Bench) -> None:
     one = {name: taken(column, slice(0, 1)) for name, column in high().items()}
-    for by in get_args(Proof):
+    for by in get_args(Criterion):
         job_id = duel.queued(replace(request_on(duel, one), criterion=by))
         assert duel.run(job_id)
         job = duel.look(job_id)

@@ -16,6 +16,7 @@ from dbos import DBOSClient
 from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
+from app.api.rendering import to_json
 from app.api.schemas.jobs import job_out
 from app.api.schemas.webhooks import MessageOut
 from app.api.schemas.webhooks import TestMessageOut as WebhookTest
@@ -323,7 +324,7 @@ def test_a_message_says_what_the_job_says_of_itself(place: Place, ended: str) ->
     (event,) = (one for one in EVENT_TYPES if one == f"training_job.{ended}")
     told = json.loads(message(event, job))
     assert MessageOut.model_validate_json(json.dumps(told), strict=True).data.id == job_id
-    shown = json.loads(job_out(job).model_dump_json())
+    shown = json.loads(to_json(job_out(job)))
     assert (told["type"], told["timestamp"]) == (event, shown["finished_at"])
     for name, value in told["data"].items():
         seen = shown[name]

@@ -4,17 +4,17 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from app.api.schemas.jobs.approximation import ApproximationJobOut
-from app.api.schemas.jobs.components import ComponentsJobOut
-from app.api.schemas.jobs.image import ImageJobOut
-from app.api.schemas.jobs.shared import FromDomain
-from app.api.schemas.jobs.supervised import SupervisedJobOut
+from app.api.schemas.jobs.approximation import approximation_job
+from app.api.schemas.jobs.components import ComponentsJobOut, components_job
+from app.api.schemas.jobs.image import image_job
+from app.api.schemas.jobs.supervised import SupervisedJobOut, supervised_job
 from app.domain.jobs import Job
 from relevance_bayes.plans.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan
+from relevance_bayes.types.trainings import ApproximationJob, ImageJob
 
-__all__ = ["FromDomain", "TrainingJobOut", "job_out"]
+__all__ = ["TrainingJobOut", "job_out"]
 
-AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJobOut | ImageJobOut | ComponentsJobOut
+AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJob | ImageJob | ComponentsJobOut
 TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
 
 
@@ -22,12 +22,12 @@ def job_out(job: Job) -> AnyJobOut:
     """A job as it goes out."""
     match job.plan:
         case SupervisedPlan() as plan:
-            return SupervisedJobOut.of(job, plan)
+            return supervised_job(job, plan)
         case ApproximationPlan() as plan:
-            return ApproximationJobOut.of(job, plan)
+            return approximation_job(job, plan)
         case ImagePlan() as plan:
-            return ImageJobOut.of(job, plan)
+            return image_job(job, plan)
         case ComponentsPlan() as plan:
-            return ComponentsJobOut.of(job, plan)
+            return components_job(job, plan)
         case plan:
             raise TypeError(f"expected the plan of a training, got {plan}")

@@ -1,30 +1,16 @@
 """Batch predictions as their owner sees them."""
 
-from collections.abc import Sequence
-from typing import Literal
+from pydantic import TypeAdapter
 
-from pydantic import Field
-
-from app.api.schemas.file_format import FileFormat
-from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import shared_by_jobs
 from app.domain.jobs import Job, prediction_of
-from app.domain.requests import AnyTask
 from app.domain.results import BatchPredicted
 from relevance_bayes.types import batch_predictions as records
 
-
-class BatchPredictionOut(JobOut):
-    """A version's predictions for a dataset."""
-
-    task: AnyTask
-    target: str | None
-    format: FileFormat
-    columns: Sequence[str] = Field(description="Of the file, in their order.")
-    on_error: Literal["per_row", "fail"]
-    result: records.BatchPredicted | None
+_RECORD = TypeAdapter(records.BatchPrediction)
 
 
-def batch_prediction_out(job: Job) -> BatchPredictionOut:
+def batch_prediction_record(job: Job) -> records.BatchPrediction:
     """A batch prediction as it goes out; raises TypeError for a job of another kind."""
     request, plan = prediction_of(job)
     made = job.result if isinstance(job.result, BatchPredicted) else None
@@ -36,4 +22,4 @@ def batch_prediction_out(job: Job) -> BatchPredictionOut:
         "on_error": request.on_error,
         "result": None if made is None else records.BatchPredicted(made.rows, made.rows_not_predicted, made.size),
     }
-    return BatchPredictionOut.model_validate(shared_by_jobs(job) | own)
+    return _RECORD.validate_python(shared_by_jobs(job) | own)

@@ -1,44 +1,44 @@
 """Trainings to learn components, as their owner sees them."""
 
-from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
-from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
-from app.domain.jobs import Job
+from app.api.schemas.jobs.shared import shared_by_jobs
+from app.domain import jobs as domain
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.plans.requests import ComponentsPlan, Missing
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.trainings import Job
 
 
-class ComponentsJobOut(JobOut):
+@dataclass(frozen=True, kw_only=True)
+class ComponentsJobOut(Job):
     """Components of rows: what is asked for, resolved, and how far it is."""
 
     task: Literal["components"]
-    inputs: Sequence[InputColumn]
-    ignored: Sequence[IgnoredColumn]
     kernel: Annotated[Covariance, Field(discriminator="type")]
-    widths: Sequence[float] | None = Field(
-        description="One for all inputs, or one for each of them; null where it follows from the rows."
-    )
-    min_explained_variance: float = Field(
-        description="The share of the rows' images that components are to explain before noise."
-    )
+    widths: tuple[float, ...] | None
+    """One for all inputs, or one for each of them; null where it follows from the rows."""
+    min_explained_variance: float
+    """The share of the rows' images that components are to explain before noise."""
     standardise: bool
     missing: Missing
     seed: int
 
-    @classmethod
-    def of(cls, job: Job, plan: ComponentsPlan) -> Self:
-        """A job with this plan as it goes out."""
-        own = {
-            "task": plan.task,
-            "kernel": plan.kernel,
-            "widths": plan.widths,
-            "min_explained_variance": plan.min_explained_variance,
-            "standardise": plan.standardise,
-            "missing": plan.missing,
-            "seed": plan.seed,
-        }
-        return cls.model_validate(shared_by_jobs(job) | own)
+
+_RECORD = TypeAdapter(ComponentsJobOut)
+
+
+def components_job(job: domain.Job, plan: ComponentsPlan) -> ComponentsJobOut:
+    """A job with this plan as it goes out."""
+    own = {
+        "task": plan.task,
+        "kernel": plan.kernel,
+        "widths": plan.widths,
+        "min_explained_variance": plan.min_explained_variance,
+        "standardise": plan.standardise,
+        "missing": plan.missing,
+        "seed": plan.seed,
+    }
+    return _RECORD.validate_python(shared_by_jobs(job) | own)

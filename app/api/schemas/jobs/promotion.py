@@ -1,57 +1,23 @@
 """Promotions as their owner sees them."""
 
-from typing import Annotated, Literal, TypeAlias
-
-from pydantic import Field
+from pydantic import TypeAdapter
 
 from app.api.schemas.jobs.figures import Diagnostics, Metrics, evaluation_result
-from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import shared_by_jobs
+from app.domain import scoring
 from app.domain.jobs import Job, scoring_of
 from app.domain.requests import PromotionPlan
-from app.domain.scoring import Promotion, Proof
-from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, Metric, NumberDiagnostics, NumberMetrics
-from relevance_bayes.types.promotions import PromotionResult
+from relevance_bayes.types.promotions import Promotion, PromotionResult
+
+_RECORD: TypeAdapter[Promotion] = TypeAdapter(Promotion)
 
 
-class PromotionBaseOut(JobOut):
-    """Whether a version, the challenger, takes an alias from its holder."""
-
-    target: str
-    alias: str
-    champion: int | None = Field(
-        description="The version with which it is compared; null where there is no such alias."
-    )
-    metric: Metric
-    margin: float
-    criterion: Proof
-    seed: int = Field(description="Has no effect.")
-    groups: str | None = Field(description="The column whose values say which rows belong together.")
-
-
-class NumbersPromotionOut(PromotionBaseOut):
-    """Of versions that predict numbers."""
-
-    task: Literal["regression"]
-    result: PromotionResult[NumberMetrics, NumberDiagnostics] | None
-
-
-class ClassesPromotionOut(PromotionBaseOut):
-    """Of versions that predict classes."""
-
-    task: Literal["classification"]
-    result: PromotionResult[ClassMetrics, ClassDiagnostics] | None
-
-
-AnyPromotionOut: TypeAlias = NumbersPromotionOut | ClassesPromotionOut
-PromotionOut: TypeAlias = Annotated[AnyPromotionOut, Field(discriminator="task")]
-
-
-def promotion_out(job: Job, *, pictures: bool = True) -> AnyPromotionOut:
+def promotion_record(job: Job, *, pictures: bool = True) -> Promotion:
     """A promotion as it goes out; raises TypeError for a job of another kind."""
     _, plan = scoring_of(job)
     if not isinstance(plan, PromotionPlan):
         raise TypeError(f"expected a promotion, got {plan}")
-    found = job.result if isinstance(job.result, Promotion) else None
+    found = job.result if isinstance(job.result, scoring.Promotion) else None
     own = {
         "task": plan.task,
         "target": plan.target,
@@ -64,11 +30,10 @@ def promotion_out(job: Job, *, pictures: bool = True) -> AnyPromotionOut:
         "groups": plan.groups,
         "result": found and _result(found, pictures=pictures),
     }
-    shown = NumbersPromotionOut if plan.task == "regression" else ClassesPromotionOut
-    return shown.model_validate(shared_by_jobs(job) | own)
+    return _RECORD.validate_python(shared_by_jobs(job) | own)
 
 
-def _result(found: Promotion, *, pictures: bool) -> PromotionResult[Metrics, Diagnostics]:
+def _result(found: scoring.Promotion, *, pictures: bool) -> PromotionResult[Metrics, Diagnostics]:
     champion = found.champion
     return PromotionResult(
         moved=found.moved,

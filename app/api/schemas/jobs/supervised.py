@@ -1,17 +1,17 @@
 """Trainings to predict numbers or classes, as their owner sees them."""
 
-from collections.abc import Sequence
-from typing import Self
+from dataclasses import dataclass
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, TypeAdapter
 
 from app.api.schemas.basis import BasisOut, shown_bases
-from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import shared_by_jobs
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.jobs import Job
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.plans.requests import Effort, Missing, Split, SupervisedPlan, Task, Validation
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.jobs import JobBase
 from relevance_bayes.types.values import Label
 
 
@@ -22,72 +22,76 @@ class ComparedModelOut(BaseModel):
     likelihood: AnyLikelihood
 
 
-class SupervisedJobOut(JobOut):
+@dataclass(frozen=True, kw_only=True)
+class SupervisedJobOut(JobBase):
     """A training to predict numbers or classes: what is asked for, resolved, and how far it is."""
 
     task: Task
-    task_reason: str = Field(description="Why it is this task.")
+    task_reason: str
+    """Why it is this task."""
     target: str
-    classes: Sequence[Label] = Field(
-        description="The labels of a classification: false and true, numbers from below, texts by alphabet."
-    )
-    inputs: Sequence[InputColumn]
-    ignored: Sequence[IgnoredColumn]
+    classes: tuple[Label, ...]
+    """The labels of a classification: false and true, numbers from below, texts by alphabet."""
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
     likelihood: AnyLikelihood
-    basis: Sequence[BasisOut]
+    basis: tuple[BasisOut, ...]
     prior: Prior
     algorithm: Algorithm
-    compared_models: Sequence[ComparedModelOut] = Field(
-        description="What is fitted beside it where prior or likelihood were left open; the best of all is taken, and "
-        "the version says which."
-    )
+    compared_models: tuple[ComparedModelOut, ...]
+    """What is fitted beside it where prior or likelihood were left open; the best of all is taken, and the version
+    says which.
+    """
     standardise: bool
     missing: Missing
     split: Split
     holdout: float
-    validation: Validation | None = Field(description="The folds measured on after the fit; null where none are.")
+    validation: Validation | None
+    """The folds measured on after the fit; null where none are."""
     seed: int
     effort: Effort
-    max_score_loss: float = Field(
-        description="Nats a row of its score that a pool may lose by its reduction to few functions."
-    )
-    pool: Sequence[BasisOut] = Field(
-        description="The kernels of the processes that are learned beside the first of `basis`, and weighted by folds; "
-        "empty where one model is learned."
-    )
-    alternatives: Sequence[BasisOut] = Field(
-        description="The kernels of the processes of classes that are compared with the first of `basis`; the one that "
-        "predicts the rows of folds best is taken, and the version says which. Empty where one is fitted."
-    )
+    max_score_loss: float
+    """Nats a row of its score that a pool may lose by its reduction to few functions."""
+    pool: tuple[BasisOut, ...]
+    """The kernels of the processes that are learned beside the first of `basis`, and weighted by folds; empty where
+    one model is learned.
+    """
+    alternatives: tuple[BasisOut, ...]
+    """The kernels of the processes of classes that are compared with the first of `basis`; the one that predicts the
+    rows of folds best is taken, and the version says which. Empty where one is fitted.
+    """
 
-    @classmethod
-    def of(cls, job: Job, plan: SupervisedPlan) -> Self:
-        """A job with this plan as it goes out."""
-        spec = plan.spec
-        own = {
-            "task": plan.task,
-            "task_reason": plan.task_reason,
-            "target": plan.target,
-            "classes": plan.classes,
-            "likelihood": shown(spec.likelihood, plan.noise_column),
-            "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
-            "prior": spec.prior,
-            "algorithm": spec.algorithm,
-            "compared_models": [
-                ComparedModelOut(prior=rival.prior, likelihood=shown(rival.likelihood, plan.noise_column))
-                for rival in plan.compared_models
-            ],
-            "standardise": plan.standardise,
-            "missing": plan.missing,
-            "split": plan.split,
-            "holdout": plan.holdout,
-            "validation": plan.validation,
-            "seed": spec.seed,
-            "effort": plan.effort,
-            "max_score_loss": plan.max_score_loss,
-            "pool": shown_bases([one.basis[0] for one in plan.pool], [column.name for column in plan.inputs]),
-            "alternatives": shown_bases(
-                [one.basis[0] for one in plan.alternatives], [column.name for column in plan.inputs]
-            ),
-        }
-        return cls.model_validate(shared_by_jobs(job) | own)
+
+_RECORD = TypeAdapter(SupervisedJobOut)
+
+
+def supervised_job(job: Job, plan: SupervisedPlan) -> SupervisedJobOut:
+    """A job with this plan as it goes out."""
+    spec = plan.spec
+    own = {
+        "task": plan.task,
+        "task_reason": plan.task_reason,
+        "target": plan.target,
+        "classes": plan.classes,
+        "likelihood": shown(spec.likelihood, plan.noise_column),
+        "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
+        "prior": spec.prior,
+        "algorithm": spec.algorithm,
+        "compared_models": [
+            ComparedModelOut(prior=rival.prior, likelihood=shown(rival.likelihood, plan.noise_column))
+            for rival in plan.compared_models
+        ],
+        "standardise": plan.standardise,
+        "missing": plan.missing,
+        "split": plan.split,
+        "holdout": plan.holdout,
+        "validation": plan.validation,
+        "seed": spec.seed,
+        "effort": plan.effort,
+        "max_score_loss": plan.max_score_loss,
+        "pool": shown_bases([one.basis[0] for one in plan.pool], [column.name for column in plan.inputs]),
+        "alternatives": shown_bases(
+            [one.basis[0] for one in plan.alternatives], [column.name for column in plan.inputs]
+        ),
+    }
+    return _RECORD.validate_python(shared_by_jobs(job) | own)

@@ -7,8 +7,8 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from app.api.schemas.requests.compare import VersionSelector
 from app.api.schemas.requests.shared import JobIn
 from app.domain.requests import EvaluationRequest, PromotionRequest
-from app.domain.scoring import Proof
 from relevance_bayes.types.evaluations import Metric
+from relevance_bayes.types.promotions import Criterion
 
 
 class ScoringJobIn(JobIn):
@@ -47,7 +47,7 @@ class PromotionIn(ScoringJobIn):
     margin: float = Field(
         0.0, ge=0.0, allow_inf_nan=False, description="By how much more than nothing the challenger has to be better."
     )
-    criterion: Proof = Field(
+    criterion: Criterion = Field(
         "interval",
         description="What has to be above the margin: the lower end of the improvement's 95 % interval, or itself.",
     )

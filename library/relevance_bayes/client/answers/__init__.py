@@ -1,13 +1,9 @@
 """What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
 
-from relevance_bayes.client.answers.datasets import Category, Choice, Column, Dataset, Image, Json
 from relevance_bayes.client.answers.jobs import (
-    ApproximationJob,
     ClassificationJob,
     ComparedModel,
     ComponentsJob,
-    ImageJob,
-    Job,
     RegressionJob,
     SupervisedJob,
     TrainingJob,
@@ -25,24 +21,26 @@ from relevance_bayes.client.answers.models import (
     Version,
     VersionBase,
 )
-from relevance_bayes.client.answers.predictions import (
+from relevance_bayes.client.answers.predictions import Prediction, Predictions
+from relevance_bayes.client.answers.values import Choice, Json
+from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.predictions import (
     ClassLatent,
     ClassProbability,
     Contribution,
     Decision,
     ExplanationSum,
     Latent,
-    Prediction,
-    Predictions,
     Variance,
 )
-from relevance_bayes.types.pages import Page
+from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
 
 __all__ = [
     "Alternative",
     "ApproximationJob",
     "ApproximationVersion",
-    "Category",
+    "CategoryCount",
     "Choice",
     "ClassLatent",
     "ClassProbability",

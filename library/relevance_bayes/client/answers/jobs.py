@@ -1,15 +1,11 @@
 """Trainings, and what happens to them."""
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-import msgspec
-
-from relevance_bayes.client.answers.datasets import Choice
-from relevance_bayes.client.errors import Problem
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
-from relevance_bayes.types.jobs import FINISHED, JobState, Progress, Resumption, Transition, VersionName
+from relevance_bayes.client.answers.values import Choice
+from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
 from relevance_bayes.types.values import Label
 
 
@@ -21,45 +17,8 @@ class ComparedModel:
     likelihood: Choice
 
 
-class JobBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
-    """What every job has: how far it is."""
-
-    id: str
-    state: JobState
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    cancel_requested_at: datetime | None
-    attempt: int
-    resumed_from: Resumption | None = None
-    progress: Progress | None
-    version: VersionName | None
-    error: Problem | None
-    transitions: tuple[Transition, ...]
-    dataset_id: str
-    model: str
-    priority: int = 0
-    retry_of: str | None = None
-
-    @property
-    def task(self) -> str:
-        """What is learned, or was."""
-        return str(self.__struct_config__.tag)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing more will happen to it."""
-        return self.state in FINISHED
-
-
-class Job(JobBase, frozen=True, kw_only=True):
-    """What every training has: also the columns that it reads."""
-
-    inputs: tuple[InputColumn, ...]
-    ignored: tuple[IgnoredColumn, ...]
-
-
-class SupervisedJob(Job, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class SupervisedJob(Job):
     """A training to predict numbers or classes: what was asked for, resolved."""
 
     task_reason: str
@@ -82,38 +41,25 @@ class SupervisedJob(Job, frozen=True, kw_only=True):
     alternatives: tuple[Choice, ...] = ()
 
 
-class RegressionJob(SupervisedJob, frozen=True, kw_only=True, tag="regression"):
+@dataclass(frozen=True, kw_only=True)
+class RegressionJob(SupervisedJob):
     """A training to predict a number."""
 
+    task: Literal["regression"] = "regression"
 
-class ClassificationJob(SupervisedJob, frozen=True, kw_only=True, tag="classification"):
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationJob(SupervisedJob):
     """A training to predict a class."""
 
-
-class ApproximationJob(Job, frozen=True, kw_only=True, tag="approximation"):
-    """A known function to be told by few terms: what was asked for, resolved; `widths` of the inputs."""
-
-    coefficients: str | None
-    widths: tuple[float, ...]
-    constant: float
-    tolerance: float
-    max_functions: int | None
-    density: bool
+    task: Literal["classification"] = "classification"
 
 
-class ImageJob(Job, frozen=True, kw_only=True, tag="image"):
-    """An image to be told by few wavelets: what was asked for, resolved; `psnr`, in dB, is beside the `peak`."""
-
-    height: int
-    width: int
-    peak: float
-    max_functions: int | None
-    psnr: float | None
-    noise_sd: float | None
-
-
-class ComponentsJob(Job, frozen=True, kw_only=True, tag="components"):
+@dataclass(frozen=True, kw_only=True)
+class ComponentsJob(Job):
     """Components of rows: what was asked for, resolved; `widths` one or of the inputs, None where it follows."""
+
+    task: Literal["components"] = "components"
 
     kernel: Choice
     widths: tuple[float, ...] | None
@@ -123,4 +69,6 @@ class ComponentsJob(Job, frozen=True, kw_only=True, tag="components"):
     seed: int
 
 
-TrainingJob: TypeAlias = RegressionJob | ClassificationJob | ApproximationJob | ImageJob | ComponentsJob
+TrainingJob: TypeAlias = Annotated[
+    RegressionJob | ClassificationJob | ApproximationJob | ImageJob | ComponentsJob | Job, OneOf("task")
+]

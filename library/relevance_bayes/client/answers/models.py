@@ -1,12 +1,11 @@
 """Models and their versions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-import msgspec
-
-from relevance_bayes.client.answers.datasets import Choice
+from relevance_bayes.client.answers.values import Choice
+from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName, TermsError
@@ -58,8 +57,12 @@ class Alternative:
     reason: str | None
 
 
-class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
-    """What every version has; nothing of it changes but its description and tags."""
+@dataclass(frozen=True, kw_only=True)
+class VersionBase:
+    """What every version has; nothing of it changes but its description and tags.
+
+    One of a task that is not known here is this alone.
+    """
 
     model: str
     version: int
@@ -74,15 +77,12 @@ class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     software_version: str
     parent: int | None = None
     description: str | None = None
-    tags: dict[str, str] = {}
-
-    @property
-    def task(self) -> str:
-        """What was learned."""
-        return str(self.__struct_config__.tag)
+    tags: dict[str, str] = field(default_factory=dict)
+    task: str
 
 
-class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class SupervisedVersion(VersionBase):
     """What a training learned of numbers or classes."""
 
     target: str
@@ -127,16 +127,25 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
                 return None
 
 
-class RegressionVersion(SupervisedVersion, frozen=True, kw_only=True, tag="regression"):
+@dataclass(frozen=True, kw_only=True)
+class RegressionVersion(SupervisedVersion):
     """What a training learned of a number."""
 
+    task: Literal["regression"] = "regression"
 
-class ClassificationVersion(SupervisedVersion, frozen=True, kw_only=True, tag="classification"):
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationVersion(SupervisedVersion):
     """What a training learned of classes."""
 
+    task: Literal["classification"] = "classification"
 
-class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approximation"):
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximationVersion(VersionBase):
     """Few terms that stand for all of a known function, and the share of it that they miss."""
+
+    task: Literal["approximation"] = "approximation"
 
     coefficients: str | None
     widths: tuple[float, ...]
@@ -150,8 +159,11 @@ class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approxim
     imported: ImportedFrom | None = None
 
 
-class ImageVersion(VersionBase, frozen=True, kw_only=True, tag="image"):
+@dataclass(frozen=True, kw_only=True)
+class ImageVersion(VersionBase):
     """Few wavelets that stand for an image, and the root mean square of what they miss."""
+
+    task: Literal["image"] = "image"
 
     height: int
     width: int
@@ -164,11 +176,14 @@ class ImageVersion(VersionBase, frozen=True, kw_only=True, tag="image"):
     termination: str
 
 
-class ComponentsVersion(VersionBase, frozen=True, kw_only=True, tag="components"):
+@dataclass(frozen=True, kw_only=True)
+class ComponentsVersion(VersionBase):
     """The principal components of rows in a kernel's space, carried by few; `variances` are theirs, falling.
 
     `reached` is the share of the rows' images that they reach; `rows_drawn` were learned from.
     """
+
+    task: Literal["components"] = "components"
 
     kernel: Choice
     widths: tuple[InputWidth, ...]
@@ -185,7 +200,12 @@ class ComponentsVersion(VersionBase, frozen=True, kw_only=True, tag="components"
     imported: ImportedFrom | None = None
 
 
-ImportedVersion: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ComponentsVersion
+ImportedVersion: TypeAlias = Annotated[
+    RegressionVersion | ClassificationVersion | ApproximationVersion | ComponentsVersion, OneOf("task")
+]
 """What can be imported: all but the code of an image."""
 
-Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion
+Version: TypeAlias = Annotated[
+    RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion | VersionBase,
+    OneOf("task"),
+]

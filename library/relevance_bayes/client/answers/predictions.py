@@ -2,82 +2,28 @@
 
 from dataclasses import dataclass
 
-import msgspec
-
 from relevance_bayes.client.errors import Problem
+from relevance_bayes.types.predictions import (
+    ClassLatent,
+    ClassProbability,
+    Contribution,
+    Decision,
+    ExplanationSum,
+    Latent,
+    Variance,
+)
 from relevance_bayes.types.values import Label
 
 
 @dataclass(frozen=True)
-class Variance:
-    """A prediction's variance and its parts."""
-
-    total: float
-    noise: float
-    weights: float
-    residual: float
-
-
-@dataclass(frozen=True)
-class ClassProbability:
-    """How probable one class is."""
-
-    label: Label
-    probability: float
-
-
-@dataclass(frozen=True)
-class Latent:
-    """The latent function's Gaussian, before the sigmoid."""
-
-    mean: float
-    variance: float
-
-
-@dataclass(frozen=True)
-class ClassLatent:
-    """The Gaussian of one class's latent function, before the softmax; all classes share the variance."""
-
-    label: Label
-    mean: float
-    variance: float
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What one function of the model adds to a prediction: `vector` is its number in the version's list."""
-
-    vector: int
-    kind: str
-    row: int | None
-    input: str | None
-    contribution: float
-    share: float
-
-
-@dataclass(frozen=True)
-class ExplanationSum:
-    """`baseline`, all contributions of the explanation, and `others` are `mean`: that of the function learned."""
-
-    baseline: float
-    others: float
-    mean: float
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What to do about a row, None where it is better left undecided, and what that is expected to cost."""
-
-    label: Label | None
-    expected_cost: float
-
-
-class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
+class Prediction:
     """One row's answer: a number's Gaussian, a class, a known function's value, components, or why there is none.
 
     `support`: 1 where the data speak for the row, near 0 away from all of them, None where the model can't tell.
     `reconstruction_error` is what the `components` miss of the row; `novelty` is 1 where it is newer than all.
     """
+
+    __omits_none__ = True
 
     mean: float | None = None
     sd: float | None = None
@@ -99,8 +45,11 @@ class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     error: Problem | None = None
 
 
-class Predictions(msgspec.Struct, frozen=True, omit_defaults=True):
+@dataclass(frozen=True)
+class Predictions:
     """The answers, in the order of the rows; `covariance` where it was asked for, None where a row has no answer."""
+
+    __omits_none__ = True
 
     model: str
     version: int

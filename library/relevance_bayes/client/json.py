@@ -1,0 +1,49 @@
+"""JSON as it is sent, and answers as they are read."""
+
+import json
+import math
+
+from relevance_bayes.types.records import Converter, T, encode
+
+
+def dumps(value: object) -> str:
+    """Return a value as JSON, records by the names of their members; null stands for what is no finite number.
+
+    Raises TypeError for what JSON can't say, ValueError for a value that holds itself.
+    """
+    try:
+        return _dumps(value)
+    except ValueError:
+        return _dumps(_finite(value))
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: object) -> object:
+    plain = encode(value)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} is no type of JSON")
+    return plain
+
+
+def _finite(value: object) -> object:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {name: _finite(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_finite(inner) for inner in value]
+        case _:
+            return value
+
+
+def read(text: bytes | str, converter: Converter[T]) -> T:
+    """Return what JSON says, as a record. Raises ValueError for other text, InvalidRequestError for another record."""
+    try:
+        value: object = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return converter.decode(value)

@@ -1,0 +1,46 @@
+"""Trainings: what was asked for, resolved, and how far it is."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.jobs import JobBase
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(JobBase):
+    """What every training has: also the columns that it reads. One of a task that is not known here is this alone."""
+
+    task: str
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximationJob(Job):
+    """A known function to be told by few terms: what is asked for, resolved, and how far it is."""
+
+    task: Literal["approximation"]
+    coefficients: str | None
+    widths: tuple[float, ...]
+    """One for each of the inputs, in its units."""
+    constant: float
+    tolerance: float
+    """The share of the function that may be missed."""
+    max_functions: int | None
+    density: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageJob(Job):
+    """An image to be told by few wavelets: what is asked for, resolved, and how far it is."""
+
+    task: Literal["image"]
+    height: int
+    width: int
+    peak: float
+    """What `psnr` is beside."""
+    max_functions: int | None
+    psnr: float | None
+    """In dB."""
+    noise_sd: float | None

@@ -1,0 +1,69 @@
+"""What the library and the service both have as a record of the same members is on a list, with its reason."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import ModuleType
+
+from pydantic import BaseModel
+
+import app.api.schemas
+import relevance_bayes.client
+import relevance_bayes.core
+import relevance_bayes.documents
+import relevance_bayes.types
+from app.api.schemas.problems import ProblemOut
+from relevance_bayes.types.jobs import Progress
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "decisions" / "records.md"
+ROW = re.compile(r"^\| `(\w+)` \| `(\w+)` \| \S.* \|$", re.MULTILINE)
+
+
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    yield package
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        yield importlib.import_module(found.name)
+
+
+def records(*packages: ModuleType) -> dict[type, frozenset[str]]:
+    """Dataclasses and models that are defined in packages, and their members, two at least."""
+    found = {
+        one: members(one)
+        for package in packages
+        for module in modules(package)
+        for one in vars(module).values()
+        if isinstance(one, type) and one.__module__ == module.__name__ and "[" not in one.__name__
+    }
+    return {one: names for one, names in found.items() if len(names) > 1}
+
+
+def members(record: type) -> frozenset[str]:
+    if is_dataclass(record):
+        return frozenset(one.name for one in fields(record))
+    return frozenset(record.model_fields) if issubclass(record, BaseModel) else frozenset()
+
+
+def twins() -> set[tuple[str, str]]:
+    """Each record of the service, of documents or of the core that has the members of one that goes over the wire."""
+    wire = records(relevance_bayes.types, relevance_bayes.client)
+    others = records(app.api.schemas, relevance_bayes.core, relevance_bayes.documents)
+    return {
+        (other.__name__, one.__name__) for other, names in others.items() for one, same in wire.items() if names == same
+    }
+
+
+def test_a_record_is_written_twice_only_where_the_page_says_why() -> None:
+    listed = ROW.findall(PAGE.read_text("utf-8"))
+    assert len(listed) == len(set(listed))
+    found = twins()
+    assert found - set(listed) == set(), "are one record, or belong on the page with a reason"
+    assert set(listed) - found == set(), "are twins no more"
+
+
+def test_members_are_those_of_dataclasses_and_of_models() -> None:
+    assert members(Progress) >= {"phase", "log_marginal_likelihood"}
+    assert members(ProblemOut) == members(relevance_bayes.client.Problem)
+    assert members(int) == frozenset()
