@@ -35,7 +35,7 @@ class Settings(BaseSettings):
     api_key_file: Path | None = Field(None, description="A file whose content is the API key.")
     insecure: bool = Field(False, description="Allow listening beyond loopback without an API key.")
     spool_directory: Path | None = Field(
-        None, description="Where uploads and fits keep their temporary files; the system's by default."
+        None, description="Where uploads, large predictions and fits keep temporary files; the system's by default."
     )
     max_upload_bytes: int = Field(512 * MEBIBYTE, gt=0, description="Largest body of a dataset upload.")
     max_body_bytes: int = Field(32 * MEBIBYTE, gt=0, description="Largest body of any other request.")

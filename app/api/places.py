@@ -2,8 +2,8 @@
 
 import asyncio
 
-MAX_PLACES = 4
-"""Twice the threads for large requests: while some responses are being sent, others are computed."""
+MAX_PLACES = 3
+"""One more than the threads for large requests: while a response is being sent, others are computed."""
 
 SECONDS_FOR_CLIENT = 0.5
 """That a response may wait for its client, all in all, before another prediction begins beside it."""

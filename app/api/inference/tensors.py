@@ -5,6 +5,7 @@ itself.
 """
 
 import math
+import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
@@ -67,6 +68,8 @@ _INTEGERS = frozenset("iu")
 _WIDEST = {"f": "=f8", "i": "=i8", "u": "=u8", "b": "?"}
 """The type in which numbers of each kind are kept."""
 
+_ROWS = msgspec.json.Decoder(list[list[float]])
+_BETWEEN_ROWS = re.compile(rb"\s*(,|\Z)\s*")
 _DECODERS = {kind: msgspec.json.Decoder(wanted) for kind, wanted in _LISTS.items()}
 
 
@@ -113,6 +116,9 @@ def from_json(
         first, last = data.index(b"[") + 1, data.rindex(b"]")
         if (values := _in_pieces(datatype, data, first, last, size, yield_gil)) is not None:
             return Tensor(name, datatype, tuple(shape), values)
+    is_long_matrix = len(data) > PIECE_BYTES and kind == "f" and len(shape) == 2 and 0 < size <= len(data)
+    if is_long_matrix and (values := _rows_in_pieces(datatype, data.strip(), shape, yield_gil)) is not None:
+        return Tensor(name, datatype, tuple(shape), values)
     try:
         found = _decoded(kind, shape, data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -226,6 +232,29 @@ def _in_pieces(
         values[place : place + len(piece)] = piece
         place, start = place + len(piece), stop + 1
     return values if place == size else None
+
+
+def _rows_in_pieces(datatype: str, text: bytes, shape: Sequence[int], yield_gil: Callable[[], None]) -> Numbers | None:
+    """The values of a list of `shape[0]` lists of `shape[1]` numbers, decoded piece by piece; None for all else."""
+    if not (text.startswith(b"[") and text.endswith(b"]")):
+        return None
+    values = np.empty(math.prod(shape))
+    place, start, end, is_behind_comma = 0, 1, len(text) - 1, True
+    while is_behind_comma:
+        yield_gil()
+        close = text.find(b"]", start + PIECE_BYTES, end)
+        stop = end if close < 0 else close + 1
+        try:
+            rows = _ROWS.decode(b"[%b]" % text[start:stop])
+            piece = _values(datatype, [*chain.from_iterable(rows)])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
+            return None
+        between = _BETWEEN_ROWS.match(text, stop, end)
+        if {*map(len, rows)} != {shape[1]} or place + len(piece) > len(values) or between is None:
+            return None
+        values[place : place + len(piece)] = piece
+        place, start, is_behind_comma = place + len(piece), between.end(), between[1] == b","
+    return values if place == len(values) and start == end else None
 
 
 def _decoded(kind: str, shape: Sequence[int], data: bytes) -> Sequence[float] | Sequence[str]:

@@ -149,6 +149,22 @@ def outcome(datatype: str, shape: list[int], data: bytes) -> tuple[object, ...]:
         b"[1, 2, 3, 4]",
         b" [ 1 ,2,\n3.0,4e0 ]\n",
         b"[[1, 2], [3, 4]]",
+        b" [ [1,2.5]\n, [ 3,4e0 ] ] ",
+        b"[[1, 2], [3, 4],]",
+        b"[[1, 2], [3, 4],          ]",
+        b"[[1, 2],           , [3, 4]]",
+        b"[[1, 2], , [3, 4]]",
+        b"[[1, 2] [3, 4]]",
+        b"[[1, 2], [3]]",
+        b"[[1, 2], [3, 4], [5, 6]]",
+        b"[[1, 2]]",
+        b"[[1, 2, 3, 4]]",
+        b"[[1, 2], 3, 4]",
+        b"[[1, 2], [3, [4]]]",
+        b"[[1, 2], [3, 1e400]]",
+        b"[[1, 2], [3, null]]",
+        b"[[1, 2], [3, 4]",
+        b"[[1, 2], [3, 4]]]",
         b"[1, 2, 3, 4,]",
         b"[1, 2, , 3, 4]",
         b"[,1, 2, 3, 4]",
@@ -201,6 +217,14 @@ def test_the_gil_is_yielded_after_each_piece_of_a_long_list(monkeypatch: pytest.
     np.testing.assert_array_equal(np.asarray(found.values), values)
     assert len(yields) == len(decoded) >= len(data) // (tensors.PIECE_BYTES + 30)
     assert max(decoded) <= tensors.PIECE_BYTES + 30  # to the end of a number
+
+
+def test_the_gil_is_yielded_after_each_piece_of_long_rows() -> None:
+    values, yields = np.random.default_rng(3).normal(size=(5_000, 4)), list[None]()
+    data = json.dumps(values.tolist()).encode()
+    found = from_json("t", "FP64", values.shape, data, yield_gil=lambda: yields.append(None))
+    np.testing.assert_array_equal(np.asarray(found.values), values.ravel())
+    assert len(yields) >= len(data) // (tensors.PIECE_BYTES + 100) > 1
 
 
 def test_a_long_tensor_is_written_in_pieces_yielding_the_gil_after_each() -> None:
