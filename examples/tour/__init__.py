@@ -1,1 +1,1 @@
-"""The README's tour: its data, and how they were made."""
+"""The data of the README and of pages, and how they were made."""

@@ -1,20 +1,21 @@
-"""`python -m examples.tour` takes the README's tour and the examples of six pages, and writes their answers anew."""
+"""`python -m examples.tour` runs the commands of the README and of seven pages, and writes their answers anew."""
 
 import tempfile
 from pathlib import Path
 
 from examples.demo.service import running_service
 from examples.tour import decisions, folder, known, signals
-from examples.tour.readme import README, rewritten, take, tour
+from examples.tour.readme import FIRST_MODEL, README, rewritten, steps_of, take
 
 
 def main() -> None:
     """Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        with running_service(directory / "tour.db", log=directory / "service.log") as url:
-            text = README.read_text()
-            README.write_text(rewritten(text, tour(text), take(tour(text), url)))
+        for page in (README, FIRST_MODEL):
+            with running_service(directory / f"{page.stem}.db", log=directory / f"{page.stem}.log") as url:
+                text = page.read_text()
+                page.write_text(rewritten(text, steps_of(text), take(steps_of(text), url)))
         with running_service(directory / "decisions.db", log=directory / "decisions.log") as url:
             decisions.renew(url)
         with running_service(directory / "known.db", log=directory / "known.log") as url:

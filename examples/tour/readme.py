@@ -1,4 +1,4 @@
-"""The README's tour: commands with their answers, how two answers differ in shape, and new answers for old."""
+"""Commands on a page with their answers: how two answers differ in shape, and new answers for old."""
 
 import json
 import re
@@ -13,9 +13,10 @@ from relevance_bayes.client.answers import Json
 from relevance_bayes.types.jobs import UNFINISHED
 
 README = Path(__file__).parents[2] / "README.md"
+FIRST_MODEL = README.parent / "docs" / "first-model.md"
 
 MORE = "..."
-"""Stands in the README for more members, or more items of the same shape."""
+"""Stands on a page for more members, or more items of the same shape."""
 
 BLOCK = re.compile(r"^```(sh|json|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[-+.\w]+|[][{},:]|\s+')
@@ -24,7 +25,7 @@ ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(frozen=True)
 class Step:
-    """A command of the tour, and the answer that the README shows, as it stands there."""
+    """A command, and the answer that the page shows, as it stands there."""
 
     command: str
     shown: str
@@ -37,11 +38,6 @@ class Step:
         return read
 
 
-def tour(text: str) -> list[Step]:
-    """The steps of the README's tour."""
-    return steps_of(text[text.index("## A tour") : text.index("## In containers")])
-
-
 def steps_of(text: str) -> list[Step]:
     """The commands that are followed by an answer, in order."""
     blocks = BLOCK.findall(text)
@@ -52,14 +48,14 @@ def steps_of(text: str) -> list[Step]:
 
 @dataclass(frozen=True)
 class Taken:
-    """The answers to a tour, and which of the README's ids was which of the service's."""
+    """The answers to a page's commands, and which of its ids was which of the service's."""
 
     answers: list[Json]
     ids: dict[str, str]
 
 
 def take(steps: list[Step], url: str) -> Taken:
-    """Send each command of the tour to the service at `url`, with its own ids in the place of the README's."""
+    """Send each command to the service at `url`, with its own ids in the place of the page's."""
     ids: dict[str, str] = {}
     answers: list[Json] = []
     for step in steps:
@@ -82,7 +78,7 @@ def _ask(command: str) -> Json:
 
 
 def _ids(shown: Json, actual: Json) -> dict[str, str]:
-    """Which id of the README's is which one now."""
+    """Which id of the page's is which one now."""
     if isinstance(shown, str) and isinstance(actual, str) and ID.fullmatch(shown):
         return {shown: actual}
     pairs: list[tuple[Json, Json]] = []

@@ -81,7 +81,3 @@ def test_the_pages_commands_do_what_they_say(url: str, monkeypatch: pytest.Monke
     refused = CliRunner().invoke(application, ["promote", "kiosk@champion", "1", str(kiosk.LATER)])
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "kiosk@champion stays. rmse" in refused.stderr
-
-
-def test_the_page_is_pointed_to() -> None:
-    assert "docs/evaluation.md" in (ROOT / "README.md").read_text()

@@ -75,7 +75,3 @@ def test_the_page_has_every_format_and_limit() -> None:
     ]
     assert f"{MAX_FUNCTIONS:,} functions" in PAGE
     assert f"{MAX_TERMS:,} terms" in PAGE
-
-
-def test_the_page_is_pointed_to() -> None:
-    assert "docs/exports.md" in (ROOT / "README.md").read_text()

@@ -51,9 +51,3 @@ def test_its_command_writes_the_file(kiosk_url: str, tmp_path: Path, monkeypatch
     refused = CliRunner().invoke(application, ["predict-dataset", "kiosk", str(kiosk.FILE), "-o", "made.xlsx"])
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "the ending says the format" in refused.stderr
-
-
-def test_the_pages_are_pointed_to() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert "docs/formats.md" in readme
-    assert "docs/batch-predictions.md" in readme

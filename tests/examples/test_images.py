@@ -16,4 +16,3 @@ def test_the_page_shows_what_its_lines_answer() -> None:
 def test_the_page_has_its_picture_and_is_pointed_to() -> None:
     assert (PAGE.parent / "pictures" / "images.png").is_file()
     assert "images.md" in (PAGE.parent / "signals.md").read_text()
-    assert "docs/images.md" in README.read_text()

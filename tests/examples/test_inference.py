@@ -14,7 +14,3 @@ def test_the_pages_python_gives_what_the_page_shows(kiosk_url: str) -> None:
     assert len(told) >= 3
     for line in told:
         assert str(line.given) == line.shown, line
-
-
-def test_the_page_is_pointed_to() -> None:
-    assert "docs/inference.md" in (ROOT / "README.md").read_text()

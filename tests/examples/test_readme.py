@@ -1,10 +1,10 @@
 """What the README says is so."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +12,13 @@ import pytest
 from app.settings import MEBIBYTE, Settings
 from examples.demo.service import running_service
 from examples.tour import kiosk
-from examples.tour.readme import MORE, README, differences, renewed, take, tour
+from examples.tour.readme import FIRST_MODEL, MORE, README, differences, renewed, steps_of, take
 from examples.tour.table import write
 from relevance_bayes.client import DEFAULT_URL
 from relevance_bayes.client.answers import Json
 
 ROOT = README.parent
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
 def settings_table() -> str:
@@ -41,7 +42,29 @@ def _as_text(name: str, default: object) -> str:
 
 
 def test_the_settings_table_is_complete_and_right() -> None:
-    assert settings_table() in README.read_text()
+    assert settings_table() in (ROOT / "docs" / "settings.md").read_text()
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text().split()) <= 800
+
+
+def test_every_link_of_a_page_leads_somewhere() -> None:
+    pages = [README, *(ROOT / "docs").rglob("*.md")]
+    lost = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in pages
+        for link in LINK.findall(page.read_text())
+        if not (page.parent / link).exists()
+    ]
+    assert lost == []
+
+
+def test_every_page_is_listed_by_kind() -> None:
+    index = ROOT / "docs" / "README.md"
+    listed = {(index.parent / link).resolve() for link in LINK.findall(index.read_text())}
+    pages = {page for page in index.parent.rglob("*.md") if page != index and "theory" not in page.parts}
+    assert sorted(pages - listed) == []
 
 
 def test_the_tours_file_is_what_its_program_makes(tmp_path: Path) -> None:
@@ -51,30 +74,17 @@ def test_the_tours_file_is_what_its_program_makes(tmp_path: Path) -> None:
     assert kiosk.LATER.read_bytes() == (tmp_path / "kiosk-later.csv").read_bytes()
 
 
-def test_every_file_that_the_readme_shows_is_there() -> None:
-    pictures = [
-        line.split("](")[1].split(")")[0] for line in README.read_text().split("![")[1:] for line in [f"![{line}"]
-    ]
-    assert len(pictures) == 4
-    assert all((ROOT / picture).is_file() for picture in pictures)
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory = tmp_path_factory.mktemp("tour")
-    with running_service(directory / "tour.db", log=directory / "service.log") as address:
-        yield address
-
-
-@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the README's tour needs curl (apt install curl)")
-def test_the_tour_answers_as_the_readme_shows(url: str) -> None:
-    steps = tour(README.read_text())
-    assert len(steps) == 7
-    for step, answer in zip(steps, take(steps, url).answers, strict=True):
-        assert differences(step.answer, answer) == [], f"{step.command}\n{json.dumps(answer)}"
-    _, _, program = README.read_text().partition("```python\n")
-    program = program.partition("```")[0].replace(DEFAULT_URL, url)
-    done = subprocess.run((sys.executable, "-c", program), cwd=ROOT, capture_output=True, timeout=120, check=True)
+@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the commands need curl (apt install curl)")
+@pytest.mark.parametrize(("page", "steps"), [(README, 4), pytest.param(FIRST_MODEL, 7, marks=pytest.mark.thorough)])
+def test_the_commands_answer_as_the_page_shows(page: Path, steps: int, tmp_path: Path) -> None:
+    text = page.read_text()
+    assert len(steps_of(text)) == steps
+    with running_service(tmp_path / "tour.db", log=tmp_path / "service.log") as url:
+        for step, answer in zip(steps_of(text), take(steps_of(text), url).answers, strict=True):
+            assert differences(step.answer, answer) == [], f"{step.command}\n{json.dumps(answer)}"
+        _, _, program = text.partition("```python\n")
+        program = program.partition("```")[0].replace(DEFAULT_URL, url)
+        done = subprocess.run((sys.executable, "-c", program), cwd=ROOT, capture_output=True, timeout=120, check=True)
     mean, sd = map(float, done.stdout.split())
     assert 60 < mean < 110
     assert 0 < sd < 10

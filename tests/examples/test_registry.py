@@ -57,7 +57,3 @@ def test_the_pages_commands_do_what_they_say(url: str, tmp_path: Path, monkeypat
     assert "stage:live" in said["versions"]
     assert re.search(r"rows +150 ", said["compare"])
     assert re.search(r"first +kiosk, version 2", said["compare"])
-
-
-def test_the_page_is_pointed_to() -> None:
-    assert "docs/registry.md" in (ROOT / "README.md").read_text()

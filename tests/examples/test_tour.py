@@ -64,7 +64,3 @@ def test_a_shown_text_is_renewed_with_its_line_breaks_and_gaps() -> None:
 )
 def test_answers_in_other_words_are_told_apart(shown: str, answer: str) -> None:
     assert reworded(shown, answer) is None
-
-
-def test_the_page_is_pointed_to() -> None:
-    assert "docs/tour.md" in (PAGE.parents[1] / "README.md").read_text()

@@ -66,7 +66,3 @@ def test_the_pages_messages_are_some() -> None:
     ended, tried = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert MessageOut.model_validate_json(json.dumps(json.loads(ended)), strict=True).data.version is not None
     assert WebhookTest.model_validate_json(json.dumps(json.loads(tried)), strict=True).type == "webhook.test"
-
-
-def test_the_page_is_pointed_to() -> None:
-    assert "docs/webhooks.md" in (Path(__file__).parents[2] / "README.md").read_text()

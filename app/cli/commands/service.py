@@ -16,7 +16,7 @@ GrpcPort = Annotated[
 def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API with a worker beside it.
 
-    A SQLite database is made, or brought up to date, first. Settings: the README.
+    A SQLite database is made, or brought up to date, first. Settings: docs/settings.md.
     """
     from app.cli.serving import serve
     from app.settings import Settings
