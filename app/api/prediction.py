@@ -16,8 +16,9 @@ from app.api.large_bodies import LargeBodies, LargeBody
 from app.api.places import MAX_PLACES, Place
 from app.domain.cancellation import check_cancelled
 from app.services.counting import CountedRequest, Rows
-from app.services.prediction import Prediction, PredictRequest, ServedVersion, predict, support_of
+from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.references import Reference
 
@@ -199,7 +200,7 @@ class PredictionRunner:
 
 def _rendered(served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows) -> Iterator[Piece]:
     prediction = predict(served, request)
-    counted.add(block_rows(request.block), support_of(prediction))
+    counted.add(block_rows(request.block), prediction.support)
     return codec.render(served, request, prediction)
 
 

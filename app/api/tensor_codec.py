@@ -11,7 +11,9 @@ from app.api.json_codec import max_containers
 from app.api.prediction import YieldGil, is_read_quickly, no_yield
 from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.misfits import refuse
-from app.services.prediction import USUAL, Prediction, PredictOptions, PredictRequest, ServedVersion
+from app.services.prediction import USUAL, PredictRequest, ServedVersion
+from app.tasks.options import PredictOptions
+from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 

@@ -14,7 +14,8 @@ from app.api import large_bodies, places, prediction, render
 from app.api.application import make_application
 from app.api.inference import responses, tensors
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import Prediction, PredictRequest, ServedVersion, predict
+from app.services.prediction import PredictRequest, ServedVersion, predict
+from app.tasks.prediction import Prediction
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.services.small_models import version_of_numbers
 

@@ -13,23 +13,19 @@ from app.api import json_codec, render
 from app.api import prediction as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.services.counting import Rows
-from app.services.prediction import (
-    PredictOptions,
-    PredictRequest,
-    RegressionPrediction,
-    ServedVersion,
-    predict,
-    supervised,
-)
+from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.tasks.options import PredictOptions
+from app.tasks.supervised import prediction as supervised
+from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
-from tests.services.test_one_row import NAMES, version_of_numbers
 from tests.services.test_predictions import served
+from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
 
 PATH = "/v1/models/small/predict"
 ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]

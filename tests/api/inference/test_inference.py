@@ -27,7 +27,7 @@ from app.services.prediction import ServedVersion
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
-from tests.services.test_one_row import NAMES, version_of_numbers
+from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
