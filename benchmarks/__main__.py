@@ -28,6 +28,7 @@ from benchmarks.serving.endurance import endurance
 from benchmarks.serving.tables import serving
 from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
+from benchmarks.speed.fit_pairs import fit_pairs
 from benchmarks.speed.million import million
 from benchmarks.tables import comparison
 
@@ -65,7 +66,11 @@ ACCURACY: dict[str, Callable[[Options], list[Table]]] = {
 }
 """Run where they are named, or all of them by the name `accuracy`: with the peers they take hours."""
 
-BESIDE: dict[str, Callable[[Options], list[Table]]] = {"hostile": hostile, "request-cost": request_cost}
+BESIDE: dict[str, Callable[[Options], list[Table]]] = {
+    "hostile": hostile,
+    "request-cost": request_cost,
+    "fit-pairs": fit_pairs,
+}
 """Run where they are named: they compare with another checkout."""
 
 TABLES: dict[str, Callable[[Options], list[Table]]] = {
@@ -91,7 +96,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=2, help="for repeats; times are taken in one")
     parser.add_argument("--peers-cache", type=Path, help="a folder where accuracy keeps the peers' figures")
     parser.add_argument("--draws-file", type=Path, help="where papers keeps each draw's figures, to go on from there")
-    parser.add_argument("--against", type=Path, help="another checkout with its .venv, for hostile and request-cost")
+    parser.add_argument("--against", type=Path, help=f"another checkout with its .venv, for {', '.join(BESIDE)}")
     parser.add_argument(
         "--engines",
         choices=get_args(Engines),

@@ -1,18 +1,15 @@
 """The CPU time of a single-row prediction beside that of another checkout."""
 
-import math
 import socket
 import statistics
 from pathlib import Path
 
-from scipy.stats import t
-
 from benchmarks.files import NotRun
 from benchmarks.hostile.checkouts import MODEL, Running, checkouts
 from benchmarks.options import Options
+from benchmarks.pairs import PAIRS, compared
 from benchmarks.report import Table
 
-PAIRS = 20
 TURNS = 10
 """Each run of a pair is made in so many turns with the other: the machine's speed drifts within seconds."""
 
@@ -61,12 +58,10 @@ def _compared(old: Running, new: Running, requests: int) -> tuple[str, ...]:
     pairs = []
     for number in range(PAIRS):
         turns = [_turn(old, new, requests, reverse=(number + turn) % 2 == 1) for turn in range(TURNS)]
-        before, after = zip(*turns, strict=True)
-        pairs.append((statistics.mean(before), statistics.mean(after)))
-    logs = [math.log(after / before) for before, after in pairs]
-    mean, half = statistics.mean(logs), t.ppf(0.975, PAIRS - 1) * statistics.stdev(logs) / math.sqrt(PAIRS)
-    costs = [f"{statistics.median(cost):.1f}" for cost in zip(*pairs, strict=True)]
-    return *costs, f"{math.exp(mean):.3f}", f"{math.exp(mean - half):.3f} to {math.exp(mean + half):.3f}"
+        old_costs, new_costs = zip(*turns, strict=True)
+        pairs.append((statistics.mean(old_costs), statistics.mean(new_costs)))
+    before, after, ratio, low, high = compared(pairs)
+    return f"{before:.1f}", f"{after:.1f}", f"{ratio:.3f}", f"{low:.3f} to {high:.3f}"
 
 
 def _turn(old: Running, new: Running, requests: int, *, reverse: bool) -> tuple[float, float]:

@@ -1,28 +1,32 @@
 """Tables that are wrong in one way each, as a body of each format."""
 
+import io
 import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import feather
 
-from tests.api.table_files import arrow_stream, npy
+from tests.api.table_files import MEDIA_TYPES, ROWS, arrow_stream, npy
+from tests.formats.samples.xlsx import row_of, workbook
 
-BodyFormat = Literal["json", "ndjson", "csv", "arrow", "parquet", "npy", "multipart"]
-FORMATS: tuple[BodyFormat, ...] = ("json", "ndjson", "csv", "arrow", "parquet", "npy", "multipart")
-CONTENT_TYPES: Mapping[BodyFormat, str] = {
-    "json": "application/json",
-    "ndjson": "application/x-ndjson",
-    "csv": "text/csv",
-    "arrow": "application/vnd.apache.arrow.stream",
-    "parquet": "application/vnd.apache.parquet",
-    "npy": "application/x-npy",
-    "multipart": "multipart/form-data; boundary=frontier",
+MULTIPART = "multipart"
+"""A form whose file is CSV; all others are formats of their own."""
+
+FORMATS: tuple[str, ...] = (*ROWS, MULTIPART)
+CONTENT_TYPES: Mapping[str, str] = {**MEDIA_TYPES, MULTIPART: "multipart/form-data; boundary=frontier"}
+
+COLUMNAR: Mapping[str, Callable[[pa.Table], bytes]] = {
+    "arrow": lambda table: arrow_stream(table),
+    "parquet": lambda table: parquet(table),
+    "feather": lambda table: feather_file(table),
 }
+"""What writes a table in a format of typed columns."""
 
 Cell: TypeAlias = "str | int | float | bool | None"
 Columns: TypeAlias = Sequence[tuple[str, Sequence[Cell]]]
@@ -51,15 +55,24 @@ class Body:
     encoding: str = ""
 
 
+class MissingError(LookupError):
+    """A format of which there is no body that breaks a rule, and no reason why there can't be one."""
+
+    def __init__(self, rule: str, coded: str) -> None:
+        super().__init__(f"expected {rule} in the format {coded!r}: add a case to tests/api/strict_bodies.py")
+
+
 Made: TypeAlias = "bytes | Body | NotExpressible"
 
 NUMBERS_ALONE = NotExpressible("an array holds numbers alone")
 NO_NAMES = NotExpressible("an array has no names")
 NO_END = NotExpressible("a table ends wherever its lines do")
 NO_TEXT = NotExpressible("the format is not a text")
+NO_CONTROLS = NotExpressible("XML has no control characters")
+XML = NotExpressible("the texts of a workbook are XML")
 
 
-def written(coded: BodyFormat, columns: Columns) -> bytes:
+def written(coded: str, columns: Columns) -> bytes:
     """A table in a format; a form has it as CSV."""
     rows = list(zip(*(cells for _, cells in columns), strict=True))
     names = [name for name, _ in columns]
@@ -72,12 +85,13 @@ def written(coded: BodyFormat, columns: Columns) -> bytes:
             return _csv(names, rows)
         case "multipart":
             return form(_csv(names, rows))
-        case "arrow":
-            return arrow_stream(_table(columns))
-        case "parquet":
-            return parquet(_table(columns))
+        case "xlsx":
+            return workbook(_sheet(names, rows))
         case "npy":
             return npy(np.array(rows, np.float64).reshape(len(rows), len(names)))
+        case _ if coded in COLUMNAR:
+            return COLUMNAR[coded](_table(columns))
+    raise MissingError("tables", coded)
 
 
 def form(content: bytes) -> bytes:
@@ -90,6 +104,16 @@ def parquet(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, store_schema=False)
     return sink.getvalue().to_pybytes()
+
+
+def feather_file(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    feather.write_feather(table, sink)
+    return sink.getvalue()
+
+
+def _sheet(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    return f"<sheetData>{row_of(names)}{''.join(map(row_of, rows))}</sheetData>"
 
 
 def _object(names: Sequence[str], row: Sequence[Cell]) -> bytes:
@@ -114,7 +138,7 @@ def _array(cells: Sequence[Cell]) -> "pa.Array[pa.Scalar[pa.DataType]]":
     return pa.array([str(cell) for cell in cells]) if len(numbers) < len(cells) else pa.array(numbers)
 
 
-def not_utf8(coded: BodyFormat) -> Made:
+def not_utf8(coded: str) -> Made:
     """Texts of bytes that are no UTF-8: half of a surrogate pair."""
     text = b"\xed\xa0\x80"
     match coded:
@@ -128,14 +152,17 @@ def not_utf8(coded: BodyFormat) -> Made:
             return form(b"x,colour\n1,%s\n" % text)
         case "npy":
             return NUMBERS_ALONE
-        case "arrow" | "parquet":
+        case "xlsx":
+            return XML
+        case "arrow" | "parquet" | "feather":
             offsets = pa.py_buffer(struct.pack("<ii", 0, len(text)))
             texts = pa.StringArray.from_buffers(1, offsets, pa.py_buffer(text))
             table = pa.Table.from_arrays([pa.array([1.0]), texts], ["x", "colour"])
-            return arrow_stream(table) if coded == "arrow" else parquet(table)
+            return COLUMNAR[coded](table)
+    raise MissingError("not_utf8", coded)
 
 
-def escaped_surrogate(coded: BodyFormat) -> Made:
+def escaped_surrogate(coded: str) -> Made:
     """Half of a surrogate pair as JSON escapes it."""
     match coded:
         case "json":
@@ -146,29 +173,31 @@ def escaped_surrogate(coded: BodyFormat) -> Made:
             return NotExpressible("only JSON escapes characters")
 
 
-def utf16(coded: BodyFormat) -> Made:
+def utf16(coded: str) -> Made:
     """A good table in UTF-16."""
     match coded:
         case "json" | "ndjson" | "csv":
             return written(coded, GOOD).decode().encode("utf-16")
         case "multipart":
             return form(written("csv", GOOD).decode().encode("utf-16"))
-        case "arrow" | "parquet" | "npy":
+        case "arrow" | "parquet" | "feather" | "xlsx" | "npy":
             return NO_TEXT
+    raise MissingError("utf16", coded)
 
 
-def other_charset(coded: BodyFormat) -> Made:
+def other_charset(coded: str) -> Made:
     """A good table said to be in Latin-1: of a form, its part."""
     match coded:
         case "json" | "ndjson" | "csv":
             return Body(written(coded, GOOD), "; charset=latin-1")
         case "multipart":
             return written(coded, GOOD).replace(b"text/csv", b"text/csv; charset=latin-1")
-        case "arrow" | "parquet" | "npy":
+        case "arrow" | "parquet" | "feather" | "xlsx" | "npy":
             return NO_TEXT
+    raise MissingError("other_charset", coded)
 
 
-def ragged(coded: BodyFormat) -> Made:
+def ragged(coded: str) -> Made:
     """A row of a cell too few."""
     match coded:
         case "json":
@@ -179,22 +208,28 @@ def ragged(coded: BodyFormat) -> Made:
             return form(b"x,a,b\n1,2,3\n1,2\n")
         case "ndjson":
             return NotExpressible("members have names, so that none is of a wrong place")
-        case "arrow" | "parquet" | "npy":
+        case "xlsx":
+            return NotExpressible("a cell that is not there is empty")
+        case "arrow" | "parquet" | "feather" | "npy":
             return NotExpressible("the format has whole columns of one length")
+    raise MissingError("ragged", coded)
 
 
-def beyond_float64(coded: BodyFormat) -> Made:
+def beyond_float64(coded: str) -> Made:
     """A number that no 64 bits hold."""
     match coded:
         case "json" | "ndjson" | "csv" | "multipart":
             return written(coded, GOOD).replace(b"9.0", b"1e999")
         case "npy":
             return npy(np.array([[1, 2, np.longdouble("1e999")]], np.longdouble))
-        case "arrow" | "parquet":
+        case "xlsx":
+            return workbook(_sheet(["x", "a", "b"], [[1.0, 2.0, 9.0]]).replace("9.0", "1e999"))
+        case "arrow" | "parquet" | "feather":
             return NotExpressible("the format's numbers have 64 bits at most")
+    raise MissingError("beyond_float64", coded)
 
 
-def nested(coded: BodyFormat) -> Made:
+def nested(coded: str) -> Made:
     """A cell that is a list of numbers."""
     match coded:
         case "json":
@@ -203,14 +238,15 @@ def nested(coded: BodyFormat) -> Made:
             return b'{"x":1,"a":2,"b":[1]}\n'
         case "npy":
             return npy(np.zeros((1, 3, 1)))
-        case "csv" | "multipart":
-            return NotExpressible("a cell is a text")
-        case "arrow" | "parquet":
+        case "csv" | "multipart" | "xlsx":
+            return NotExpressible("a cell has one value")
+        case "arrow" | "parquet" | "feather":
             table = pa.table({"x": [1.0], "a": [2.0], "b": [[1.0]]})
-            return arrow_stream(table) if coded == "arrow" else parquet(table)
+            return COLUMNAR[coded](table)
+    raise MissingError("nested", coded)
 
 
-def no_columns(coded: BodyFormat) -> Made:
+def no_columns(coded: str) -> Made:
     """Rows without a cell."""
     match coded:
         case "json":
@@ -221,14 +257,17 @@ def no_columns(coded: BodyFormat) -> Made:
             return npy(np.zeros((2, 0)))
         case "csv" | "multipart":
             return NotExpressible("a line is a cell at least")
-        case "arrow" | "parquet":
-            return arrow_stream(pa.table({})) if coded == "arrow" else parquet(pa.table({}))
+        case "xlsx":
+            return NotExpressible("an empty row is none")
+        case "arrow" | "parquet" | "feather":
+            return COLUMNAR[coded](pa.table({}))
+    raise MissingError("no_columns", coded)
 
 
-def followed(more: bytes) -> Callable[[BodyFormat], Made]:
+def followed(more: bytes) -> Callable[[str], Made]:
     """A good body with bytes behind its end."""
 
-    def made(coded: BodyFormat) -> Made:
+    def made(coded: str) -> Made:
         match coded:
             case "csv":
                 return NO_END
@@ -240,38 +279,39 @@ def followed(more: bytes) -> Callable[[BodyFormat], Made]:
     return made
 
 
-def twice(coded: BodyFormat) -> Made:
+def twice(coded: str) -> Made:
     """A good body behind another."""
     match coded:
         case "json" | "arrow" | "npy":
             return written(coded, GOOD) * 2
         case "ndjson" | "csv" | "multipart":
             return NO_END
-        case "parquet":
+        case "parquet" | "feather" | "xlsx":
             return NotExpressible("a file is read from its end, and may hold bytes that its end does not refer to")
+    raise MissingError("twice", coded)
 
 
-def preceded(before: bytes) -> Callable[[BodyFormat], Made]:
+def preceded(before: bytes) -> Callable[[str], Made]:
     """A good body with bytes before its beginning: of a form, before its file's."""
     return lambda coded: form(before + written("csv", GOOD)) if coded == "multipart" else before + written(coded, GOOD)
 
 
-def cut(coded: BodyFormat) -> Made:
+def cut(coded: str) -> Made:
     """The first half of a good body."""
     whole = written(coded, GOOD)
     return NO_END if coded == "csv" else whole[: len(whole) // 2]
 
 
-def of(columns: Columns, **instead: Made) -> Callable[[BodyFormat], Made]:
+def of(columns: Columns, **instead: Made) -> Callable[[str], Made]:
     """A table in each format, but for those with something `instead`."""
     return lambda coded: instead[coded] if coded in instead else written(coded, columns)
 
 
-def always(content: bytes) -> Callable[[BodyFormat], Made]:
+def always(content: bytes) -> Callable[[str], Made]:
     """The same bytes in each format."""
     return lambda _: content
 
 
-def encoded(encoding: str, pack: Callable[[bytes], bytes] = bytes) -> Callable[[BodyFormat], Made]:
+def encoded(encoding: str, pack: Callable[[bytes], bytes] = bytes) -> Callable[[str], Made]:
     """A good table that says that it has a Content-Encoding."""
     return lambda coded: Body(pack(written(coded, GOOD)), encoding=encoding)

@@ -16,12 +16,12 @@ from tests.api.strict_bodies import (
     CONTENT_TYPES,
     FORMATS,
     GOOD,
+    NO_CONTROLS,
     NO_NAMES,
     NUMBERS_ALONE,
     A,
     B,
     Body,
-    BodyFormat,
     Made,
     NotExpressible,
     X,
@@ -66,10 +66,10 @@ class Otherwise:
 class Rule:
     """What breaks it in each format, and the outcomes of an upload and of a prediction by `model`."""
 
-    body: Callable[[BodyFormat], Made]
+    body: Callable[[str], Made]
     upload: str
     predict: str
-    otherwise: Mapping[BodyFormat, Otherwise] = field(default_factory=dict)
+    otherwise: Mapping[str, Otherwise] = field(default_factory=dict)
     model: str = "numbers"
 
 
@@ -78,15 +78,24 @@ NUMBERED = Otherwise(ACCEPTED, INVALID, "a column of CSV without a name is calle
 NO_ROWS = Otherwise(INVALID, INVALID, "a text without lines is a table without rows")
 CUT_WRONGLY = Otherwise(MALFORMED, MALFORMED, "lines of other lengths were cut at the wrong character, as a whole")
 BOM_OF_TEXT = Otherwise(ACCEPTED, ACCEPTED, "editors put it before texts (RFC 8259, 8.1 lets it be ignored)")
+DIGITS = {"xlsx": Otherwise(MALFORMED, MALFORMED, "a number of a workbook is written in digits")}
+ARCHIVE = {
+    "xlsx": Otherwise(ACCEPTED, ACCEPTED, "an archive is read by its directory: what lies outside is no part of it")
+}
+NO_TEXTS = {"npy": NUMBERS_ALONE, "xlsx": NO_CONTROLS}
+LONG = NotExpressible("the format's integers have 64 bits at most")
 IMAGE = "an array that is uploaded is an image, whose columns have no names"
 
 RULES: Mapping[str, Rule] = {
     "a good table": Rule(of(GOOD), ACCEPTED, ACCEPTED),
     "NUL in a text": Rule(
-        of((X, ("colour", ("red", "a\0b", "red"))), npy=NUMBERS_ALONE), INVALID, INVALID, model="small"
+        of((X, ("colour", ("red", "a\0b", "red"))), **NO_TEXTS),
+        INVALID,
+        INVALID,
+        model="small",
     ),
-    "NUL in a name": Rule(of((*GOOD, ("a\0b", ONE_TO_THREE)), npy=NO_NAMES), INVALID, INVALID),
-    "a control character in a name": Rule(of((*GOOD, ("a\x07b", ONE_TO_THREE)), npy=NO_NAMES), INVALID, INVALID),
+    "NUL in a name": Rule(of((*GOOD, ("a\0b", ONE_TO_THREE)), **NO_TEXTS), INVALID, INVALID),
+    "a control character in a name": Rule(of((*GOOD, ("a\x07b", ONE_TO_THREE)), **NO_TEXTS), INVALID, INVALID),
     "an empty name": Rule(
         of((*GOOD, ("", ONE_TO_THREE)), npy=NO_NAMES), INVALID, INVALID, {"csv": NUMBERED, "multipart": NUMBERED}
     ),
@@ -106,15 +115,17 @@ RULES: Mapping[str, Rule] = {
     "no rows": Rule(of((("x", ()), ("a", ()), ("b", ()))), INVALID, INVALID),
     "101 rows where 100 may be, and 5": Rule(of(tuple((name, (1.0,) * 101) for name in "xab")), TOO_LARGE, TOO_LARGE),
     "a row of a cell too few": Rule(ragged, INVALID, INVALID, {"csv": CUT_WRONGLY, "multipart": CUT_WRONGLY}),
-    "NaN": Rule(of((X, A, ("b", (1.0, NAN, 2.0)))), INVALID, INVALID),
-    "Infinity": Rule(of((X, A, ("b", (1.0, INFINITY, 2.0)))), INVALID, INVALID),
-    "-Infinity": Rule(of((X, A, ("b", (1.0, -INFINITY, 2.0)))), INVALID, INVALID),
+    "NaN": Rule(of((X, A, ("b", (1.0, NAN, 2.0)))), INVALID, INVALID, DIGITS),
+    "Infinity": Rule(of((X, A, ("b", (1.0, INFINITY, 2.0)))), INVALID, INVALID, DIGITS),
+    "-Infinity": Rule(of((X, A, ("b", (1.0, -INFINITY, 2.0)))), INVALID, INVALID, DIGITS),
     "a number beyond float64": Rule(beyond_float64, INVALID, INVALID),
     "an integer that float64 rounds": Rule(of((X, A, ("b", (1, 2, 2**63 - 1)))), ACCEPTED, ACCEPTED),
     "an integer of 401 digits": Rule(
         of(
             (X, A, ("b", (1, 2, 10**400))),
-            **dict.fromkeys(("arrow", "parquet", "npy"), NotExpressible("the format's integers have 64 bits at most")),
+            **dict.fromkeys(
+                ("arrow", "parquet", "feather", "npy"), NotExpressible("the format's integers have 64 bits at most")
+            ),
         ),
         ACCEPTED,
         INVALID,
@@ -138,14 +149,14 @@ RULES: Mapping[str, Rule] = {
         preceded(b"\xef\xbb\xbf"),
         MALFORMED,
         MALFORMED,
-        dict.fromkeys(("json", "ndjson", "csv", "multipart"), BOM_OF_TEXT),
+        dict.fromkeys(("json", "ndjson", "csv", "multipart"), BOM_OF_TEXT) | ARCHIVE,
     ),
     "an empty body": Rule(always(b""), MALFORMED, MALFORMED, {"csv": NO_ROWS, "ndjson": NO_ROWS}),
     "white space alone": Rule(always(b" \n"), MALFORMED, MALFORMED, {"csv": NO_ROWS, "ndjson": NO_ROWS}),
     "a body cut in two": Rule(cut, MALFORMED, MALFORMED),
-    "NUL behind the end": Rule(followed(b"\0"), MALFORMED, MALFORMED),
-    "eight NUL behind the end": Rule(followed(bytes(8)), MALFORMED, MALFORMED),
-    "a letter behind the end": Rule(followed(b"x"), MALFORMED, MALFORMED),
+    "NUL behind the end": Rule(followed(b"\0"), MALFORMED, MALFORMED, ARCHIVE),
+    "eight NUL behind the end": Rule(followed(bytes(8)), MALFORMED, MALFORMED, ARCHIVE),
+    "a letter behind the end": Rule(followed(b"x"), MALFORMED, MALFORMED, ARCHIVE),
     "two bodies in one": Rule(twice, MALFORMED, MALFORMED),
     "a picture": Rule(always(b"\x89PNG\r\n\x1a\n" + bytes(100)), MALFORMED, MALFORMED),
     "a body of 1,100,000 bytes": Rule(always(b" " * 1_100_000), TOO_LARGE, TOO_LARGE),
@@ -163,7 +174,7 @@ def outcome(response: httpx2.Response) -> str:
     return f"{response.status_code} {response.json()['type'].removeprefix('/problems/')}"
 
 
-def sent(client: TestClient, path: str, coded: BodyFormat, made: bytes | Body) -> str:
+def sent(client: TestClient, path: str, coded: str, made: bytes | Body) -> str:
     """The outcome of a body."""
     body = Body(made) if isinstance(made, bytes) else made
     headers = {"Content-Type": f"{CONTENT_TYPES[coded]}{body.parameters}"}

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from backports import zstd
 from PIL import Image
+from pyarrow import feather
 
-from tests.api.table_files import arrow_stream, npy
+from tests.api.table_files import MEDIA_TYPES, arrow_stream, npy, written
 
-ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
-NPY, PNG, CSV = "application/x-npy", "image/png", "text/csv"
+NPY, PNG, CSV = MEDIA_TYPES["npy"], MEDIA_TYPES["png"], MEDIA_TYPES["csv"]
 UPLOAD, NUMBERS, MIXED = "/v1/datasets", "/v1/models/numbers/predict", "/v1/models/mixed/predict"
 ROWS = 12
 UNITS: tuple[Literal["s", "ms", "us"], ...] = ("s", "ms", "us")
@@ -43,19 +43,15 @@ class Body:
 def bodies() -> Iterator[tuple[str, Body]]:
     """Yield each body with its name."""
     tables = {"numbers": numbers(), "texts": mixed(), "types": types_of_columns(), "gaps": gaps()}
-    for name, table in tables.items():
-        yield f"Arrow, {name}", Body(UPLOAD, ARROW, arrow_stream(table))
-        for way, content in parquet_files(table):
-            yield f"Parquet, {name}, {way}", Body(UPLOAD, PARQUET, content)
-    for path, table in ((NUMBERS, numbers()), (MIXED, mixed())):
-        yield f"Arrow, {path}", Body(path, ARROW, arrow_stream(table))
-        for way, content in parquet_files(table):
-            yield f"Parquet, {path}, {way}", Body(path, PARQUET, content)
+    requests = [*((UPLOAD, name, table) for name, table in tables.items()), (NUMBERS, NUMBERS, numbers())]
+    for path, name, table in [*requests, (MIXED, MIXED, mixed())]:
+        for coded, way, content in files(table):
+            yield f"{coded}, {name}, {way}", Body(path, MEDIA_TYPES[coded], content)
     for name, content in arrays():
         yield f"npy, {name}", Body(UPLOAD, NPY, content)
         yield f"npy, {name}, prediction", Body(NUMBERS, NPY, content)
     for mode in ("1", "L", "P", "RGB", "RGBA", "I;16"):
-        yield f"PNG, {mode}", Body(UPLOAD, PNG, png(mode))
+        yield f"png, {mode}", Body(UPLOAD, PNG, png(mode))
     for path in (UPLOAD, NUMBERS):
         for encoding, content in packed():
             yield f"{encoding}, {path}", Body(path, CSV, content, encoding)
@@ -94,8 +90,9 @@ def gaps() -> pa.Table:
     return pa.table({"x": [1.0, None] * 6, "flag": [True, None, False] * 4, "text": ["a", None, "bc", ""] * 3})
 
 
-def parquet_files(table: pa.Table) -> Iterator[tuple[str, bytes]]:
-    """Yield a table as Parquet, written in several ways."""
+def files(table: pa.Table) -> Iterator[tuple[str, str, bytes]]:
+    """Yield a table in each binary format of tables, written in several ways."""
+    yield "arrow", "stream", arrow_stream(table)
     ways: Mapping[str, Callable[[pa.Table, pa.BufferOutputStream], None]] = {
         "plain": partial(pq.write_table, compression="none", use_dictionary=False),
         "snappy": partial(pq.write_table, compression="snappy", row_group_size=5),
@@ -106,7 +103,13 @@ def parquet_files(table: pa.Table) -> Iterator[tuple[str, bytes]]:
     for name, write in ways.items():
         sink = pa.BufferOutputStream()
         write(table, sink)
-        yield name, sink.getvalue().to_pybytes()
+        yield "parquet", name, sink.getvalue().to_pybytes()
+    for compression in ("lz4", "zstd", "uncompressed"):
+        body = io.BytesIO()
+        feather.write_feather(table, body, compression=compression)
+        yield "feather", compression, body.getvalue()
+    if not any(pa.types.is_temporal(kind) for kind in table.schema.types):
+        yield "xlsx", "inline texts", written("xlsx", table.to_pylist())
 
 
 def arrays() -> Iterator[tuple[str, bytes]]:
@@ -141,7 +144,7 @@ def packed() -> Iterator[tuple[str, bytes]]:
 
 
 REFUSED: Mapping[str, Body] = {
-    "Arrow's file format": Body(UPLOAD, ARROW, b"ARROW1\0\0" + arrow_stream(numbers()) + b"ARROW1"),
+    "Arrow's file format": Body(UPLOAD, MEDIA_TYPES["arrow"], b"ARROW1\0\0" + arrow_stream(numbers()) + b"ARROW1"),
     "a packing that is not read": Body(UPLOAD, CSV, b"\x0b\x02\x80a\n1\n\x03", "br"),
 }
 """Bodies that are refused as they are."""

@@ -1,20 +1,20 @@
 """Requests by the dimension in which they are hostile: of size n each, whatever n is."""
 
 import gzip
-import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from backports import zstd
 
+from tests.api.table_files import MEDIA_TYPES, NAMED_ROWS, written
 from tests.hostile.service import Target
 
 Make = Callable[[Target, int], bytes]
 
 JSON, CSV, NDJSON = "application/json", "text/csv", "application/x-ndjson"
-ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
 PREDICT, UPLOAD, TRAIN = "/v1/models/numbers/predict", "/v1/datasets", "/v1/training-jobs"
+WIDE: Mapping[str, int] = {"csv": 2_000, "arrow": 1_000}
+"""The least number of columns of a format, where it is not 500."""
+
 INFER, WEBHOOKS = "/v2/models/numbers/infer", "/v1/webhooks"
 
 
@@ -38,22 +38,16 @@ def packed(encoding: str, path: str, member: bytes) -> Make:
     return lambda target, n: target.post(path, CSV, member * n, encoding=encoding)
 
 
-def columns_of_csv(n: int) -> bytes:
-    return (",".join(f"c{number}" for number in range(n)) + "\n" + repeated(b"1", n).decode() + "\n").encode()
+def columns_of(coded: str) -> Callable[[int], bytes]:
+    """A row of n columns in a format."""
+    return lambda n: written(coded, [{f"c{number}": 1.0 for number in range(n)}])
 
 
-def columns_of_arrow(n: int) -> bytes:
-    batch = pa.record_batch([pa.array([1.0])] * n, names=[f"c{number}" for number in range(n)])
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return sink.getvalue()
-
-
-def columns_of_parquet(n: int) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(pa.table({f"c{number}": [1.0] for number in range(n)}), sink)
-    return sink.getvalue()
+def wide(path: str, names: Iterable[str]) -> Mapping[str, tuple[Make, int]]:
+    return {
+        f"columns of {coded}, {path}": (of_table(path, MEDIA_TYPES[coded], columns_of(coded)), WIDE.get(coded, 500))
+        for coded in names
+    }
 
 
 def with_head(head: Callable[[int], bytes]) -> Make:
@@ -119,14 +113,12 @@ DIMENSIONS: Mapping[str, tuple[Make, int]] = {
     "parameters, inference": (of_json(INFER, lambda n: b'{"parameters":' + members(n) + b',"inputs":[]}'), 10_000),
     "lines with faults": (of_table(f"{PREDICT}?on_error=per_row", NDJSON, lambda n: b"x\n" * n), 500),
     "lines": (of_table(PREDICT, NDJSON, lambda n: b"1\n" * n), 50_000),
-    "columns of CSV": (of_table(PREDICT, CSV, columns_of_csv), 5_000),
-    "columns of CSV, upload": (of_table(UPLOAD, CSV, columns_of_csv), 2_000),
     "rows with faults, CSV": (
         of_table(f"{PREDICT}?on_error=per_row", CSV, lambda n: b"a,b,c,d,e\n" + b"x,y,z,x,y\n" * n),
         300,
     ),
-    "columns of Arrow": (of_table(PREDICT, ARROW, columns_of_arrow), 1_000),
-    "columns of Parquet": (of_table(PREDICT, PARQUET, columns_of_parquet), 500),
+    **wide(PREDICT, NAMED_ROWS),
+    **wide(UPLOAD, ["csv"]),
     "frames of zstd": (packed("zstd", PREDICT, zstd.compress(b"")), 2_000),
     "frames of zstd, upload": (packed("zstd", UPLOAD, zstd.compress(b"")), 2_000),
     "members of gzip": (packed("gzip", PREDICT, gzip.compress(b"")), 5_000),

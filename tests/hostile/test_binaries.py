@@ -8,6 +8,7 @@ from random import Random
 import httpx2
 import pytest
 
+from app.formats import FORMATS
 from tests.hostile.binaries import REFUSED, UPLOAD, Body, bodies
 from tests.hostile.client import fault, hostile_client
 from tests.hostile.forging import not_finite
@@ -16,12 +17,18 @@ from tests.hostile.service import Target
 from tests.served import Service, served
 
 BODIES = dict(bodies())
-FAMILIES = ("Arrow", "Parquet", "npy", "PNG", "gzip", "deflate", "zstd")
+FAMILIES = sorted({name.split(",")[0] for name in BODIES})
 EACH = 50
 """Mutations of each body."""
 
 MAX_MEGABYTES = 500.0
 """Of the process after all of them: Arrow, Parquet and their allocators among it."""
+
+
+def test_every_binary_format_of_the_union_has_bodies() -> None:
+    assert {one.name for one in FORMATS if not one.is_text} - set(FAMILIES) == set(), (
+        "add them to tests.hostile.binaries"
+    )
 
 
 @pytest.fixture(scope="module")
