@@ -46,9 +46,9 @@ from app.storage.engine import make_engine
 from app.storage.monitor import DatabaseMonitor
 from app.storage.notifier import MODELS, SqlNotifier
 from app.storage.unit_of_work import unit_of_work
+from app.tasks.limits import Limits
 from app.worker.attempts import Records
 from app.worker.beat import Heart
-from app.worker.child.limits import Limits
 from app.worker.health_check import default_directory
 from app.worker.health_file import HealthFile
 from app.worker.outage import DatabaseOutage

@@ -11,9 +11,10 @@ import numpy as np
 
 from app.domain.datasets import Dataset
 from app.settings import Settings
-from app.worker.child.limits import Limits
-from app.worker.child.tasks import results
-from app.worker.fits.supervised import SupervisedFit
+from app.tasks import fit as fits
+from app.tasks.limits import Limits
+from app.tasks.supervised.training import SupervisedTraining
+from app.tasks.task import expected
 from benchmarks.accuracy.scoring import ClassAnswer, Distribution, RealAnswer
 from benchmarks.files import NotRun
 from relevance_bayes.core.likelihoods.predictive import Prediction
@@ -75,14 +76,12 @@ def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
     """Plan and fit a job whose dataset has these rows, as a worker does it."""
     plan, folder = plan_supervised(request, _dataset(rows)), TemporaryDirectory()
     with folder as path:
-        fit = SupervisedFit.prepare(
+        training = SupervisedTraining.prepare(
             plan, _dataset(rows), lambda: iter([(0, rows)]), Path(path), max_cells=SETTINGS["max_training_cells"]
         )
-        *_, last = results(fit.task, train, Limits(1, None, SETTINGS["max_candidate_cells"]))
-    if not isinstance(last, Trained):
-        raise TypeError(f"expected a trained model, got {type(last).__name__}")
-    encoding = fit.made.encoding
-    return Fitted(last.learned, encoding, user_scores(encoding.target, last.validation))
+        *_, last = fits.run(training.fit, train, Limits(1, None, SETTINGS["max_candidate_cells"]))
+    trained, encoding = expected(expected(last, fits.Fitted).result, Trained), training.made.encoding
+    return Fitted(trained.learned, encoding, user_scores(encoding.target, trained.validation))
 
 
 def _dataset(rows: Mapping[str, Column]) -> Dataset:

@@ -113,7 +113,9 @@ def make_application(
     What is `beside` it is open while it is, on the same event loop, and its lifespan's state says at which port.
     Pages of `cors_origins` may call the application from a browser.
     """
-    runner = PredictionRunner(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
+    runner = PredictionRunner(
+        parts.prediction, limits.max_prediction_rows, limits.max_body_bytes, limits.spool_directory
+    )
     shutdown = Shutdown(parts.watcher.stop)
     app = FastAPIOffline(
         docs_url=None,

@@ -21,7 +21,8 @@ from app.domain.errors import MalformedBodyError
 from app.formats.expected import Expected, need_rows
 from app.formats.line_rows import Line, read_lines
 from app.services.counting import CountedRequest
-from app.services.prediction import Prediction, PredictRequest, ServedVersion, outputs_asked
+from app.services.prediction import PredictRequest, ServedVersion, outputs_asked
+from app.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError, sentence
 
 ROWS_AT_ONCE = 8192

@@ -16,13 +16,13 @@ from app.services.comparing import (
     AT,
     ComparedClasses,
     ComparedNumbers,
-    Numbers,
     compare,
     noise_columns,
     require_one_question,
 )
 from app.services.prediction import ServedVersion
 from app.services.served_versions import ServedVersions
+from app.tasks.prediction import Means
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.errors import Fault, NotFoundError
@@ -76,7 +76,7 @@ def _numbers(compared: ComparedNumbers) -> tuple[Row, Sequence[Row]]:
     return summary, [{"first": one, "second": other, "difference": apart} for one, other, apart in told]
 
 
-def _told(numbers: Numbers) -> Sequence[Row]:
+def _told(numbers: Means) -> Sequence[Row]:
     if numbers.sd is None:
         return [{"value": value} for value in numbers.mean.tolist()]
     return [{"mean": mean, "sd": sd} for mean, sd in zip(numbers.mean.tolist(), numbers.sd.tolist(), strict=True)]

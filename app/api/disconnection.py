@@ -1,7 +1,7 @@
 """Work in a thread for a client, cancelled when the client leaves or the server cancels the request."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
@@ -19,14 +19,21 @@ async def run_for_client(
     call: Callable[[Unpack[Arguments]], T],
     *arguments: *Arguments,
     limiter: CapacityLimiter | None = None,
+    before: Callable[[], Awaitable[None]] | None = None,
 ) -> T:
-    """A call in a thread, which ends at its next `check_cancelled` after the client has left.
+    """A call in a thread, once `before` is done, which ends at its next `check_cancelled` after the client has left.
 
     Only once the body has been received as a whole: what `receive` gives is dropped. Without it, the task of a request
     is cancelled when its client leaves, and the call ends then. Raises ClientLeftError.
     """
     cancellation = Cancellation()
-    work = asyncio.ensure_future(to_thread.run_sync(cancellation.run, call, *arguments, limiter=limiter))
+
+    async def run() -> T:
+        if before is not None:
+            await before()
+        return await to_thread.run_sync(cancellation.run, call, *arguments, limiter=limiter)
+
+    work = asyncio.ensure_future(run())
     leaving = None if receive is None else asyncio.ensure_future(_disconnected(receive))
     try:
         await asyncio.wait({work} if leaving is None else {work, leaving}, return_when=asyncio.FIRST_COMPLETED)

@@ -14,15 +14,9 @@ from app.domain.errors import TooLargeError
 from app.formats.json_scan import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.formats.number_rows import read_number_rows
-from app.services.prediction import (
-    USUAL,
-    Prediction,
-    PredictOptions,
-    PredictRequest,
-    ServedVersion,
-    outputs_asked,
-    outputs_of,
-)
+from app.services.prediction import USUAL, PredictRequest, ServedVersion, outputs_asked, outputs_of
+from app.tasks.options import PredictOptions
+from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 
 MAX_QUICK_ROWS = 1_000

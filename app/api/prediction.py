@@ -1,18 +1,24 @@
 """The road of every prediction over HTTP and gRPC: a codec reads the request, `predict` predicts, the codec renders."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
+from pathlib import Path
+from typing import Generic, Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
 from starlette.types import Receive
 
 from app.api.disconnection import run_for_client
+from app.api.large_bodies import LargeBodies, LargeBody
+from app.api.places import MAX_PLACES, Place
 from app.domain.cancellation import check_cancelled
 from app.services.counting import CountedRequest, Rows
-from app.services.prediction import Prediction, PredictRequest, ServedVersion, predict, support_of
+from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.references import Reference
 
@@ -71,14 +77,54 @@ class Codec(Protocol[Rendered]):
         """The response in pieces, at least one."""
 
 
+@dataclass(frozen=True, eq=False)
+class Rest(Generic[Piece]):
+    """The pieces of a long response that follow the first ones, and its place among the large predictions."""
+
+    pieces: Iterator[Piece]
+    place: Place
+
+
+class DeferredCodec(Generic[Piece]):
+    """The codec of a body that is read from where it waits, or decompressed, in its turn alone."""
+
+    def __init__(self, body: bytes | LargeBody, codec_of: Callable[[bytes], Codec[Piece]]) -> None:
+        self._body: bytes | LargeBody = body
+        self._codec_of = codec_of
+        self._codec: Codec[Piece] | None = None
+
+    def read_inline(self, served: ServedVersion) -> None:
+        """Never."""
+        return
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Never."""
+        return False
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """What the codec of the body reads."""
+        body, self._body = self._body, b""
+        self._codec = self._codec_of(body if isinstance(body, bytes) else body.read())
+        return self._codec.read(served, yield_gil)
+
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Piece]:
+        """As the codec of the body does."""
+        assert self._codec is not None
+        return self._codec.render(served, request, prediction)
+
+
 class PredictionRunner:
     """Predicts for up to `max_rows` and `max_bytes` a request: small ones on the event loop, large ones in threads."""
 
-    def __init__(self, versions: ServedVersions, max_rows: int, max_bytes: int) -> None:
+    def __init__(
+        self, versions: ServedVersions, max_rows: int, max_bytes: int, spool_directory: Path | None = None
+    ) -> None:
         self._versions = versions
+        self.bodies = LargeBodies(spool_directory)
         self.max_rows = max_rows
         self.max_bytes = max_bytes
         self._large = CapacityLimiter(MAX_LARGE_THREADS)
+        self._places = asyncio.Semaphore(MAX_PLACES)
         self._small = CapacityLimiter(MAX_SMALL_THREADS)
         self._lookups = CapacityLimiter(MAX_LOOKUP_THREADS)
 
@@ -88,7 +134,7 @@ class PredictionRunner:
 
     async def predict(
         self, served: ServedVersion, codec: Codec[Piece], receive: Receive | None = None
-    ) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
+    ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
         """The first pieces of a response, and the rest of a long one; raises what the codec and `predict` do.
 
         `receive`, after the body, is where a large request's client is seen to leave: then ClientLeftError.
@@ -98,35 +144,54 @@ class PredictionRunner:
 
     async def run(
         self, served: ServedVersion, codec: Codec[Piece], counted: Rows, receive: Receive | None = None
-    ) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
+    ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
         """The same of a part of a request, whose rows are `counted`."""
         request = codec.read_inline(served)
         if request is not None:
             return [*_rendered(served, codec, request, counted)], None
         if codec.is_small(served):
-            return await to_thread.run_sync(_begun, served, codec, counted, limiter=self._small)
-        return await self.run_for_client(receive, _begun, served, codec, counted)
+            begun, rest = await to_thread.run_sync(_begun, served, codec, counted, limiter=self._small)
+            return begun, None if rest is None else Rest(rest, Place(self._places))
+        return await self.run_for_client(receive, served, codec, counted)
+
+    async def run_for_client(
+        self, receive: Receive | None, served: ServedVersion, codec: Codec[Piece], counted: Rows
+    ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
+        """The same in a thread, once few enough others are; ended when the client leaves."""
+        place = Place(self._places)
+        try:
+            begun, rest = await run_for_client(
+                receive, _begun, served, codec, counted, limiter=self._large, before=place.take
+            )
+        except BaseException:
+            place.release()
+            raise
+        if rest is None:
+            place.release()
+            return begun, None
+        place.wait_for_client()
+        return begun, Rest(rest, place)
 
     async def _looked_up(self, owner: str, reference: Reference) -> ServedVersion:
         limiter = self._lookups if self._versions.is_known(owner, *reference) else None
         return await to_thread.run_sync(self._versions.version, owner, *reference, limiter=limiter)
 
-    def content(self, begun: Sequence[bytes], rest: Iterator[bytes] | None) -> Content:
+    def content(self, begun: Sequence[bytes], rest: Rest[bytes] | None) -> Content:
         """The body of what `predict` returns: whole where it is short."""
         return b"".join(begun) if rest is None else self._streamed(begun, rest)
 
-    async def _streamed(self, begun: Sequence[bytes], rest: Iterator[bytes]) -> AsyncIterator[bytes]:
+    async def _streamed(self, begun: Sequence[bytes], rest: Rest[bytes]) -> AsyncIterator[bytes]:
         """Each few pieces are made in a turn of their own, and once the client has taken those before."""
-        for piece in begun:
-            yield piece
-        while some := await self.run_large(_some, rest):
-            yield some
-
-    async def run_for_client(
-        self, receive: Receive | None, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments
-    ) -> T:
-        """The same as `run_large`, ended when the client leaves."""
-        return await run_for_client(receive, call, *arguments, limiter=self._large)
+        try:
+            for piece in begun:
+                yield piece
+            rest.place.go_on()
+            while some := await self.run_large(_some, rest.pieces):
+                rest.place.wait_for_client()
+                yield some
+                rest.place.go_on()
+        finally:
+            rest.place.release()
 
     async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
         """A call in a thread, once few enough others are."""
@@ -135,7 +200,7 @@ class PredictionRunner:
 
 def _rendered(served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows) -> Iterator[Piece]:
     prediction = predict(served, request)
-    counted.add(block_rows(request.block), support_of(prediction))
+    counted.add(block_rows(request.block), prediction.support)
     return codec.render(served, request, prediction)
 
 

@@ -20,16 +20,8 @@ from app.formats.expected import Expected, ReadRows
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
 from app.formats.format import Format, RowFormat, WritableFormat
-from app.services.prediction import (
-    Prediction,
-    PredictRequest,
-    ServedVersion,
-    flat_columns,
-    outputs_asked,
-    outputs_of,
-    rows_of,
-    version_metadata,
-)
+from app.services.prediction import PredictRequest, ServedVersion, outputs_asked, outputs_of, version_metadata
+from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 
 
@@ -118,7 +110,7 @@ class _Predictions:
         """A column for each number and label; where bad rows are not refused, `error` says what is wrong with them."""
         found, faults = self.found, self.found.faults
         errors = None if self.request.refuses else errors_by_row(faults)
-        columns, faulty = flat_columns(found, self.request.outputs), faulty_rows(rows_of(found), faults)
+        columns, faulty = found.columns(self.request.outputs), faulty_rows(found.rows, faults)
         escapes = self.request.escapes_formulas
         return FlatTable(columns, faulty, errors, version_metadata(self.served.version), escapes_formulas=escapes)
 

@@ -1,27 +1,34 @@
 """Requests of the Open Inference Protocol: tensors become rows to predict for, predictions become tensors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.api.inference.messages import InferenceOptions, InferenceRequest, read_request
-from app.api.inference.responses import InferenceResponse, render_response
+from app.api.inference.responses import InferenceResponse, Piece, render_response
 from app.api.inference.signature import block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
 from app.api.json_codec import max_containers
-from app.api.prediction import YieldGil, is_read_quickly
+from app.api.prediction import YieldGil, is_read_quickly, no_yield
 from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.misfits import refuse
-from app.services.prediction import USUAL, Prediction, PredictOptions, PredictRequest, ServedVersion
+from app.services.prediction import USUAL, PredictRequest, ServedVersion
+from app.tasks.options import PredictOptions
+from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 @dataclass(frozen=True)
 class RenderedTensors:
-    """The body of a response, and how many of its first bytes are JSON, None where all of them are."""
+    """The body of a response in pieces, and how many of its first bytes are JSON, None where all of them are."""
 
-    content: bytes
+    pieces: Sequence[Piece]
     header_length: int | None
+
+    @property
+    def length(self) -> int:
+        """Of the body, in bytes."""
+        return sum(map(len, self.pieces))
 
 
 class TensorCodec:
@@ -32,6 +39,7 @@ class TensorCodec:
         self._header_length = header_length
         self._max_rows = max_rows
         self._options = InferenceOptions()
+        self._yield_gil: YieldGil = no_yield
 
     def read_inline(self, served: ServedVersion) -> PredictRequest | None:
         """A body that is read and predicted for in no time."""
@@ -43,20 +51,22 @@ class TensorCodec:
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
         """Raises what is wrong with the body."""
+        self._yield_gil = yield_gil
         return self._read(served)
 
     def render(
         self, served: ServedVersion, request: PredictRequest, prediction: Prediction
     ) -> Iterator[RenderedTensors]:
         """JSON, and what is to be binary behind it."""
-        yield RenderedTensors(*render_response(response_of(served, self._options, prediction)))
+        response = response_of(served, self._options, prediction)
+        yield RenderedTensors(*render_response(response, yield_gil=self._yield_gil))
 
     def _read(self, served: ServedVersion) -> PredictRequest:
         if self._header_length == 0:
             asked = _only_input(served, self._body)
         else:
             containers = max_containers(self._max_rows)
-            asked = read_request(self._body, self._header_length, max_containers=containers)
+            asked = read_request(self._body, self._header_length, max_containers=containers, yield_gil=self._yield_gil)
         self._options = asked.options
         return request_of(served, asked, self._max_rows)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.formats.format import WritableFormat
-from app.services.prediction import PredictOptions
+from app.tasks.options import PredictOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 

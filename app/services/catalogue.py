@@ -12,7 +12,7 @@ from app.domain.lineage import Lineage
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, Version
 from app.domain.ports import OpenUnitOfWork, Page, Slice
-from relevance_bayes.documents.models import SupervisedPredictor
+from app.tasks.union import task_of
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.errors import NotFoundError
@@ -158,11 +158,7 @@ class Catalogue:
         with self.open_uow() as uow:
             version = uow.models.version(owner, *reference)
             page = uow.models.vectors(owner, version.model, version.number, limit=limit, after=after, sort=sort)
-            # Of classes and known functions they are kept in these units.
-            predictor = uow.models.predictor(version.id) if version.report.task == "regression" else None
-        if not isinstance(predictor, SupervisedPredictor):
-            return page
-        unit = predictor.encoding.target.latent_unit
+            unit = task_of(version.report).weight_unit(version.report, lambda: uow.models.predictor(version.id))
         return replace(page, items=tuple(vector.in_units(unit) for vector in page.items))
 
     def delete_model(self, owner: str, name: str) -> None:

@@ -8,15 +8,9 @@ import numpy as np
 
 from app.domain.decisions import most_probable
 from app.domain.errors import ConflictError
-from app.services.prediction import (
-    ClassificationPrediction,
-    ComponentsPrediction,
-    PredictRequest,
-    RegressionPrediction,
-    ServedVersion,
-    ValuePrediction,
-    predict,
-)
+from app.services.prediction import PredictRequest, ServedVersion, predict
+from app.tasks.prediction import Means, Probabilities
+from app.tasks.union import task_of
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidRequestError
@@ -27,19 +21,11 @@ AT = "/with"
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
-    """What one version answers to N rows: `mean` (N,), and `sd` (N,) where it is a distribution."""
-
-    mean: Array
-    sd: Array | None
-
-
-@dataclass(frozen=True, eq=False)
 class ComparedNumbers:
     """Two versions of numbers or values on N rows."""
 
-    first: Numbers
-    second: Numbers
+    first: Means
+    second: Means
     faults: tuple[Fault, ...]
 
     @property
@@ -76,7 +62,7 @@ def require_one_question(first: ServedVersion, second: ServedVersion) -> None:
     """Raise ConflictError unless both read the same inputs and answer with the same target; InvalidRequestError where
     nothing can be compared."""
     one, other = first.version.report, second.version.report
-    if one.task == "components" or other.task == "components":
+    if not (task_of(one).is_comparable and task_of(other).is_comparable):
         detail = "Components have no target: each model's are its own, and can't be compared."
         raise InvalidRequestError(detail, [Fault(detail, AT)])
     columns, others = dict(first.columns), dict(second.columns)
@@ -104,18 +90,16 @@ def noise_columns(first: ServedVersion, second: ServedVersion) -> tuple[str, ...
 def compare(first: ServedVersion, second: ServedVersion, block: Block) -> Compared:
     """What both answer to a block's N rows; raises as `require_one_question`."""
     require_one_question(first, second)
-    match predict(first, PredictRequest(block)), predict(second, PredictRequest(block)):
-        case RegressionPrediction() as one, RegressionPrediction() as other:
-            return ComparedNumbers(Numbers(one.mean, one.sd), Numbers(other.mean, other.sd), one.faults + other.faults)
-        case ValuePrediction() as one, ValuePrediction() as other:
-            return ComparedNumbers(Numbers(one.value, None), Numbers(other.value, None), one.faults + other.faults)
-        case ClassificationPrediction() as one, ClassificationPrediction() as other:
-            classes = _either(one.classes, other.classes)
-            return ComparedClasses(classes, _spread(one, classes), _spread(other, classes), one.faults + other.faults)
-        case (
-            ComponentsPrediction() | RegressionPrediction() | ValuePrediction() | ClassificationPrediction()
-        ) as one, other:
-            raise TypeError(f"expected two answers of one kind, got {type(one).__name__} and {type(other).__name__}")
+    one, other = predict(first, PredictRequest(block)), predict(second, PredictRequest(block))
+    faults = one.faults + other.faults
+    match one.compared, other.compared:
+        case Means() as mean, Means() as another:
+            return ComparedNumbers(mean, another, faults)
+        case Probabilities() as some, Probabilities() as others:
+            classes = _either(some.classes, others.classes)
+            return ComparedClasses(classes, _spread(some, classes), _spread(others, classes), faults)
+        case _:
+            raise TypeError(f"expected two predictions of one kind, got {type(one).__name__}, {type(other).__name__}")
 
 
 def _either(first: Sequence[Label], second: Sequence[Label]) -> tuple[Label, ...]:
@@ -123,11 +107,11 @@ def _either(first: Sequence[Label], second: Sequence[Label]) -> tuple[Label, ...
     return (*first, *(label for label in second if _key(label) not in known))
 
 
-def _spread(answer: ClassificationPrediction, classes: Sequence[Label]) -> Array:
+def _spread(found: Probabilities, classes: Sequence[Label]) -> Array:
     """The probabilities (N, K) in the order of these classes."""
     places = {_key(label): place for place, label in enumerate(classes)}
-    wide = np.zeros((len(answer.probabilities), len(classes)))
-    wide[:, [places[_key(label)] for label in answer.classes]] = answer.probabilities
+    wide = np.zeros((len(found.probabilities), len(classes)))
+    wide[:, [places[_key(label)] for label in found.classes]] = found.probabilities
     return wide
 
 

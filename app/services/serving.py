@@ -5,8 +5,9 @@ from typing import TypeAlias
 from app.domain.models import Version
 from app.domain.ports import UnitOfWork
 from app.services.counting import Counts
-from app.services.prediction import ServedVersion, predictive_model
-from relevance_bayes.documents.models import Predictor, SupervisedReport
+from app.services.prediction import ServedVersion
+from app.tasks.union import task_of
+from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.functions import ListedFunction
 
 Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
@@ -23,7 +24,7 @@ def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
     plan = version.report.plan
     return ServedVersion(
         version,
-        predictive_model(version, predictor),
+        task_of(version.report).model(version.report, predictor),
         functions,
         tuple((column.name, column.kind) for column in plan.inputs),
         frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
@@ -32,7 +33,5 @@ def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
 
 
 def _explaining(uow: UnitOfWork, version: Version) -> tuple[ListedFunction, ...]:
-    """The functions that explanations name: predictions of numbers and classes alone have some."""
-    if not isinstance(version.report, SupervisedReport):
-        return ()
-    return uow.models.functions(version.id)
+    """The functions that explanations name."""
+    return uow.models.functions(version.id) if task_of(version.report).is_explained else ()

@@ -15,9 +15,9 @@ from typing import BinaryIO
 
 import app
 import relevance_bayes
-from app.worker.child.limits import Limits
+from app.tasks.fit import Fit
+from app.tasks.limits import Limits
 from app.worker.child.process import Message, Order
-from app.worker.child.tasks import Task
 from relevance_bayes.core.trail import Mark
 
 CORE = "relevance_bayes.core.selection:train"
@@ -78,12 +78,12 @@ class Child:
         """Whether it still runs."""
         return self._process.poll() is None
 
-    def start(self, task: Task, trail: tuple[Mark, ...] = ()) -> None:
-        """Hand it a task, to be gone on with from where a trail ends; raises ChildDied."""
+    def start(self, fit: Fit, trail: tuple[Mark, ...] = ()) -> None:
+        """Hand it a fit, to be gone on with from where a trail ends; raises ChildDied."""
         self._fits += 1
         self._heard_first = None
         try:
-            self._connection.send((task, trail))
+            self._connection.send((fit, trail))
         except OSError:
             raise self._died() from None
 
@@ -98,7 +98,7 @@ class Child:
         return message
 
     def freshened(self) -> bool:
-        """Whether it is fit for another task, after one that ended well: what it had said is forgotten."""
+        """Whether it is ready for another fit, after one that ended well: what it had said is forgotten."""
         # Counted from its first word: its imports are no part of a fit.
         if self._fits >= MAX_FITS or time.monotonic() - (self._heard_first or 0.0) > SHORT_SECONDS:
             return False
@@ -155,7 +155,7 @@ class Pool:
         self._thread.start()
 
     def take(self) -> Child:
-        """A child that waits for its task."""
+        """A child that waits for its fit."""
         while True:
             child = self._ready.get()
             with self._counting:

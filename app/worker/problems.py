@@ -6,7 +6,7 @@ from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import QueueEnding
 from app.domain.starts import MAX_STARTS
-from app.worker.child.limits import MEBIBYTE
+from app.tasks.limits import MEBIBYTE
 from app.worker.child.process import Failure
 
 UNEXPECTED = Problem(

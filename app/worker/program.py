@@ -9,13 +9,14 @@ from pathlib import Path
 import app
 import relevance_bayes
 
-FITS = ("app/worker", "relevance_bayes/core", "relevance_bayes/plans", "relevance_bayes/tables")
+FITS = ("app/tasks", "app/worker", "relevance_bayes/core", "relevance_bayes/plans", "relevance_bayes/tables")
 """What decides which numbers a fit sees, and what it makes of them."""
 
 FILES = (
     "app/domain",
     "app/formats",
     "app/services/prediction",
+    "app/tasks",
     "app/worker",
     "relevance_bayes/core",
     "relevance_bayes/documents",

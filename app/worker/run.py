@@ -12,10 +12,11 @@ from app.domain.jobs import Problem, training_of
 from app.domain.models import Learned, NewVersion
 from app.domain.ports import UnitOfWork
 from app.domain.starts import Checkpoint
+from app.tasks.fit import Fitted, Rested
+from app.tasks.task import Training
+from app.tasks.union import task_of
 from app.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.worker.child.process import Failure
-from app.worker.child.tasks import Rested, Result
-from app.worker.fits import Fit, prepare
 from app.worker.pool import Child, ChildDied, Pool
 from app.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.worker.retrying import Interrupted
@@ -126,9 +127,10 @@ class Start:
     def _fit(self, directory: Path) -> NewVersion | Problem:
         began = time.monotonic()
         plan, dataset = self._read()
-        max_cells = self.runner.max_cells
-        fit = prepare(plan, dataset, lambda: self.attempt.blocks(dataset.id), directory, max_cells=max_cells)
-        end = self._train(fit)
+        training = task_of(plan).prepare(
+            plan, dataset, lambda: self.attempt.blocks(dataset.id), directory, max_cells=self.runner.max_cells
+        )
+        end = self._train(training)
         if isinstance(end, Failure):
             if end.traceback is not None:
                 logger.error(
@@ -136,17 +138,17 @@ class Start:
                 )
             return of_failure(end, memory=self.runner.pool.memory)
         seconds = time.monotonic() - began
-        return fit.version(end, seconds=seconds, holding=lambda row: self.attempt.holding(dataset.id, row))
+        return training.version(end.result, seconds=seconds, holding=lambda row: self.attempt.holding(dataset.id, row))
 
     def _read(self) -> tuple[TrainingPlan, Dataset]:
         job = self.attempt.job()
         _, plan = training_of(job)
         return plan, self.records.retry(lambda uow: uow.datasets.get(job.owner, job.request.dataset_id))
 
-    def _train(self, fit: Fit) -> Result | Failure:
+    def _train(self, training: Training) -> Fitted | Failure:
         child = self.runner.pool.take()
         try:
-            end = self._heard(child, fit)
+            end = self._heard(child, training)
         except BaseException:
             child.kill()
             raise
@@ -156,13 +158,13 @@ class Start:
             self.runner.pool.give_back(child)
         return end
 
-    def _heard(self, child: Child, fit: Fit) -> Result | Failure:
-        child.start(fit.task, self.trail)
+    def _heard(self, child: Child, training: Training) -> Fitted | Failure:
+        child.start(training.fit, self.trail)
         while True:
             message = child.receive(LOOK_SECONDS)
             match message:
                 case Step():
-                    self.attempt.tell(fit.progress(message))
+                    self.attempt.tell(training.progress(message))
                 case Rested():
                     self._rest(message.trail)
                 case None:

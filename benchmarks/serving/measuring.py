@@ -9,8 +9,8 @@ import numpy as np
 
 from app.bootstrap import build
 from app.domain.identity import BUILT_IN_OWNER
-from app.services.prediction import SupervisedModel
 from app.services.served_versions import ServedVersions
+from app.tasks.supervised.prediction import SupervisedModel
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, Form
 from benchmarks.serving.load import Timed, busy, load

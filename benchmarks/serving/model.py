@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from app.services.prediction import ServedVersion, SupervisedModel
+from app.services.prediction import ServedVersion
+from app.tasks.supervised.prediction import SupervisedModel
 from benchmarks.serving.plain import PlainModel
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.prediction import Ready

@@ -1,7 +1,7 @@
 """Predictions over HTTP: the three forms of a table, the options, and every bad row."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,16 +12,20 @@ from starlette.types import Receive
 from app.api import json_codec, render
 from app.api import prediction as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import PredictOptions, PredictRequest, RegressionPrediction, predict, supervised
+from app.services.counting import Rows
+from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.tasks.options import PredictOptions
+from app.tasks.supervised import prediction as supervised
+from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
-from tests.services.test_one_row import NAMES, version_of_numbers
 from tests.services.test_predictions import served
+from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
 
 PATH = "/v1/models/small/predict"
 ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]
@@ -539,10 +543,16 @@ def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
     handed = 0
     run_for_client = under_test.PredictionRunner.run_for_client
 
-    async def noted(self: under_test.PredictionRunner, receive: Receive, *what: Callable[[], object]) -> object:
+    async def noted(
+        self: under_test.PredictionRunner,
+        receive: Receive | None,
+        served: ServedVersion,
+        codec: under_test.Codec[bytes],
+        counted: Rows,
+    ) -> object:
         nonlocal handed
         handed += 1
-        return await run_for_client(self, receive, *what)
+        return await run_for_client(self, receive, served, codec, counted)
 
     body = {"rows": [dict.fromkeys(NAMES, 0.25 * row) for row in range(3)], **others}
     path = "/v1/models/small/versions/2/predict"

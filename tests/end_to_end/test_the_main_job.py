@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 
 from app import bootstrap
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import SupervisedModel
 from app.settings import Settings
+from app.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.answers import Json
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.services.prediction.options import PredictOptions
-from app.services.prediction.values import ApproximationModel
+from app.tasks.approximation.prediction import ApproximationModel
+from app.tasks.options import PredictOptions
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedApproximation

@@ -6,8 +6,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from app.services.prediction.components import ComponentsModel, ComponentsPrediction
-from app.services.prediction.options import PredictOptions
+from app.tasks.components.prediction import ComponentsModel, ComponentsPrediction
+from app.tasks.options import PredictOptions
 from relevance_bayes.core.components import Components, components, usual_densities
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.scales import InputMap

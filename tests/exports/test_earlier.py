@@ -10,7 +10,7 @@ import pytest
 
 from app.exports.formats import RENDERINGS
 from app.exports.json_file import DOCUMENT
-from app.services.importing.supervised import checked
+from app.tasks.supervised.importing import checked
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.reading import version_of

@@ -13,13 +13,15 @@ from app.exports.onnx_file.functions import kernel_columns
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.tracing import OPERATORS, OTHERS
 from app.exports.python_file.kernels import kernel_function
-from app.exports.python_file.text import needed
+from app.exports.python_file.text import needed, pieces_by_name
+from app.exports.python_file.tracing import PIECES
 from app.exports.python_file.writing import Program
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.kernels.rational_quadratic import RationalQuadratic
+from relevance_bayes.core.numpy_namespace import NumpyNamespace
 from relevance_bayes.core.scales import InputMap
-from relevance_bayes.core.tracing import Namespace, Tracing
+from relevance_bayes.core.tracing import ExtendedNamespace, Namespace, Tracing
 from relevance_bayes.core.types import Array
 from tests.exports.trained import KERNELS
 
@@ -88,9 +90,20 @@ def test_a_kernel_with_other_options_has_a_function_of_its_own() -> None:
     assert set(program.functions) == {"rational_quadratic", "rational_quadratic_2"}
 
 
+LARGER = {"apply_where", "fixed_point"}
+"""What is made of other functions: a choice, and a loop, which ONNX does not have."""
+
+
 def test_every_function_that_a_formula_may_use_can_be_traced_computed_and_written() -> None:
-    functions = {name for name in vars(Namespace) if not name.startswith("_")}
-    assert functions == {name for name in vars(Tracing) if not name.startswith("_")}
-    operators = {"add", "subtract", "multiply", "divide", "negative", "greater"}
-    assert functions | operators == set(OPERATORS) | set(OTHERS)
-    assert all(callable(getattr(np, name)) for name in functions | operators)
+    of_numbers = functions_of(Namespace)
+    functions = of_numbers | functions_of(ExtendedNamespace)
+    assert functions == functions_of(Tracing) == functions_of(NumpyNamespace)
+    operators = {"add", "subtract", "multiply", "divide", "negative", "greater", "less_equal"}
+    assert functions - LARGER | operators == set(OPERATORS) | set(OTHERS)
+    assert all(callable(getattr(np, name)) for name in of_numbers | operators)
+    assert all(hasattr(np, name) for name in functions - LARGER - PIECES)
+    assert set(pieces_by_name()) >= PIECES
+
+
+def functions_of(namespace: type) -> set[str]:
+    return {name for name in vars(namespace) if not name.startswith("_")}

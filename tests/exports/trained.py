@@ -9,7 +9,8 @@ from typing import get_args
 import numpy as np
 from pydantic import TypeAdapter
 
-from app.services.prediction import PredictOptions, SupervisedModel
+from app.tasks.options import PredictOptions
+from app.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps

@@ -19,7 +19,7 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
 from app.domain.pages import Slice
 from app.settings import Settings
-from app.worker.child.tasks import Trainer
+from app.tasks.fit import Trainer
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
 from tests import postgres

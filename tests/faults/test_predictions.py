@@ -25,7 +25,7 @@ from relevance_bayes.core.priors import Independent
 from tests import postgres
 from tests.end_to_end.deployment import Api, deployed
 from tests.served import add_version
-from tests.services.test_one_row import version_of_numbers
+from tests.tasks.supervised.test_one_row import version_of_numbers
 from tests.waiting import until
 
 WHOLE_WITHIN = 5.0

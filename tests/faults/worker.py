@@ -11,8 +11,9 @@ from app import bootstrap
 from app.cli.ending import end_with_standard_input
 from app.cli.stop_request import StopRequest
 from app.logs import configure_logging
-from app.services.prediction import JudgedBlock, ServedVersion, judge
+from app.services.prediction import ServedVersion, judge
 from app.settings import Settings
+from app.tasks.prediction import JudgedBlock
 from app.worker.scoring import evaluate
 from relevance_bayes.tables.columns import Block
 from tests.worker import trainers

@@ -9,14 +9,9 @@ from app.domain.errors import ConflictError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewVersion
 from app.services.comparing import ComparedClasses, ComparedNumbers, compare, require_one_question
-from app.services.prediction import (
-    ClassificationPrediction,
-    PredictRequest,
-    RegressionPrediction,
-    ServedVersion,
-    predict,
-)
+from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError

@@ -9,16 +9,11 @@ from scipy.stats import norm
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewSupervisedVersion, NewVersion
-from app.services.prediction import (
-    ClassificationPrediction,
-    PredictOptions,
-    PredictRequest,
-    RegressionPrediction,
-    ServedVersion,
-    predict,
-)
-from app.services.prediction import supervised as under_test
+from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.tasks.options import PredictOptions
+from app.tasks.supervised import prediction as under_test
+from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods import LogGaussian

@@ -13,7 +13,7 @@ from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork
 from app.services.ingest import Ingest
 from app.storage.unit_of_work import now
-from app.worker.child.tasks import Trainer
+from app.tasks.fit import Trainer
 from app.worker.run import Runner
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest, Validation

@@ -7,8 +7,8 @@ from sqlalchemy import Engine
 
 from app.domain.ports import OpenUnitOfWork
 from app.storage.unit_of_work import unit_of_work
+from app.tasks.limits import Limits
 from app.worker.attempts import Records
-from app.worker.child.limits import Limits
 from app.worker.pool import Pool
 from app.worker.run import Runner
 from app.worker.spool import Spool

@@ -11,15 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.worker.child.limits import MEBIBYTE, Limits
+from app.tasks.fit import Fitted, Rested, Trainer
+from app.tasks.limits import MEBIBYTE, Limits
+from app.tasks.supervised.fit import SupervisedFit
 from app.worker.child.process import Failure, Message
-from app.worker.child.tasks import Rested, SupervisedTask, Trainer
 from app.worker.pool import MAX_WORDS, Child, ChildDied, Pool
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.selection import Step, Trained, train
+from tests.narrowing import of_kind
 from tests.processes import gone
 from tests.waiting import until
 from tests.worker import trainers
@@ -62,13 +64,18 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def task(path: Path, trainer: Trainer) -> SupervisedTask:
-    return SupervisedTask(path, training=3, held_out=2, inputs=2, spec=trainers.spec_of(trainer), by="groups")
+def fit(path: Path, trainer: Trainer) -> SupervisedFit:
+    return SupervisedFit(path, training=3, held_out=2, inputs=2, spec=trainers.spec_of(trainer), by="groups")
 
 
-def messages(child: Child, task: SupervisedTask) -> list[Message]:
-    """All it says to a task, up to the end."""
-    child.start(task)
+def result(end: Message) -> Trained:
+    """What a child learned."""
+    return of_kind(Trained, of_kind(Fitted, end).result)
+
+
+def messages(child: Child, fit: SupervisedFit) -> list[Message]:
+    """All it says to a fit, up to the end."""
+    child.start(fit)
     said: list[Message] = []
     give_up = time.monotonic() + 30
     while not said or isinstance(said[-1], Step | Rested):
@@ -80,7 +87,7 @@ def messages(child: Child, task: SupervisedTask) -> list[Message]:
 
 
 def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Path) -> None:
-    (said,) = messages(child, task(path, trainers.told))
+    (said,) = messages(child, fit(path, trainers.told))
     assert isinstance(said, Failure)
     assert ast.literal_eval(said.detail) == (
         [[0.0, 1.0], [6.0, 7.0], [12.0, 13.0]],
@@ -92,8 +99,8 @@ def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Pat
     )
 
 
-def test_a_child_folds_as_its_task_says(child: Child, path: Path) -> None:
-    (said,) = messages(child, replace(task(path, trainers.told), folds=3))
+def test_a_child_folds_as_its_fit_says(child: Child, path: Path) -> None:
+    (said,) = messages(child, replace(fit(path, trainers.told), folds=3))
     assert isinstance(said, Failure)
     assert ast.literal_eval(said.detail)[-1] == 3
 
@@ -104,11 +111,11 @@ def test_the_core_learns_in_a_child(child: Child, tmp_path: Path) -> None:
     t = np.sin(x) + 0.1 * draw.normal(size=40)
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, t, *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
-    *steps, end = messages(child, SupervisedTask(path, 30, 10, 1, trainers.spec_of(train), "random"))
+    *steps, end = messages(child, SupervisedFit(path, 30, 10, 1, trainers.spec_of(train), "random"))
     assert len(steps) >= 2
-    assert isinstance(end, Trained)
-    assert end.model.rows == 30
-    assert end.scores["rmse"] < 0.3
+    trained = result(end)
+    assert trained.model.rows == 30
+    assert trained.scores["rmse"] < 0.3
 
 
 def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(child: Child, tmp_path: Path) -> None:
@@ -118,19 +125,19 @@ def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(child: Chil
     path.write_bytes(np.column_stack([x, t, sd, np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
     basis = (KernelBasis(width=FixedWidth(1.0)), Bias())
     spec = replace(trainers.spec_of(train), basis=basis, likelihood=GaussianNoise("rows"))
-    end = messages(child, SupervisedTask(path, 30, 10, 1, spec, "random"))[-1]
-    assert isinstance(end, Trained)
-    assert end.model.noise_sd == pytest.approx(float(np.sqrt(np.mean(sd[:30] ** 2))))
-    expected = predict(end.model, x[30:, None], sd[30:]).log_density(t[30:])
-    assert end.scores["nll"] == pytest.approx(-float(expected.mean()))
+    end = messages(child, SupervisedFit(path, 30, 10, 1, spec, "random"))[-1]
+    trained = result(end)
+    assert trained.model.noise_sd == pytest.approx(float(np.sqrt(np.mean(sd[:30] ** 2))))
+    expected = predict(trained.model, x[30:, None], sd[30:]).log_density(t[30:])
+    assert trained.scores["nll"] == pytest.approx(-float(expected.mean()))
 
 
 def test_steps_are_told_seldom_but_the_first_and_the_last_always(child: Child, path: Path) -> None:
-    *steps, end = messages(child, task(path, trainers.chatty))
+    *steps, end = messages(child, fit(path, trainers.chatty))
     assert steps[0] == trainers.step(0)
     assert steps[-1] == trainers.step(999)
     assert len(steps) < 10
-    assert isinstance(end, Trained)
+    assert isinstance(end, Fitted)
 
 
 def test_the_first_step_of_each_phase_is_told_at_once(child: Child, tmp_path: Path) -> None:
@@ -138,20 +145,19 @@ def test_the_first_step_of_each_phase_is_told_at_once(child: Child, tmp_path: Pa
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, np.sin(x), *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
     spec = replace(trainers.spec_of(train), basis=(KernelBasis(width=FixedWidth(1.0)), Bias()))
-    *steps, end = messages(child, SupervisedTask(path, 40, 0, 1, spec, "random", folds=2))
+    *steps, end = messages(child, SupervisedFit(path, 40, 0, 1, spec, "random", folds=2))
     phases = [step.phase for step in steps if isinstance(step, Step)]
     assert list(dict.fromkeys(phases)) == ["fit", "validation", "done"]
-    assert isinstance(end, Trained)
-    assert end.validation["rows"] == 40.0
+    assert result(end).validation["rows"] == 40.0
 
 
 def test_a_refusal_of_the_core_keeps_its_name_and_text(child: Child, path: Path) -> None:
-    end = messages(child, task(path, trainers.refusing))[-1]
+    end = messages(child, fit(path, trainers.refusing))[-1]
     assert end == Failure("ConstantTargetError", "all 7 targets are 3.0")
 
 
 def test_a_fault_comes_with_its_traceback(child: Child, path: Path) -> None:
-    end = messages(child, task(path, trainers.broken))[-1]
+    end = messages(child, fit(path, trainers.broken))[-1]
     assert isinstance(end, Failure)
     assert (end.error, end.detail) == ("ZeroDivisionError", "in the depths")
     assert end.traceback is not None
@@ -159,25 +165,25 @@ def test_a_fault_comes_with_its_traceback(child: Child, path: Path) -> None:
 
 
 def test_too_little_memory_is_said_so(child: Child, path: Path) -> None:
-    end = messages(child, task(path, trainers.greedy))[-1]
+    end = messages(child, fit(path, trainers.greedy))[-1]
     assert isinstance(end, Failure)
     assert end.error == "MemoryError"
 
 
 def test_a_child_that_is_killed_from_outside_says_by_what(child: Child, path: Path) -> None:
     with pytest.raises(ChildDied, match="signal 9"):
-        messages(child, task(path, trainers.dying))
+        messages(child, fit(path, trainers.dying))
 
 
 def test_a_child_that_cannot_begin_says_so(path: Path) -> None:
     nothing = "tests.worker.trainers:nothing"
     with its_child(trainer=nothing) as child, pytest.raises(ChildDied, match="exit code 1"):
-        messages(child, task(path, trainers.quick))
+        messages(child, fit(path, trainers.quick))
 
 
 @pytest.mark.parametrize("trainer", [trainers.endless, trainers.stuck], ids=["computing", "holding the interpreter"])
 def test_a_child_is_gone_as_soon_as_it_is_killed(child: Child, path: Path, trainer: Trainer) -> None:
-    child.start(task(path, trainer))
+    child.start(fit(path, trainer))
     assert child.receive(30.0) == trainers.step(0)
     began = time.monotonic()
     child.kill()
@@ -186,7 +192,7 @@ def test_a_child_is_gone_as_soon_as_it_is_killed(child: Child, path: Path, train
 
 
 def test_a_child_leaves_the_signals_of_a_terminal_to_its_worker(child: Child, path: Path) -> None:
-    child.start(task(path, trainers.endless))
+    child.start(fit(path, trainers.endless))
     assert child.receive(30.0) is not None
     os.kill(child.pid, signal.SIGINT)
     os.kill(child.pid, signal.SIGTERM)
@@ -195,7 +201,7 @@ def test_a_child_leaves_the_signals_of_a_terminal_to_its_worker(child: Child, pa
 
 
 def test_a_child_imports_the_core_and_nothing_else_of_the_service(child: Child, path: Path) -> None:
-    (said,) = messages(child, task(path, trainers.imported))
+    (said,) = messages(child, fit(path, trainers.imported))
     assert isinstance(said, Failure)
     modules = said.detail.split()
     assert "relevance_bayes.core.selection" in modules
@@ -205,7 +211,7 @@ def test_a_child_imports_the_core_and_nothing_else_of_the_service(child: Child, 
 def test_a_fit_has_its_threads_and_linear_algebra_one_in_each(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     with its_child(threads=3) as child:
-        assert messages(child, task(path, trainers.threads)) == [Failure("DataError", "3 x 1")]
+        assert messages(child, fit(path, trainers.threads)) == [Failure("DataError", "3 x 1")]
 
 
 def test_an_operators_own_number_of_threads_of_linear_algebra_stands(
@@ -213,7 +219,7 @@ def test_an_operators_own_number_of_threads_of_linear_algebra_stands(
 ) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "5")
     with its_child(threads=3) as child:
-        assert messages(child, task(path, trainers.threads)) == [Failure("DataError", "3 x 5")]
+        assert messages(child, fit(path, trainers.threads)) == [Failure("DataError", "3 x 5")]
 
 
 def test_each_fit_has_a_child_of_its_own(pool: Pool) -> None:
@@ -241,21 +247,21 @@ def test_a_child_whose_fit_was_short_does_the_next_one_too(pool: Pool, path: Pat
     for _ in range(6):
         child = pool.take()
         children.add(child)
-        assert isinstance(messages(child, task(path, trainers.quick))[-1], Trained)
+        assert isinstance(messages(child, fit(path, trainers.quick))[-1], Fitted)
         pool.give_back(child)
     assert len(children) <= 2
 
 
 def test_nothing_of_an_earlier_fit_is_heard_in_the_next_one(child: Child, path: Path) -> None:
-    messages(child, task(path, trainers.quick))
-    (said,) = messages(child, task(path, trainers.told))
+    messages(child, fit(path, trainers.quick))
+    (said,) = messages(child, fit(path, trainers.told))
     assert isinstance(said, Failure)
 
 
 def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.worker.pool.SHORT_SECONDS", 0.0)
     child = pool.take()
-    messages(child, task(path, trainers.quick))
+    messages(child, fit(path, trainers.quick))
     pool.give_back(child)
     assert gone(child.pid)
 
@@ -268,7 +274,7 @@ def test_a_child_ends_after_many_fits(pool: Pool, path: Path, monkeypatch: pytes
 
 
 def _again(child: Child, path: Path) -> bool:
-    messages(child, task(path, trainers.quick))
+    messages(child, fit(path, trainers.quick))
     return child.freshened()
 
 
@@ -276,7 +282,7 @@ def test_children_that_are_given_back_are_no_more_than_twice_the_spare_ones(path
     with another_pool() as pool:
         taken = [pool.take() for _ in range(4)]
         for child in taken:
-            messages(child, task(path, trainers.quick))
+            messages(child, fit(path, trainers.quick))
         until(lambda: not pool._ready.empty(), seconds=30)
         for child in taken:
             pool.give_back(child)
@@ -287,17 +293,17 @@ def test_what_a_child_said_in_an_earlier_fit_are_not_its_last_words(path: Path) 
     with its_child() as child:
         child._said.write(b"heard long ago")
         child._said.flush()
-        messages(child, task(path, trainers.quick))
+        messages(child, fit(path, trainers.quick))
         assert child.freshened()
         with pytest.raises(ChildDied) as died:
-            messages(child, task(path, trainers.dying))
+            messages(child, fit(path, trainers.dying))
     assert died.value.said == ""
 
 
 def test_a_child_that_is_given_back_as_the_pool_stops_ends_too(path: Path) -> None:
     with another_pool() as pool:
         child = pool.take()
-        messages(child, task(path, trainers.quick))
+        messages(child, fit(path, trainers.quick))
     pool.give_back(child)
     assert gone(child.pid)
 
@@ -313,15 +319,15 @@ def test_no_child_outlives_its_pool() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels take no notice of the limit")
 def test_a_child_that_asks_for_more_memory_than_it_may_use_says_so(path: Path) -> None:
     with its_child(memory=400 * MEBIBYTE) as limited:
-        failure = messages(limited, task(path, trainers.hungry))[-1]
+        failure = messages(limited, fit(path, trainers.hungry))[-1]
     assert isinstance(failure, Failure)
     assert failure.error == "MemoryError"
     with its_child(memory=8192 * MEBIBYTE) as free:
-        assert isinstance(messages(free, task(path, trainers.hungry))[-1], Trained)
+        assert isinstance(messages(free, fit(path, trainers.hungry))[-1], Fitted)
 
 
 def test_a_child_goes_on_where_the_trail_of_another_ends(path: Path) -> None:
-    given = task(path, trainers.resting)
+    given = fit(path, trainers.resting)
     with another_pool() as pool:
         first = pool.take()
         first.start(given)
@@ -333,13 +339,13 @@ def test_a_child_goes_on_where_the_trail_of_another_ends(path: Path) -> None:
         second = pool.take()
         second.start(given, rested.trail)
         assert isinstance(second.receive(30.0), Step)
-        assert isinstance(second.receive(30.0), Trained)
+        assert isinstance(second.receive(30.0), Fitted)
         second.kill()
 
 
 def test_the_last_words_of_a_child_are_heard(path: Path) -> None:
     with its_child() as child, pytest.raises(ChildDied) as died:
-        messages(child, task(path, trainers.crashing))
+        messages(child, fit(path, trainers.crashing))
     assert died.value.code == -signal.SIGSEGV
     assert died.value.words == "Fatal Python error: Segmentation fault"
     assert "Current thread" in died.value.said

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.worker.child.limits import MEBIBYTE
+from app.tasks.limits import MEBIBYTE
 from app.worker.child.process import Failure
 from app.worker.problems import UNEXPECTED, of_failure
 from relevance_bayes.core.errors import SparseBayesError

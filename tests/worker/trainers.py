@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.worker.child.tasks import Trainer
+from app.tasks.fit import Trainer
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.kernels import Gaussian

@@ -1,9 +1,8 @@
 """Responses of inference as one body: JSON, then the tensors that leave as bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, zip_longest
 from typing import TypeAlias
 
 import orjson
@@ -11,9 +10,15 @@ import orjson
 from app.api.inference.messages import BINARY_SIZE
 from app.api.inference.signature import Output
 from app.api.inference.tensors import to_bytes, to_json
+from app.domain.cancellation import check_cancelled
 
 _CUT = b"\0"
 """Stands for the values of a tensor in a template; JSON holds no such byte."""
+
+Piece: TypeAlias = bytes | memoryview
+
+MAX_JOINED_BYTES = 131_072
+"""A longer body is not copied into one piece."""
 
 _Output: TypeAlias = tuple[str, str, tuple[int, ...], bytes, int | None]
 """Name, data type, shape, parameters in JSON, and the number of bytes of a tensor that leaves as bytes."""
@@ -30,24 +35,34 @@ class InferenceResponse:
     are_binary: tuple[bool, ...]
 
 
-def render_response(response: InferenceResponse) -> tuple[bytes, int | None]:
-    """The body, and how many of its first bytes are JSON, None where all of them are."""
+def render_response(
+    response: InferenceResponse, *, yield_gil: Callable[[], None] = check_cancelled
+) -> tuple[Sequence[Piece], int | None]:
+    """The body, a long one in pieces, and how many of its first bytes are JSON, None where all of them are.
+
+    `yield_gil` is called between the pieces of long tensors.
+    """
     outputs: list[_Output] = []
-    values: list[bytes] = []
-    contents: list[bytes | memoryview] = []
+    values: list[list[bytes]] = []
+    contents: list[Piece] = []
     for (tensor, parameters), is_binary in zip(response.outputs, response.are_binary, strict=True):
         said, size = orjson.dumps(parameters) if parameters else b"", None
         if is_binary:
             contents.append(content := to_bytes(tensor))
             size = len(content)
         else:
-            values.append(to_json(tensor))
+            values.append(to_json(tensor, yield_gil=yield_gil))
         outputs.append((tensor.name, tensor.datatype, tensor.shape, said, size))
     # An id is another one each time.
     template = _template if response.id is None else _template.__wrapped__
     parts = template(response.model, response.version, response.id, tuple(outputs))
-    head = b"".join(chain.from_iterable(zip_longest(parts, values, fillvalue=b""))) if values else parts[0]
-    return (b"".join((head, *contents)), len(head)) if contents else (head, None)
+    pieces: list[Piece] = [parts[0]]
+    for theirs, part in zip(values, parts[1:], strict=True):
+        pieces += theirs
+        pieces.append(part)
+    length = sum(map(len, pieces)) if contents else None
+    pieces += contents
+    return (pieces if sum(map(len, pieces)) > MAX_JOINED_BYTES else (b"".join(pieces),)), length
 
 
 @lru_cache(maxsize=512)

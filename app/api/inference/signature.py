@@ -14,18 +14,10 @@ from app.api.inference.tensors import TEXT, Tensor
 from app.domain.errors import MalformedBodyError
 from app.formats.cells import JSON
 from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
-from app.services.prediction import (
-    ClassificationPrediction,
-    Prediction,
-    PredictRequest,
-    RegressionPrediction,
-    ServedVersion,
-    ValuePrediction,
-    predict,
-    real_columns,
-)
+from app.services.prediction import PredictRequest, ServedVersion, predict
+from app.tasks.prediction import Prediction, Probabilities
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import Block, NumberBlock, no_rows
+from relevance_bayes.tables.columns import Block, Labels, NumberBlock, no_rows
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.values import ColumnKind, Label
 
@@ -123,47 +115,29 @@ def _cells(tensor: Tensor, kind: ColumnKind | None) -> list[JSON]:
 
 def tensors_of(prediction: Prediction, names: Sequence[str] | None = None) -> Mapping[str, Output]:
     """The outputs for N rows by name: all of them, or those of these `names` that there are."""
-    outputs: tuple[Output, ...]
-    match prediction:
-        case RegressionPrediction():
-            columns = real_columns(prediction)
-            if prediction.support is not None:
-                columns["support"] = prediction.support
-            shape = prediction.mean.shape
-            chosen = columns if names is None else (name for name in names if name in columns)
-            return {name: (Tensor(name, NUMBER, shape, columns[name]), _NOTHING) for name in chosen}
-        case ClassificationPrediction(classes=classes):
-            probabilities = _real("probabilities", prediction.probabilities, {"classes": [*classes]})
-            outputs = (_labels(prediction), probabilities, *_support(prediction.support))
-        case ValuePrediction():
-            outputs = (_real("value", prediction.value),)
-        case _:
-            outputs = (
-                _real("components", prediction.components),
-                _real("reconstruction_error", prediction.missed),
-                _real("log_density", prediction.log_density),
-                _real("novelty", prediction.novelty),
-            )
-    return {tensor.name: (tensor, parameters) for tensor, parameters in outputs}
+    found = prediction.arrays()
+    chosen = found if names is None else (name for name in names if name in found)
+    return {name: _tensor(name, found[name]) for name in chosen}
 
 
-def _real(name: str, values: Array, parameters: Parameters | None = None) -> Output:
-    return Tensor(name, NUMBER, values.shape, values.ravel()), parameters or _NOTHING
+def _tensor(name: str, values: Array | Labels | Probabilities) -> Output:
+    if isinstance(values, np.ndarray):  # first, since most are
+        return Tensor(name, NUMBER, values.shape, values if values.ndim == 1 else values.ravel()), _NOTHING
+    if isinstance(values, Labels):
+        return _labels(name, values), _NOTHING
+    shares = values.probabilities
+    return Tensor(name, NUMBER, shares.shape, shares.ravel()), {"classes": [*values.classes]}
 
 
-def _support(support: Array | None) -> tuple[Output, ...]:
-    return () if support is None else (_real("support", support),)
-
-
-def _labels(answer: ClassificationPrediction) -> Output:
+def _labels(name: str, labels: Labels) -> Tensor:
     """The most probable class of each row, in the type in which classes came."""
-    places, classes = answer.most_probable, answer.classes
+    classes, places = labels.classes, labels.places
     kinds = {*map(type, classes)}
     if kinds == {bool}:
-        return Tensor("label", "BOOL", places.shape, np.array(classes, np.bool_)[places]), {}
+        return Tensor(name, "BOOL", places.shape, np.array(classes, np.bool_)[places])
     if kinds == {int}:
-        return Tensor("label", "INT64", places.shape, np.array(classes, np.int64)[places]), {}
+        return Tensor(name, "INT64", places.shape, np.array(classes, np.int64)[places])
     if kinds <= {int, float}:
-        return Tensor("label", NUMBER, places.shape, np.array(classes, np.float64)[places]), {}
+        return Tensor(name, NUMBER, places.shape, np.array(classes, np.float64)[places])
     texts: Sequence[Label] = [classes[place] for place in places.tolist()]
-    return Tensor("label", TEXT, places.shape, tuple(map(str, texts))), {}
+    return Tensor(name, TEXT, places.shape, tuple(map(str, texts)))

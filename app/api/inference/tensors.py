@@ -6,7 +6,7 @@ itself.
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
@@ -43,8 +43,13 @@ FLOATS = frozenset({"FP32", "FP64"})
 DATATYPES = (*CODES, TEXT)
 MAX_AXES = 8
 
-PIECE_BYTES = 2**20
-"""Of a longer list of numbers in JSON, decoded at once: the interpreter is free for others between two pieces."""
+PIECE_BYTES = 131_072
+"""Of a longer list of numbers in JSON, decoded at once: others run after each piece, since a decoder holds the GIL."""
+
+COUNTED_BYTES = 2**20
+
+PIECE_VALUES = 8_192
+"""The same of numbers that are written in JSON."""
 
 _LENGTH = struct.Struct("<I")
 _LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | type[list[str]]] = {
@@ -90,7 +95,14 @@ def check_shape(name: str, shape: Sequence[float]) -> None:
         raise MalformedBodyError(f"Tensor {name!r}: expected 1 to {MAX_AXES} lengths of axes, got {len(shape)}.")
 
 
-def from_json(name: str, datatype: str, shape: Sequence[int], data: bytes) -> Tensor:
+def from_json(
+    name: str,
+    datatype: str,
+    shape: Sequence[int],
+    data: bytes,
+    *,
+    yield_gil: Callable[[], None] = check_cancelled,
+) -> Tensor:
     """A tensor whose values are a list in JSON, flat or nested as the shape is; raises MalformedBodyError."""
     size = size_of(name, datatype, shape)
     if datatype == HALF:
@@ -98,13 +110,36 @@ def from_json(name: str, datatype: str, shape: Sequence[int], data: bytes) -> Te
     kind = "S" if datatype == TEXT else np.dtype(CODES[datatype]).kind
     if len(data) > PIECE_BYTES and kind != "S" and (count := _count_flat(data)) is not None:
         check_count(name, shape, size, count)
-        if (values := _in_pieces(datatype, kind, data, size)) is not None:
+        first, last = data.index(b"[") + 1, data.rindex(b"]")
+        if (values := _in_pieces(datatype, data, first, last, size, yield_gil)) is not None:
             return Tensor(name, datatype, tuple(shape), values)
     try:
         found = _decoded(kind, shape, data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
     return from_values(name, datatype, shape, found)
+
+
+def from_part(
+    name: str,
+    datatype: str,
+    shape: Sequence[int],
+    body: bytes,
+    first: int,
+    last: int,
+    *,
+    yield_gil: Callable[[], None],
+) -> Tensor | None:
+    """A tensor whose values are a flat list of numbers, whose brackets stand before `first` and at `last` of a body.
+
+    None where they are anything else; raises MalformedBodyError.
+    """
+    size = size_of(name, datatype, shape)
+    # Counted before they are decoded, a part at a time, since counting holds the GIL too.
+    parts = range(first, last, COUNTED_BYTES)
+    check_count(name, shape, size, 1 + sum(body.count(b",", part, min(part + COUNTED_BYTES, last)) for part in parts))
+    values = _in_pieces(datatype, body, first, last, size, yield_gil)
+    return None if values is None else Tensor(name, datatype, tuple(shape), values)
 
 
 def from_values(name: str, datatype: str, shape: Sequence[int], found: Sequence[float] | Sequence[str]) -> Tensor:
@@ -139,9 +174,17 @@ def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryvi
     return Tensor(name, datatype, tuple(shape), _widened(np.frombuffer(content, dtype)))
 
 
-def to_json(tensor: Tensor) -> bytes:
-    """The values, flat, in JSON; NaN is null."""
-    return orjson.dumps(tensor.values, option=orjson.OPT_SERIALIZE_NUMPY)
+def to_json(tensor: Tensor, *, yield_gil: Callable[[], None] = check_cancelled) -> list[bytes]:
+    """The values, flat, in JSON, of a long tensor in pieces; NaN is null."""
+    values = tensor.values
+    if len(values) <= PIECE_VALUES:
+        return [orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)]
+    pieces: list[bytes] = []
+    for first in range(0, len(values), PIECE_VALUES):
+        piece = orjson.dumps(values[first : first + PIECE_VALUES], option=orjson.OPT_SERIALIZE_NUMPY)
+        pieces += (b"," if pieces else b"[", piece[1:-1])
+        yield_gil()
+    return [*pieces, b"]"]
 
 
 def to_bytes(tensor: Tensor) -> bytes | memoryview:
@@ -159,23 +202,26 @@ def _count_flat(data: bytes) -> int | None:
     return text.count(b",") + 1 if is_flat else None
 
 
-def _in_pieces(datatype: str, kind: str, data: bytes, size: int) -> Numbers | None:
-    """The `size` values of a flat list of numbers, decoded piece by piece; None where one of them is broken.
+def _in_pieces(
+    datatype: str, text: bytes, start: int, end: int, size: int, yield_gil: Callable[[], None]
+) -> Numbers | None:
+    """The `size` values of a flat list of numbers between two places of a text, decoded piece by piece.
 
-    A decoder makes an object of each number, in one call during which nothing else in the process runs.
+    None where one of them is broken. A decoder makes an object of each number, in one call during which nothing else in
+    the process runs.
     """
-    text = data.strip()
+    kind = np.dtype(CODES[datatype]).kind
     decoder, values = _DECODERS[kind], np.empty(size, np.dtype(_WIDEST[kind]))
-    place, start, end = 0, 1, len(text) - 1
+    place = 0
     while start <= end:
-        check_cancelled()
+        yield_gil()
         comma = text.find(b",", start + PIECE_BYTES, end)
         stop = end if comma < 0 else comma
         try:
             piece = _values(datatype, decoder.decode(b"[%b]" % text[start:stop]))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
             return None
-        if place + len(piece) > size:
+        if not 0 < len(piece) <= size - place:  # none: two commas in succession, or one before the end
             return None
         values[place : place + len(piece)] = piece
         place, start = place + len(piece), stop + 1

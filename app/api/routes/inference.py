@@ -21,9 +21,10 @@ from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.documentation import inference_problems, json_body
 from app.api.expanding import expanded
 from app.api.fast_path import FastPath
+from app.api.large_bodies import LargeBody
 from app.api.paths import INFERENCE
-from app.api.prediction import PredictionRunner
-from app.api.raw_route import RawRoute, body_of, documented, reference_of
+from app.api.prediction import Codec, DeferredCodec, PredictionRunner
+from app.api.raw_route import RawRoute, documented, reference_of
 from app.api.references import ModelName, VersionName
 from app.api.schemas.inference import (
     IndexedOut,
@@ -187,14 +188,17 @@ def fast_path(runner: PredictionRunner) -> FastPath:
     async def respond(scope: Scope, receive: Receive, send: Send) -> None:
         found, headers = await _inferred(scope, receive, runner)
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": found.content})
+        *before, last = found.pieces
+        for piece in before:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": last})
 
     return FastPath(_PATH, respond)
 
 
 async def _respond(request: Request) -> Response:
     found, headers = await _inferred(request.scope, request.receive, runner_of(request))
-    return Response(found.content, headers=dict(_texts(headers)))
+    return Response(b"".join(found.pieces), headers=dict(_texts(headers)))
 
 
 async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) -> tuple[RenderedTensors, Headers]:
@@ -202,15 +206,29 @@ async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) ->
     reference, length = reference_of(scope), _header_length(scope)
     is_encoded = any(name == b"content-encoding" for name, _ in scope["headers"])
     encoding = content_encoding_of(Request(scope)) if is_encoded else ""
-    body = await body_of(receive)
-    if encoding:
-        body = await runner.run_large(expanded, body, encoding, runner.max_bytes)
-    served = await runner.served(scope["state"]["owner"], reference)
-    (found,), _ = await runner.predict(served, TensorCodec(body, length, runner.max_rows), receive)
-    headers = [(b"content-length", b"%d" % len(found.content))]
+    body = await runner.bodies.receive(receive)
+    try:
+        served = await runner.served(scope["state"]["owner"], reference)
+        (found,), _ = await runner.predict(served, _codec(body, length, encoding, runner), receive)
+    finally:
+        if not isinstance(body, bytes):
+            body.close()
+    headers = [(b"content-length", b"%d" % found.length)]
     if found.header_length is None:
         return found, [*headers, (b"content-type", _JSON)]
     return found, [*headers, (b"content-type", _BINARY), (HEADER_LENGTH, b"%d" % found.header_length)]
+
+
+def _codec(
+    body: bytes | LargeBody, header_length: int | None, encoding: str, runner: PredictionRunner
+) -> Codec[RenderedTensors]:
+    if isinstance(body, bytes) and not encoding:
+        return TensorCodec(body, header_length, runner.max_rows)
+
+    def codec_of(content: bytes) -> TensorCodec:
+        return TensorCodec(expanded(content, encoding, runner.max_bytes), header_length, runner.max_rows)
+
+    return DeferredCodec(body, codec_of)
 
 
 def _header_length(scope: Scope) -> int | None:

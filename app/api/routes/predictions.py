@@ -10,8 +10,9 @@ from app.api.dependencies import runner_of
 from app.api.documentation import problems
 from app.api.fast_path import FastPath
 from app.api.json_codec import JsonCodec
-from app.api.prediction import PredictionRunner
-from app.api.raw_route import RawRoute, body_of, documented, reference_of
+from app.api.large_bodies import LargeBody
+from app.api.prediction import Codec, DeferredCodec, PredictionRunner
+from app.api.raw_route import RawRoute, documented, reference_of
 from app.api.schemas.predictions import PredictionsOut
 from app.api.schemas.row_formats import contents, query_parameters
 from app.api.table_codec import ContentNegotiation, TableCodec, response_of, version_link
@@ -89,19 +90,38 @@ async def _predicted(scope: Scope, receive: Receive, runner: PredictionRunner) -
     owner, reference = scope["state"]["owner"], reference_of(scope)
     headers = [header for header in scope["headers"] if header[0] in _NEGOTIATED]
     if headers in _USUAL:
-        body = await body_of(receive)
-        served = await runner.served(owner, reference)
-        content = runner.content(*await runner.predict(served, JsonCodec(body, runner.max_rows), receive))
+        body = await runner.bodies.receive(receive)
+        try:
+            served = await runner.served(owner, reference)
+            content = runner.content(*await runner.predict(served, _json_codec(body, runner.max_rows), receive))
+        finally:
+            if not isinstance(body, bytes):
+                body.close()
         return content if isinstance(content, bytes) else response_of(content, "application/json")
     request = Request(scope, receive)
     negotiated = ContentNegotiation.of(request)
     if negotiated.is_by_lines:
         return await by_lines(request, runner, await runner.served(owner, reference), negotiated)
-    body = await body_of(receive)
-    served = await runner.served(owner, reference)
-    codec = TableCodec(body, negotiated, runner.max_rows, runner.max_bytes)
-    content = runner.content(*await runner.predict(served, codec, receive))
+    body = await runner.bodies.receive(receive)
+    try:
+        served = await runner.served(owner, reference)
+        content = runner.content(*await runner.predict(served, _table_codec(body, negotiated, runner), receive))
+    finally:
+        if not isinstance(body, bytes):
+            body.close()
     return response_of(content, negotiated.response.media_type, version_link(served))
+
+
+def _json_codec(body: bytes | LargeBody, max_rows: int) -> Codec[bytes]:
+    if isinstance(body, bytes):
+        return JsonCodec(body, max_rows)
+    return DeferredCodec(body, lambda content: JsonCodec(content, max_rows))
+
+
+def _table_codec(body: bytes | LargeBody, negotiated: ContentNegotiation, runner: PredictionRunner) -> Codec[bytes]:
+    if isinstance(body, bytes):
+        return TableCodec(body, negotiated, runner.max_rows, runner.max_bytes)
+    return DeferredCodec(body, lambda content: TableCodec(content, negotiated, runner.max_rows, runner.max_bytes))
 
 
 def fast_path(runner: PredictionRunner) -> FastPath:

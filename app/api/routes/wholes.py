@@ -10,7 +10,7 @@ from app.api.pictures import image_bytes
 from app.api.references import VersionReference
 from app.api.rendering import to_json
 from app.api.schemas.models.expansion import expansion_record
-from app.services.prediction import ImageModel, expansion_of
+from app.tasks.images.prediction import ImageModel
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import Expansion
 from relevance_bayes.types.references import Reference
@@ -33,7 +33,7 @@ def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency,
     Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
     numbers that are not bent.
     """
-    content = to_json(expansion_record(expansion_of(parts.prediction.version(owner, *reference))))
+    content = to_json(expansion_record(parts.prediction.version(owner, *reference).model.expansion()))
     return unless_known(request, content, cache_control=_kept(reference))
 
 

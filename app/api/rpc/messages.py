@@ -16,7 +16,8 @@ from app.api.rpc.generated.open_inference_pb2 import (
 )
 from app.api.tensor_codec import request_of, response_of
 from app.domain.errors import MalformedBodyError
-from app.services.prediction import Prediction, PredictRequest, ServedVersion
+from app.services.prediction import PredictRequest, ServedVersion
+from app.tasks.prediction import Prediction
 
 Told = Mapping[str, InferParameter]
 

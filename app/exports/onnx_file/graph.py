@@ -138,17 +138,10 @@ class Value:
         """min(x, bound)."""
         return self.graph.node("Min", self, bound)
 
-    def greatest(self, axis: int) -> "Value":
-        """The maximum over one axis, which stays with length 1."""
-        return self.graph.node("ReduceMax", self, self.graph.constant(np.array([axis], np.int64)), keepdims=1)
-
-    def stretched(self, *axes: int) -> "Value":
-        """With axes of length 1 at these places."""
-        return self.graph.node("Unsqueeze", self, self.graph.constant(np.array(axes, np.int64)))
-
-    def shrunk(self, *axes: int) -> "Value":
-        """Without these axes, of length 1."""
-        return self.graph.node("Squeeze", self, self.graph.constant(np.array(axes, np.int64)))
+    def along(self, operation: str, axis: int | None, **attributes: int) -> "Value":
+        """What an operator makes of one axis."""
+        assert axis is not None, f"expected an axis for {operation}"
+        return self.graph.node(operation, self, self.graph.constant(np.array([axis], np.int64)), **attributes)
 
     def columns(self, chosen: Indices) -> "Value":
         """Some of its columns, in that order."""

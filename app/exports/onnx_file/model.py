@@ -54,8 +54,7 @@ def render(exported: ExportedVersion) -> bytes:
 
 def model_of(exported: ExportedVersion) -> ModelProto:
     """The model that predicts as the version does; a row that can't be predicted is NaN throughout."""
-    noise_column = exported.predictor.encoding.target.noise_column if isinstance(exported, ExportedSupervised) else None
-    inputs = declared(exported.predictor.encoding, noise_column)
+    inputs = declared(exported.predictor.encoding, exported.noise_column)
     taken = {one.name for one in inputs}
     graph = Graph(frozenset(taken))
     told = _told(graph, exported)

@@ -1,9 +1,12 @@
 """Traced formulas as nodes of ONNX."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+
+import numpy as np
 
 from app.exports.onnx_file.graph import Operand, Value
-from relevance_bayes.core.tracing import Traced
+from relevance_bayes.core.tracing import Traced, parts_of
+from relevance_bayes.core.types import Array
 
 OPERATORS = {
     "add": "Add",
@@ -23,25 +26,37 @@ OPERATORS = {
     "minimum": "Min",
     "maximum": "Max",
     "greater": "Greater",
+    "less_equal": "LessOrEqual",
+    "matmul": "MatMul",
+    "expit": "Sigmoid",
     "where": "Where",
 }
 """The operators of ONNX by the array API's names."""
 
-OTHERS: dict[str, Callable[[Value], Value]] = {
-    "square": lambda x: x.square(),
-    "expm1": lambda x: x.expm1(),
-    "log1p": lambda x: x.log1p(),
+OTHERS: dict[str, Callable[[Value, Traced], Value]] = {
+    "square": lambda x, _: x.square(),
+    "expm1": lambda x, _: x.expm1(),
+    "log1p": lambda x, _: x.log1p(),
+    "ndtr": lambda x, _: x.normal_share(),
+    "expand_dims": lambda x, traced: x.along("Unsqueeze", traced.axis),
+    "sum": lambda x, traced: x.along("ReduceSum", traced.axis, keepdims=int(traced.keepdims)),
+    "max": lambda x, traced: x.along("ReduceMax", traced.axis, keepdims=int(traced.keepdims)),
 }
-"""What ONNX has no operator for."""
+"""What ONNX has no operator for, and operators that have an axis."""
+
+
+def is_writable(formulas: Iterable[Traced]) -> bool:
+    """Whether ONNX has all that formulas are made of: it has no iteration to a tolerance."""
+    return all(part.operation != "fixed_point" for part in parts_of(formulas))
 
 
 def written(formula: Traced, known: dict[Traced, Value]) -> Value:
     """The value of a formula; `known` has those of its parameters, and takes in those of its parts."""
     graph = next(iter(known.values())).graph
 
-    def of(operand: Traced | float) -> Operand:
+    def of(operand: Traced | float | Array) -> Operand:
         if not isinstance(operand, Traced):
-            return float(operand)
+            return operand if isinstance(operand, np.ndarray) else float(operand)
         if operand not in known:
             known[operand] = made(operand)
         return known[operand]
@@ -51,7 +66,7 @@ def written(formula: Traced, known: dict[Traced, Value]) -> Value:
         if traced.operation in OTHERS:
             (operand,) = operands
             assert isinstance(operand, Value), "expected a function of what is traced"
-            return OTHERS[traced.operation](operand)
+            return OTHERS[traced.operation](operand, traced)
         return graph.node(OPERATORS[traced.operation], *operands)
 
     found = of(formula)

@@ -76,96 +76,20 @@ def real(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float,
     return told | between(mean - reach, mean + reach, shift, scale)
 
 
-def share_below(z: Array) -> Array:
+def ndtr(z: Array) -> Array:
     """The share of a standard normal below z."""
     return np.asarray(0.5 * np.vectorize(math.erfc, otypes=[float])(-z / math.sqrt(2.0)))
 
 
-def heavy_tailed(mean: Array, noise: Array, variance: Array, dof: float) -> tuple[Array, Array]:
-    """What a new observation lies between with probability 0.95, its noise being of Student's t.
-
-    The noise and the function's Gaussian come to a mixture of Gaussians, tau ~ Gamma(dof/2, dof/2).
-    """
-    half = 0.5 * dof
-    span = 40.0 / half
-    step = min(0.3, 0.5 * half**-0.5)
-    log_tau = np.arange(-span - 12.0, np.log1p(span + (2.0 * span) ** 0.5) + step, step)
-    shares = np.exp(half * (log_tau - np.expm1(log_tau)))
-    shares /= shares.sum()
-    scales = noise * (dof - 2.0) / dof
-    sds = np.sqrt(variance[:, None] + scales[:, None] * np.exp(-log_tau))
-    x = np.zeros(len(mean))
-    for _ in range(60):
-        z = x[:, None] / sds
-        slope = (np.exp(-0.5 * z**2) / sds) @ shares / math.sqrt(2.0 * math.pi)
-        change = (0.975 - share_below(z) @ shares) / slope
-        x += change
-        if np.all(np.abs(change) <= 1e-12 * (x + sds[:, -1])):
-            break
-    return mean - x, mean + x
-
-
-def logistic(x: Array) -> Array:
+def expit(x: Array) -> Array:
     """1 / (1 + e^-x)."""
     e = np.exp(-np.abs(x))
     return np.asarray(np.where(x < 0.0, e, 1.0) / (1.0 + e))
 
 
-def logistic_share(mean: Array, variance: Array) -> Array:
-    """The logistic function under a Gaussian: by the Gaussian's variable where that is narrow, else by its own."""
-    sd = np.sqrt(variance)
-    share = np.empty(len(mean))
-    narrow = sd <= 3.0
-    z = np.linspace(-8.5, 8.5, 69)
-    shares = np.exp(-0.5 * z**2)
-    share[narrow] = logistic(mean[narrow, None] + sd[narrow, None] * z) @ (shares / shares.sum())
-    y = np.linspace(-36.0, 36.0, 97)
-    slopes = 1.0 / np.cosh(0.5 * y) ** 2
-    share[~narrow] = share_below((mean[~narrow, None] - y) / sd[~narrow, None]) @ (slopes / slopes.sum())
-    return share
-
-
-def of_two(mean: Array, variance: Array) -> Array:
-    """Both of two classes, each from its own side."""
-    return np.column_stack([logistic_share(-mean, variance), logistic_share(mean, variance)])
-
-
-def tempered(probabilities: Array, temperature: float) -> Array:
-    """Probabilities to the power of 1/temperature, normalised row by row."""
-    return softmax(np.log(np.maximum(probabilities, 2.2250738585072014e-308)) / temperature)
-
-
-def normalised(alone: Array) -> Array:
-    """Over their sum, row by row."""
-    above = np.maximum(alone, 2.2250738585072014e-308)
-    return np.asarray(above / above.sum(axis=1, keepdims=True))
-
-
-def integrated_softmax(mean: Array, variance: Array, points: Array, shares: Array) -> Array:
-    """The softmax under independent Gaussians of equal variance.
-
-    It says which of f_k + G_k is greatest, G_k of Gumbel's distribution, whose quadrature `points` and `shares` are.
-    """
-    if mean.shape[1] == 2:
-        return of_two(mean[:, 1] - mean[:, 0], 2.0 * variance)
-    sd, unit = np.sqrt(variance), np.sqrt(variance + math.pi**2 / 6.0)
-    x = mean.max(axis=1, keepdims=True) + unit[:, None] * np.arange(-4.0, 7.01, 0.6)
-    y = (x[:, None, :] - mean[:, :, None])[..., None]
-    spread = sd[:, None, None, None]
-    z, powers = np.polynomial.hermite_e.hermegauss(7)
-    e = np.exp(np.minimum(spread * z - y, 700.0))
-    inner = (y - points) / np.maximum(spread, 1.3)
-    narrow = sd[:, None, None] <= 1.3
-    below = np.where(narrow, np.exp(-e) @ (powers / powers.sum()), share_below(inner) @ shares)
-    density = np.where(narrow, (e * np.exp(-e)) @ (powers / powers.sum()), np.exp(-0.5 * inner**2) @ shares)
-    logs = np.log(np.maximum(below, 2.2250738585072014e-308))
-    return normalised((density * np.exp(logs.sum(axis=1, keepdims=True) - logs)).sum(axis=2))
-
-
-def softmax(f: Array) -> Array:
-    """e^f over its sum, row by row."""
-    e = np.exp(f - f.max(axis=1, keepdims=True))
-    return np.asarray(e / e.sum(axis=1, keepdims=True))
+def columns_of(values: Array) -> Array:
+    """(N, K), of (N,) too."""
+    return values if values.ndim > 1 else values[:, None]
 
 
 def sound_rows(told: Mapping[str, Array], sound: Array) -> dict[str, Array]:

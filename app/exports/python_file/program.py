@@ -13,24 +13,16 @@ from relevance_bayes.documents.exported import (
 def render(exported: ExportedVersion) -> bytes:
     """A file of Python; raises NotPositiveDefiniteError."""
     program = Program()
-    return program.written(exported, _notes(exported), _body(program, exported)).encode()
+    notes, body = _written(program, exported)
+    return program.written(exported, notes, body).encode()
 
 
-def _notes(exported: ExportedVersion) -> str:
+def _written(program: Program, exported: ExportedVersion) -> tuple[str, str]:
+    """Notes for whoever calls it, and `predict`."""
     match exported:
         case ExportedSupervised(predictor=predictor):
-            return supervised.notes(predictor.encoding.target)
-        case ExportedApproximation():
-            return ""
-        case ExportedComponents():
-            return components.NOTES
-
-
-def _body(program: Program, exported: ExportedVersion) -> str:
-    match exported:
-        case ExportedSupervised(predictor=predictor):
-            return supervised.body(program, predictor)
+            return supervised.notes(predictor.encoding.target), supervised.body(program, predictor)
         case ExportedApproximation(predictor=predictor):
-            return approximation.body(program, predictor)
+            return "", approximation.body(program, predictor)
         case ExportedComponents(predictor=predictor):
-            return components.body(program, predictor)
+            return components.NOTES, components.body(program, predictor)

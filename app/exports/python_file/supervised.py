@@ -4,21 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.exports.python_file.classes import class_members
 from app.exports.python_file.functions import expression, kernel_expression
 from app.exports.python_file.numbers import number_members
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
-from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.likelihoods import (
-    Bernoulli,
-    Categorical,
-    LogVariance,
-    OneAgainstRest,
-)
-from relevance_bayes.core.likelihoods.integrated_softmax import GUMBEL_POINTS, GUMBEL_WEIGHTS
 from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
-from relevance_bayes.core.likelihoods.one_against_rest import SLOPE
-from relevance_bayes.core.likelihoods.temperature import Temperature, temperature_of
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
@@ -86,11 +77,9 @@ def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> st
     for member in members:
         lines += [*member.latent(), "means.append(mean)", "variances.append(weights + beyond)"]
         lines += ["supports.append(np.maximum(1.0 - left, 0.0))"] if member.knows_places else []
-    probabilities = _tempered("normalised(alone)", learned.likelihood.temperature)
     lines += [
-        "alone = np.column_stack([logistic_share(*one) for one in zip(means, variances)])",
         "mean, variance = np.column_stack(means), np.column_stack(variances)",
-        f"told = {_class_members(probabilities, 'variance')}",
+        f"told = {class_members(program, learned.likelihood, 'mean', 'variance')}",
         *(['told |= {"support": np.mean(supports, axis=0)}'] if knows else []),
         "return sound_rows(told, sound)",
     ]
@@ -199,31 +188,7 @@ class _Predicting:
         return [left, f"beyond = {ready.model.amplitude!r} * left"]
 
     def _told(self, model: Model, target: EncodedTarget) -> str:
-        units = f"{target.shift!r}, {target.scale!r}"
-        match model.likelihood:
-            case LogVariance():
-                raise SparseBayesError("expected the function of a target, got that of its noise")
-            case NumberLikelihood():
-                return number_members(self.program, model.likelihood, units)
-            case Bernoulli(temperature=temperature):
-                return _class_members(_tempered("of_two(mean, weights + beyond)", temperature))
-            case Categorical(temperature=temperature):
-                points, shares = (
-                    self.program.constant(name, numbers)
-                    for name, numbers in (("POINTS", GUMBEL_POINTS), ("SHARES", GUMBEL_WEIGHTS))
-                )
-                averaged = f"integrated_softmax(mean, weights + beyond, {points}, {shares})"
-                return _class_members(_tempered(averaged, temperature))
-            case OneAgainstRest(temperature=temperature):
-                sd = "np.sqrt(noise_sd**2 + weights + beyond)[:, None]"
-                return _class_members(f"softmax({SLOPE / temperature_of(temperature)!r} * mean / {sd})")
-
-
-def _tempered(probabilities: str, temperature: Temperature) -> str:
-    t = temperature_of(temperature)
-    return probabilities if t == 1.0 else f"tempered({probabilities}, {t!r})"
-
-
-def _class_members(probabilities: str, variance: str = "weights + beyond") -> str:
-    members = {"probabilities": probabilities, "latent_mean": "mean", "latent_variance": variance}
-    return "{\n" + "".join(f'        "{name}": {value},\n' for name, value in members.items()) + "    }"
+        likelihood = model.likelihood
+        if isinstance(likelihood, NumberLikelihood):
+            return number_members(self.program, likelihood, f"{target.shift!r}, {target.scale!r}")
+        return class_members(self.program, likelihood, "mean", "weights + beyond")

@@ -1,54 +1,124 @@
 """Traced formulas as source text of numpy."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, count
 from string import ascii_lowercase
 
-from relevance_bayes.core.tracing import Traced
+import numpy as np
 
-INFIX = {"greater": (">", 0), "add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
+from relevance_bayes.core.tracing import Loop, Operand, Traced, parts_of
+from relevance_bayes.core.types import Array
+
+INFIX = {
+    "greater": (">", 0),
+    "less_equal": ("<=", 0),
+    "add": ("+", 1),
+    "subtract": ("-", 1),
+    "multiply": ("*", 2),
+    "divide": ("/", 2),
+    "matmul": ("@", 2),
+}
 """Operators and how tightly they bind; ..."""
 
 PREFIX, ATOM = 3, 4
 """... tighter binds a sign, and most tightly a name or a call."""
 
+PIECES = frozenset({"expit", "ndtr"})
+"""What numpy lacks: functions that generated files have of their own."""
 
-def statements(formulas: Sequence[Traced], names: Mapping[Traced, str]) -> tuple[list[str], list[str]]:
-    """Assignments of what is used more than once, and the formulas' expressions; `names` are the parameters'."""
-    known, lines = {traced: (name, ATOM) for traced, name in names.items()}, list[str]()
-    free = (letter for letter in ascii_lowercase if letter not in names.values())
-    counts = _counts(formulas)
+LONGEST = 60
+"""Characters of an expression above which it gets a name."""
 
-    def text(operand: Traced | float) -> tuple[str, int]:
+
+def statements(
+    formulas: Sequence[Traced], names: Mapping[Traced, str], constant: Callable[[Array], str] | None = None
+) -> tuple[list[str], list[str]]:
+    """Assignments of what is used more than once or is long, and the formulas' expressions.
+
+    `names` are the parameters'; `constant` names an array of numbers, where formulas have some.
+    """
+    written = _Statements(formulas, names, constant)
+    expressions = [written.text(formula)[0] for formula in formulas]
+    return written.lines, expressions
+
+
+class _Statements:
+    """Lines as they are written, and the names of what they compute."""
+
+    def __init__(
+        self, formulas: Sequence[Traced], names: Mapping[Traced, str], constant: Callable[[Array], str] | None
+    ) -> None:
+        self.lines, self._indent = list[str](), ""
+        self._known = {traced: (name, ATOM) for traced, name in names.items()}
+        letters = chain(ascii_lowercase, (f"x{number}" for number in count(1)))
+        self._free = (letter for letter in letters if letter not in names.values())
+        self._counts, self._constant, self._constants = _counts(formulas), constant, dict[int, str]()
+
+    def text(self, operand: Operand) -> tuple[str, int]:
+        """An expression, and how tightly it binds."""
+        if isinstance(operand, np.ndarray):
+            return self._named_array(operand), ATOM
         if not isinstance(operand, Traced):
             number = float(operand)
             return repr(number), PREFIX if number < 0.0 else ATOM
-        if operand in known:
-            return known[operand]
-        made = _expression(operand.operation, [text(one) for one in operand.operands])
-        if counts[operand] > 1:
-            name = next(free)
-            lines.append(f"{name} = {made[0]}")
-            made = known[operand] = (name, ATOM)
-        return made
+        if operand not in self._known and operand.loop is not None:
+            self._iterate(operand, operand.loop)
+        if operand in self._known:
+            return self._known[operand]
+        made = _expression(operand, [self.text(one) for one in operand.operands])
+        return self._named(operand, made[0]) if self._counts[operand] > 1 or len(made[0]) > LONGEST else made
 
-    expressions = [text(formula)[0] for formula in formulas]
-    return lines, expressions
+    def _named(self, traced: Traced, expression: str) -> tuple[str, int]:
+        name = next(self._free)
+        self._add(f"{name} = {expression}")
+        self._known[traced] = (name, ATOM)
+        return name, ATOM
+
+    def _named_array(self, numbers: Array) -> str:
+        assert self._constant is not None, "expected a name for an array"
+        if id(numbers) not in self._constants:
+            self._constants[id(numbers)] = self._constant(numbers)
+        return self._constants[id(numbers)]
+
+    def _iterate(self, traced: Traced, loop: Loop) -> None:
+        """The loop, behind what is the same in all its steps."""
+        start, unit = (self.text(one)[0] for one in traced.operands)
+        waiting = [loop.body]
+        while waiting:
+            for part in waiting.pop().parts:
+                if loop.parameter in parts_of([part]):
+                    waiting.append(part)
+                elif part not in self._known:
+                    expression, _ = self.text(part)
+                    if part not in self._known:
+                        self._named(part, expression)
+        name, _ = self._known[loop.parameter] = self._named(traced, start)
+        self._add(f"for _ in range({loop.max_steps}):")
+        self._indent = "    "
+        self._add(f"last, {name} = {name}, {self.text(loop.body)[0]}")
+        self._add(f"if np.all(np.abs({name} - last) <= {loop.tolerance!r} * (np.abs({name}) + {unit})):")
+        self._add("    break")
+        self._indent = ""
+
+    def _add(self, line: str) -> None:
+        self.lines.append(f"{self._indent}{line}")
 
 
-def has_part(formula: Traced, part: Traced) -> bool:
-    """Whether a formula is that part, or has it."""
-    return part is formula or part in _counts([formula])
-
-
-def _expression(operation: str, operands: list[tuple[str, int]]) -> tuple[str, int]:
+def _expression(traced: Traced, operands: list[tuple[str, int]]) -> tuple[str, int]:
+    operation = traced.operation
     if operation == "negative":
         return f"-{_bound(*operands[0], PREFIX)}", PREFIX
     if operation in INFIX:
         sign, binding = INFIX[operation]
         left, right = operands
         return f"{_bound(*left, binding)} {sign} {_bound(*right, binding + 1)}", binding
-    return f"np.{operation}({', '.join(one for one, _ in operands)})", ATOM
+    arguments = [one for one, _ in operands]
+    if operation == "expand_dims":
+        arguments.append(str(traced.axis))
+    elif traced.axis is not None:
+        arguments += [f"axis={traced.axis}", f"keepdims={traced.keepdims}"]
+    return f"{'' if operation in PIECES else 'np.'}{operation}({', '.join(arguments)})", ATOM
 
 
 def _bound(text: str, binding: int, least: int) -> str:
@@ -58,15 +128,6 @@ def _bound(text: str, binding: int, least: int) -> str:
 def _counts(formulas: Sequence[Traced]) -> Counter[Traced]:
     """How often each part is an operand, or a formula itself."""
     counts = Counter(formulas)
-    seen, waiting = set(formulas), list(counts)
-    while waiting:
-        for part in _parts(waiting.pop()):
-            counts[part] += 1
-            if part not in seen:
-                seen.add(part)
-                waiting.append(part)
+    for one in parts_of(formulas):
+        counts.update(one.parts)
     return counts
-
-
-def _parts(traced: Traced) -> Iterator[Traced]:
-    return (operand for operand in traced.operands if isinstance(operand, Traced))

@@ -1,25 +1,15 @@
 """The members that predictions can have, and those that were asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from app.domain.models import Version
+from app.tasks.union import task_of
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-
-_VALUE = ("value",)
-
-OUTPUTS: Mapping[str, tuple[str, ...]] = {
-    "regression": ("mean", "sd", "variance", "interval", "support"),
-    "classification": ("label", "probabilities", "latent", "support"),
-    "approximation": _VALUE,
-    "image": _VALUE,
-    "components": ("components", "reconstruction_error", "log_density", "novelty"),
-}
-"""By task."""
 
 
 def outputs_of(version: Version) -> tuple[str, ...]:
     """The members that this version's predictions can have."""
-    return OUTPUTS[version.report.task]
+    return task_of(version.report).outputs(version.report)
 
 
 def outputs_asked(version: Version, asked: Sequence[str] | None) -> tuple[str, ...]:

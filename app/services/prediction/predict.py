@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.formats.misfits import refuse
-from app.services.prediction.options import PredictOptions
-from app.services.prediction.served import Prediction, ServedVersion
+from app.services.prediction.served import ServedVersion
+from app.tasks.options import PredictOptions
+from app.tasks.prediction import JudgedBlock, Prediction
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 USUAL = PredictOptions()
 
@@ -47,8 +48,19 @@ def predict(served: ServedVersion, request: PredictRequest) -> Prediction:
         refuse(faults)
     # A cell that did not fit is a gap in the block: the fault of the gap adds nothing.
     known = {fault.row for fault in misfits}
-    return replace(prediction, faults=(*misfits, *(fault for fault in faults if fault.row not in known)))
+    return prediction.with_faults((*misfits, *(fault for fault in faults if fault.row not in known)))
 
 
 def _with_lines(faults: Sequence[Fault], lines: Sequence[int]) -> tuple[Fault, ...]:
     return tuple(fault if fault.row is None else replace(fault, line=lines[fault.row]) for fault in faults)
+
+
+def judge(served: ServedVersion, block: Block) -> JudgedBlock:
+    """What a version predicts for a block that has the column of its target, beside that.
+
+    Raises InvalidRequestError for a version without a target to compare with.
+    """
+    judged = served.model.judge(block)
+    if judged is None:
+        raise InvalidRequestError(f"A model of {served.version.report.task} has no target by which to judge it.")
+    return judged

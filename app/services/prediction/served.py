@@ -2,45 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeAlias
 
 from app.domain.models import Version
 from app.services.counting import Counts
-from app.services.prediction.components import ComponentsModel, ComponentsPrediction
-from app.services.prediction.options import PredictOptions
-from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction, SupervisedModel
-from app.services.prediction.values import ApproximationModel, ImageModel, ValuePrediction
-from relevance_bayes.documents.models import (
-    ApproximationPredictor,
-    ApproximationReport,
-    ComponentsPredictor,
-    ComponentsReport,
-    ImagePredictor,
-    ImageReport,
-    Predictor,
-    SupervisedPredictor,
-    SupervisedReport,
-)
-from relevance_bayes.tables.columns import Block
+from app.tasks.prediction import PredictiveModel
 from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import ColumnKind
-
-Prediction: TypeAlias = RegressionPrediction | ClassificationPrediction | ValuePrediction | ComponentsPrediction
-
-
-class PredictiveModel(Protocol):
-    """What a predictor needs to predict, made once: for each kind of task a class."""
-
-    @property
-    def noise_column(self) -> str | None:
-        """The column in which rows may bring the sd of their noise; None where there is none."""
-
-    @property
-    def bytes(self) -> int:
-        """About how much memory its arrays take."""
-
-    def predict(self, block: Block, options: PredictOptions) -> Prediction:
-        """Predict a block's N rows; raises InvalidRequestError for what there can't be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +33,6 @@ class ServedVersion:
         return numbers if len(numbers) == len(self.columns) else ()
 
 
-def predictive_model(version: Version, predictor: Predictor) -> PredictiveModel:
-    """What stands between a predictor and its predictions."""
-    match predictor, version.report:
-        case SupervisedPredictor(), SupervisedReport() as report:
-            return SupervisedModel.of(predictor, report)
-        case ApproximationPredictor(), ApproximationReport():
-            return ApproximationModel(predictor)
-        case ImagePredictor(), ImageReport() as report:
-            return ImageModel(predictor, report.plan.peak)
-        case ComponentsPredictor(), ComponentsReport():
-            return ComponentsModel(predictor)
-        case _, report:
-            raise TypeError(f"expected a predictor for {report.task}, got {type(predictor).__name__}")
+def version_metadata(version: Version) -> dict[str, str]:
+    """What a file says of the version that predicted, where its format has room for it."""
+    return {"model": version.model, "version": str(version.number)}

@@ -17,8 +17,8 @@ from threading import Thread
 from typing import TypeAlias
 
 from app.malloc import tune_malloc
-from app.worker.child.limits import Limits, limit_memory
-from app.worker.child.tasks import Rested, Result, Task, Trainer, results
+from app.tasks.fit import Fit, Fitted, Rested, Trainer, run
+from app.tasks.limits import Limits, limit_memory
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.trail import Mark
@@ -28,8 +28,17 @@ STEP_SECONDS = 1.0
 
 PR_SET_PDEATHSIG = 1
 
-FOR_FITS = ("scipy.linalg", "scipy.optimize", "scipy.special")
-"""What the core loads when it first needs it: a child does so before its first task comes, not while that waits."""
+FOR_FITS = (
+    "app.tasks.approximation.fit",
+    "app.tasks.components.fit",
+    "app.tasks.images.fit",
+    "app.tasks.supervised.fit",
+    "scipy.linalg",
+    "scipy.optimize",
+    "scipy.special",
+)
+"""What fits need, and what the core loads when it first needs it: loaded before the first fit comes, not while that
+waits."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +50,15 @@ class Failure:
     traceback: str | None = None
 
 
-Message = Step | Rested | Result | Failure
-Order: TypeAlias = tuple[Task, tuple[Mark, ...]]
+Message = Step | Rested | Fitted | Failure
+Order: TypeAlias = tuple[Fit, tuple[Mark, ...]]
 """What to do, and the trail of an earlier child that was to do the same."""
 
 Pipe: TypeAlias = "Connection[Message, Order]"
 
 
 def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
-    """Import what is needed, then do task after task that comes through the pipe; ends with it, and with its parent."""
+    """Import what is needed, then do fit after fit that comes through the pipe; ends with it, and with its parent."""
     _end_with(parent)
     tune_malloc()
     faulthandler.enable()
@@ -57,8 +66,8 @@ def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
         limit_memory(limits.memory)
     module, _, name = trainer.partition(":")
     train: Trainer = getattr(import_module(module), name)
-    for library in FOR_FITS:
-        import_module(library)
+    for name in FOR_FITS:
+        import_module(name)
     connection: Pipe
     with Connection(descriptor) as connection:
         orders: SimpleQueue[Order] = SimpleQueue()
@@ -69,17 +78,17 @@ def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
 
 
 def _obey(order: Order, train: Trainer, limits: Limits, connection: Pipe) -> None:
-    """Say all there is to a task, up to its end: nothing of it is said, or kept, after that."""
-    task, trail = order
-    for message in _work(train, task, limits, trail):
+    """Say all there is to a fit, up to its end: nothing of it is said, or kept, after that."""
+    fit, trail = order
+    for message in _work(train, fit, limits, trail):
         connection.send(message)
         if not isinstance(message, Step | Rested):
             return
 
 
-def _work(train: Trainer, task: Task, limits: Limits, trail: tuple[Mark, ...]) -> Iterator[Message]:
+def _work(train: Trainer, fit: Fit, limits: Limits, trail: tuple[Mark, ...]) -> Iterator[Message]:
     try:
-        yield from _seldom(results(task, train, limits, trail))
+        yield from _seldom(run(fit, train, limits, trail))
     except SparseBayesError as error:
         yield Failure(type(error).__name__, str(error))
     except MemoryError as error:
@@ -88,7 +97,7 @@ def _work(train: Trainer, task: Task, limits: Limits, trail: tuple[Mark, ...]) -
         yield Failure(type(error).__name__, str(error), traceback.format_exc())
 
 
-def _seldom(found: Iterator[Step | Rested | Result]) -> Iterator[Step | Rested | Result]:
+def _seldom(found: Iterator[Step | Rested | Fitted]) -> Iterator[Step | Rested | Fitted]:
     """The first step of each phase, then about one a second, the last one, and the end; where it rested as often."""
     withheld: Step | None = None
     phase, due, rest_due = "", float("-inf"), float("-inf")

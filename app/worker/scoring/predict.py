@@ -16,7 +16,7 @@ from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat
 from app.services.batch_predictions import options_by
-from app.services.prediction import PredictRequest, ServedVersion, flat_columns, predict, version_metadata
+from app.services.prediction import PredictRequest, ServedVersion, predict, version_metadata
 from app.worker.attempts import Attempt, Pace, Superseded
 from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
 from relevance_bayes.tables.columns import Block, block_rows, taken
@@ -131,7 +131,7 @@ class Predictions:
             raise Refused([_placed(fault, first_row) for fault in found.faults[:MAX_FAULTS_TOLD]])
         faulty = faulty_rows(block_rows(block), found.faults)
         table = FlatTable(
-            flat_columns(found, self.plan.outputs),
+            found.columns(self.plan.outputs),
             faulty,
             errors_by_row(found.faults) if tells_errors else None,
             version_metadata(self.served.version),

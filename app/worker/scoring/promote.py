@@ -15,7 +15,8 @@ from app.domain.jobs import Job, Problem
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PromotionPlan
 from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
-from app.services.prediction import JudgedBlock, ServedVersion, judge
+from app.services.prediction import ServedVersion, judge
+from app.tasks.prediction import JudgedBlock
 from app.worker.attempts import Attempt
 from app.worker.scoring.rows import told_blocks, version_at_hand
 from app.worker.scoring.tally import Tally

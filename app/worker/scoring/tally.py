@@ -5,7 +5,8 @@ from functools import reduce
 from typing import TypeAlias
 
 from app.domain.scoring import ClassScores, Evaluation, Judged, JudgedClasses, JudgedNumbers, NumberScores
-from app.services.prediction import JudgedBlock, ServedVersion, SupervisedModel
+from app.services.prediction import ServedVersion
+from app.tasks.prediction import JudgedBlock
 from app.worker.scoring.training_rows import KnownRows
 from relevance_bayes.core.types import Mask
 
@@ -24,8 +25,7 @@ class Tally:
     @classmethod
     def of(cls, served: ServedVersion, training_rows: KnownRows) -> "Tally":
         """Of no rows yet, of a version whose training rows may be known."""
-        answering = served.model
-        classes = answering.predictor.encoding.target.classes if isinstance(answering, SupervisedModel) else ()
+        classes = served.model.classes
         scores = ClassScores.empty(classes) if classes else NumberScores.empty()
         return cls(scores, seen_in_training=None if training_rows is None else 0)
 

@@ -11,8 +11,8 @@ from app.domain.errors import TrainingFailedError
 from app.domain.jobs import Job
 from app.domain.models import Version
 from app.domain.ports import UnitOfWork
+from app.tasks.supervised.materialise import training_rows
 from app.worker.attempts import Attempt
-from app.worker.materialise import training_rows
 from relevance_bayes.core.types import Mask
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.plans.requests import SupervisedPlan

@@ -4,23 +4,21 @@ import csv
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 from relevance_bayes.cli.console import refuse, say, warn
 from relevance_bayes.cli.deciding import read_costs, read_priors
+from relevance_bayes.cli.prediction_columns import Wanted, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
 from relevance_bayes.cli.rows import Row, RowReader
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.answers import (
-    ComponentsVersion,
-    Contribution,
     Json,
     Prediction,
     Predictions,
-    SupervisedVersion,
     VersionBase,
 )
 from relevance_bayes.tables.formulas import escaped
@@ -31,29 +29,8 @@ from relevance_bayes.types.values import Label
 BATCH = 10_000
 """Rows of one request."""
 
-COMPONENTS = 10
-"""How many of the first are told of a row where nothing is said."""
-
 ROWS_SHOWN = 20
 """Rows of a table on a terminal."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What predictions are to tell; `class_priors` and `costs` as they were said, JSON or a file of it."""
-
-    interval: float
-    explain: int | None = None
-    class_priors: str | None = None
-    costs: str | None = None
-    reject_cost: float | None = None
-    components: int | None = None
-    csv_escape_formulas: bool = False
-
-    @property
-    def decides(self) -> bool:
-        """Whether each row of classes has a decision."""
-        return any(said is not None for said in (self.class_priors, self.costs, self.reject_cost))
 
 
 def predict(
@@ -102,7 +79,6 @@ def predict_file(
     if (by_suffix(file) or CSV).is_document:
         refuse("A file of JSON has its options in itself: write its rows as .ndjson, or leave --format out.")
     learned = client.version(model, version, of=VersionBase)
-    classes = learned.classes if isinstance(learned, SupervisedVersion) else ()
     content = client.files.predict(
         learned.model,
         file,
@@ -110,7 +86,7 @@ def predict_file(
         version=learned.version,
         interval=wanted.interval,
         explain=wanted.explain,
-        class_priors=read_priors(wanted.class_priors, classes),
+        class_priors=read_priors(wanted.class_priors, columns_of(learned, wanted).classes),
         costs=read_costs(wanted.costs),
         reject_cost=wanted.reject_cost,
         components=wanted.components,
@@ -126,11 +102,11 @@ def predict_file(
 def _answered(
     client: Relevance, version: VersionBase, read_rows: RowReader, file: Path, wanted: Wanted
 ) -> Iterator[tuple[Row, Prediction]]:
-    classes = version.classes if isinstance(version, SupervisedVersion) else ()
-    priors, costs = read_priors(wanted.class_priors, classes), read_costs(wanted.costs)
+    columns = columns_of(version, wanted)
+    priors, costs = read_priors(wanted.class_priors, columns.classes), read_costs(wanted.costs)
     kinds = {column.name: column.kind for column in version.inputs}
-    if isinstance(version, SupervisedVersion) and version.noise_column is not None:
-        kinds[version.noise_column] = "number"
+    if columns.noise_column is not None:
+        kinds[columns.noise_column] = "number"
     first = 0
     for rows in read_rows(file, kinds, size=BATCH):
         names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
@@ -145,7 +121,7 @@ def _answered(
                 class_priors=priors,
                 costs=costs,
                 reject_cost=wanted.reject_cost,
-                components=wanted.components or (COMPONENTS if isinstance(version, ComponentsVersion) else None),
+                components=columns.components,
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
@@ -159,63 +135,16 @@ def _from_row(first: int, problem: Problem) -> ClientError:
     return ClientError(replace(problem, detail=problem.detail + note))
 
 
-def headings(version: VersionBase, wanted: Wanted) -> tuple[str, ...]:
-    """What a prediction adds to its row."""
-    explanation = () if wanted.explain is None else ("because",)
-    if isinstance(version, ComponentsVersion):
-        told = min(wanted.components or COMPONENTS, len(version.variances))
-        return (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
-    if not isinstance(version, SupervisedVersion):
-        return ("value",)
-    if version.classes:
-        decision = ("decision", "expected_cost") if wanted.decides else ()
-        probabilities = (f"probability_{label}" for label in version.classes)
-        return ("predicted", *probabilities, *decision, "support", *explanation)
-    return ("mean", "sd", "lower", "upper", "support", *explanation)
-
-
-def figures(version: VersionBase, answer: Prediction) -> tuple[Label | None, ...]:
-    """What stands under `headings`."""
-    told: tuple[Label | None, ...]
-    if isinstance(version, ComponentsVersion):
-        return (*(answer.components or ()), answer.reconstruction_error, answer.log_density, answer.novelty)
-    if not isinstance(version, SupervisedVersion):
-        return (answer.value,)
-    if version.classes:
-        shares = {share.label: share.probability for share in answer.probabilities or ()}
-        decision = () if answer.decision is None else (answer.decision.label, answer.decision.expected_cost)
-        told = (answer.label, *(shares[label] for label in version.classes), *decision, answer.support)
-    else:
-        told = (answer.mean, answer.sd, answer.lower, answer.upper, answer.support)
-    return told if answer.explanation is None else (*told, "; ".join(_because(answer)))
-
-
-def _because(answer: Prediction) -> Iterator[str]:
-    """What the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
-    whole = answer.explanation_sum
-    if whole is not None:
-        yield f"baseline: {whole.baseline:+.4g}"
-    yield from map(_contribution, answer.explanation or ())
-    if whole is not None:
-        yield f"others: {whole.others:+.4g}"
-
-
-def _contribution(one: Contribution) -> str:
-    """A function and what it adds, as in "gaussian at row 17: +2.5"."""
-    place = one.kind if one.row is None else f"{one.kind} at row {one.row}"
-    return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"
-
-
 def _write_csv(
     stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], wanted: Wanted
 ) -> None:
+    columns = columns_of(version, wanted)
     writer, escapes = csv.writer(stream, lineterminator="\n"), wanted.csv_escape_formulas
     for position, (row, answer) in enumerate(answered):
         if position == 0:  # called after the target: a column of the file may be called "mean"
-            called = version.target if isinstance(version, SupervisedVersion) else version.model
-            names = (*row, *(f"{called}_{heading}" for heading in headings(version, wanted)))
+            names = (*row, *(f"{columns.prefix}_{heading}" for heading in columns.headings))
             writer.writerow([_csv_cell(name, escapes) for name in names])
-        writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *figures(version, answer))])
+        writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *columns.cells(answer))])
 
 
 def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
@@ -227,8 +156,9 @@ def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
 def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], wanted: Wanted) -> None:
     shown = list(islice(answered, ROWS_SHOWN))
     names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
-    cells = ((*(row[name] for name in names), *figures(version, answer)) for row, answer in shown)
-    titles = (*names, *headings(version, wanted))
+    columns = columns_of(version, wanted)
+    cells = ((*(row[name] for name in names), *columns.cells(answer)) for row, answer in shown)
+    titles = (*names, *columns.headings)
     print_table(titles, (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
     if more := sum(1 for _ in answered):
         warn(f"... and {more:,} rows more: --output FILE writes them all.")

@@ -1,51 +1,97 @@
 """Formulas that are evaluated and also recorded: functions of an array namespace `xp` that is handed in.
 
 With numpy itself as `xp` a formula computes; with `TRACING` it records what it would compute, as a graph of the
-operations of the Python array API standard (2024.12), which exports write down in languages of their own.
+operations of the Python array API standard (2024.12), which exports write down in languages of their own. Formulas that
+need more than functions of single numbers have an `ExtendedNamespace`: `NUMPY` (`numpy_namespace.py`) computes them.
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from relevance_bayes.core.types import Array, Mask
 
 
 @dataclass(frozen=True, eq=False)
 class Traced:
-    """An array that has not been computed: an operation, and what it is of; one without operands is a parameter."""
+    """An array that has not been computed: an operation, and what it is of; one without operands is a parameter.
+
+    `axis` is the one along which sums and maxima are taken, `keepdims` whether it stays with length 1; or the place of
+    a new axis.
+    """
 
     operation: str
-    operands: "tuple[Traced | float, ...]" = ()
+    operands: "tuple[Operand, ...]" = ()
+    axis: int | None = None
+    keepdims: bool = True
+    loop: "Loop | None" = None
 
-    def __add__(self, other: "Traced | float") -> "Traced":
+    __array_ufunc__ = None
+    """Operators of numpy's arrays leave the operation to the operand that is traced."""
+
+    @property
+    def parts(self) -> "Iterator[Traced]":
+        """What it is computed from, one step back."""
+        yield from (operand for operand in self.operands if isinstance(operand, Traced))
+        if self.loop is not None:
+            yield self.loop.body
+
+    def __add__(self, other: "Operand") -> "Traced":
         return Traced("add", (self, other))
 
-    def __radd__(self, other: float) -> "Traced":
+    def __radd__(self, other: "float | Array") -> "Traced":
         return Traced("add", (other, self))
 
-    def __sub__(self, other: "Traced | float") -> "Traced":
+    def __sub__(self, other: "Operand") -> "Traced":
         return Traced("subtract", (self, other))
 
-    def __rsub__(self, other: float) -> "Traced":
+    def __rsub__(self, other: "float | Array") -> "Traced":
         return Traced("subtract", (other, self))
 
-    def __mul__(self, other: "Traced | float") -> "Traced":
+    def __mul__(self, other: "Operand") -> "Traced":
         return Traced("multiply", (self, other))
 
-    def __rmul__(self, other: float) -> "Traced":
+    def __rmul__(self, other: "float | Array") -> "Traced":
         return Traced("multiply", (other, self))
 
-    def __truediv__(self, other: "Traced | float") -> "Traced":
+    def __truediv__(self, other: "Operand") -> "Traced":
         return Traced("divide", (self, other))
 
-    def __rtruediv__(self, other: float) -> "Traced":
+    def __rtruediv__(self, other: "float | Array") -> "Traced":
         return Traced("divide", (other, self))
 
     def __neg__(self) -> "Traced":
         return Traced("negative", (self,))
 
-    def __gt__(self, other: "Traced | float") -> "Traced":
+    def __le__(self, other: "Operand") -> "Traced":
+        return Traced("less_equal", (self, other))
+
+    def __gt__(self, other: "Operand") -> "Traced":
         return Traced("greater", (self, other))
+
+
+Operand: TypeAlias = Traced | float | Array
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """An iteration whose operands are where it starts and the unit of its changes: see `fixed_point`."""
+
+    parameter: Traced
+    body: Traced
+    tolerance: float
+    max_steps: int
+
+
+def parts_of(formulas: Iterable[Traced]) -> set[Traced]:
+    """The formulas and all that they are computed from."""
+    found, waiting = set[Traced](), list(formulas)
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(one.parts)
+    return found
 
 
 A = TypeVar("A", Array, Traced)
@@ -118,6 +164,52 @@ class Namespace(Protocol[S]):
         ...
 
 
+class ExtendedNamespace(Namespace[S], Protocol[S]):
+    """A namespace that has special functions and sums over axes too."""
+
+    def expit(self, x: S, /) -> S:
+        """1/(1 + e^-x)."""
+        ...
+
+    def ndtr(self, x: S, /) -> S:
+        """The standard normal distribution function."""
+        ...
+
+    def matmul(self, x: S, y: Array, /) -> S:
+        """The product with a matrix, or with a vector, over the last axis."""
+        ...
+
+    def expand_dims(self, x: S, /, *, axis: int) -> S:
+        """x with an axis of length 1 at this place of the result."""
+        ...
+
+    def sum(self, x: S, /, *, axis: int, keepdims: bool) -> S:
+        """The sum along one axis."""
+        ...
+
+    def max(self, x: S, /, *, axis: int, keepdims: bool) -> S:
+        """The greatest along one axis."""
+        ...
+
+    def apply_where(
+        self, condition: "S | Mask", one: "Formula[S]", other: "Formula[S]", x: S, y: S, /, *, cells: int
+    ) -> S:
+        """one(xp, x, y) where the condition holds, else the other: of the shape of x.
+
+        The condition (N, 1) is one for each row of x (N, k) and y (N, 1); or all have one shape, and it is one for each
+        element. Both must be finite wherever they are evaluated: an export evaluates both everywhere. `cells` is how
+        many elements of x one call has at most.
+        """
+        ...
+
+    def fixed_point(self, step: Callable[[S], S], start: S, unit: S, /, *, tolerance: float, max_steps: int) -> S:
+        """step(...step(step(start))), until no element changes by more than `tolerance` of itself and its `unit`."""
+        ...
+
+
+Formula: TypeAlias = Callable[[ExtendedNamespace[S], S, S], S]
+
+
 class Tracing:
     """The namespace that records."""
 
@@ -166,6 +258,44 @@ class Tracing:
     def where(self, condition: Traced | Mask, x: Traced | float, y: Traced | float, /) -> Traced:
         assert isinstance(condition, Traced), "expected a condition on what is traced"
         return Traced("where", (condition, x, y))
+
+    def expit(self, x: Traced, /) -> Traced:
+        return Traced("expit", (x,))
+
+    def ndtr(self, x: Traced, /) -> Traced:
+        return Traced("ndtr", (x,))
+
+    def matmul(self, x: Traced, y: Array, /) -> Traced:
+        return Traced("matmul", (x, y))
+
+    def expand_dims(self, x: Traced, /, *, axis: int) -> Traced:
+        return Traced("expand_dims", (x,), axis)
+
+    def sum(self, x: Traced, /, *, axis: int, keepdims: bool) -> Traced:
+        return Traced("sum", (x,), axis, keepdims)
+
+    def max(self, x: Traced, /, *, axis: int, keepdims: bool) -> Traced:
+        return Traced("max", (x,), axis, keepdims)
+
+    def apply_where(
+        self,
+        condition: Traced | Mask,
+        one: Formula[Traced],
+        other: Formula[Traced],
+        x: Traced,
+        y: Traced,
+        /,
+        *,
+        cells: int,
+    ) -> Traced:
+        return self.where(condition, one(self, x, y), other(self, x, y))
+
+    def fixed_point(
+        self, step: Callable[[Traced], Traced], start: Traced, unit: Traced, /, *, tolerance: float, max_steps: int
+    ) -> Traced:
+        parameter = Traced("parameter")
+        loop = Loop(parameter, step(parameter), tolerance, max_steps)
+        return Traced("fixed_point", (start, unit), loop=loop)
 
 
 TRACING = Tracing()

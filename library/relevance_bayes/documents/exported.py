@@ -25,6 +25,11 @@ class ExportedBase:
     number: int
     created_at: datetime
 
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise; None where there is none."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class ExportedSupervised(ExportedBase):
@@ -32,6 +37,11 @@ class ExportedSupervised(ExportedBase):
 
     report: SupervisedReport
     predictor: SupervisedPredictor
+
+    @property
+    def noise_column(self) -> str | None:
+        """The target's."""
+        return self.predictor.encoding.target.noise_column
 
 
 @dataclass(frozen=True, eq=False)

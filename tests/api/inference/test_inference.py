@@ -19,12 +19,15 @@ from starlette.types import Receive
 
 from app import __version__
 from app.api.application import make_application
-from app.api.prediction import PredictionRunner
+from app.api.prediction import Codec, PredictionRunner
+from app.api.tensor_codec import RenderedTensors
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.services.counting import Rows
+from app.services.prediction import ServedVersion
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
-from tests.services.test_one_row import NAMES, version_of_numbers
+from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -364,9 +367,15 @@ def test_large_bodies_and_much_work_are_done_in_a_thread_alike(
     inline, handed = client.post(PATH, json={"inputs": TENSORS}).json(), []
     run_for_client = PredictionRunner.run_for_client
 
-    async def noted(self: PredictionRunner, receive: Receive, *what: Callable[[], object]) -> object:
-        handed.append(what)
-        return await run_for_client(self, receive, *what)
+    async def noted(
+        self: PredictionRunner,
+        receive: Receive | None,
+        served: ServedVersion,
+        codec: Codec[RenderedTensors],
+        counted: Rows,
+    ) -> object:
+        handed.append(codec)
+        return await run_for_client(self, receive, served, codec, counted)
 
     monkeypatch.setattr(PredictionRunner, "run_for_client", noted)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline

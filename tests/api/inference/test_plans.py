@@ -3,8 +3,10 @@
 import orjson
 import pytest
 
-from app.api.inference import messages
+from app.api.inference import messages, tensors
 from app.api.inference.messages import InferenceRequest, read_request
+from app.api.prediction import no_yield
+from app.domain.errors import MalformedBodyError
 from relevance_bayes.types.errors import RelevanceError
 
 TENSOR = {"name": "input", "shape": [2, 2], "datatype": "FP64", "data": [1.0, 2.5, -3.0, 4e-300]}
@@ -33,6 +35,7 @@ JSON_BODIES = [
     text(TENSOR)[:-3] + b',"data":[]}]}',
     text(TENSOR).replace(b'"data":', b' "data" : '),
     text(TENSOR).replace(b"4e-300", b"4e-300,"),
+    text(TENSOR).replace(b"2.5,", b"2.5,      ,"),
     text(TENSOR).replace(b"]}]}", b"]}]"),
     orjson.dumps({"inputs": [TENSOR, TENSOR]}),
     orjson.dumps({"inputs": [TENSOR, {**TENSOR, "name": "other"}]}),
@@ -66,6 +69,24 @@ def test_a_plan_changes_nothing(body: bytes, length: int | None, monkeypatch: py
 
 
 def test_the_commonest_requests_have_plans() -> None:
-    assert messages._read_by_plan(JSON_BODIES[0], None, 1_000) is not None
+    assert messages._read_by_plan(JSON_BODIES[0], None, 1_000, no_yield) is not None
     head, values = BINARY_BODIES[0]
-    assert messages._read_by_plan(head + values, len(head), 1_000) is not None
+    assert messages._read_by_plan(head + values, len(head), 1_000, no_yield) is not None
+
+
+@pytest.mark.parametrize("body", JSON_BODIES)
+def test_a_long_request_is_read_where_it_stands_to_the_same(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = read(body, None)
+    monkeypatch.setattr(messages, "PIECE_BYTES", 0)
+    monkeypatch.setattr(tensors, "PIECE_BYTES", 4)
+    in_pieces = read(body, None)
+    assert in_pieces == whole or in_pieces[0] == whole[0] == MalformedBodyError
+
+
+def test_a_long_request_that_claims_more_values_than_it_can_hold_gets_no_room_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(messages, "PIECE_BYTES", 0)
+    shape = [10**15, 2]
+    expected = f"Tensor 'input': shape {shape} has {2 * 10**15} values, got 4."
+    assert read(text({**TENSOR, "shape": shape}), None) == (MalformedBodyError, expected)

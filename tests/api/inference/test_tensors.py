@@ -19,7 +19,7 @@ NUMBERS = sorted(set(CODES) - {"FP16", "BOOL"})
 
 def listed(tensor: Tensor) -> Json:
     """The values as who reads the JSON sees them."""
-    values: Json = json.loads(to_json(tensor))
+    values: Json = json.loads(b"".join(to_json(tensor)))
     return values
 
 
@@ -185,3 +185,29 @@ def test_a_list_of_another_length_is_not_decoded(monkeypatch: pytest.MonkeyPatch
 def test_a_shape_of_millions_of_axes_is_not_repeated() -> None:
     (detail,) = outcome("FP64", [1] * 1_000_000, b"[1]")
     assert detail == "Tensor 't': expected 1 to 8 lengths of axes, got 1000000."
+
+
+def test_the_gil_is_yielded_after_each_piece_of_a_long_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(3).normal(size=20_000)
+    data, decoded, yields = json.dumps(values.tolist()).encode(), list[int](), list[None]()
+
+    class Decoder:
+        def decode(self, piece: bytes) -> list[float]:
+            decoded.append(len(piece))
+            return [*map(float, json.loads(piece))]
+
+    monkeypatch.setattr(tensors, "_DECODERS", {"f": Decoder()})
+    found = from_json("t", "FP64", [20_000], data, yield_gil=lambda: yields.append(None))
+    np.testing.assert_array_equal(np.asarray(found.values), values)
+    assert len(yields) == len(decoded) >= len(data) // (tensors.PIECE_BYTES + 30)
+    assert max(decoded) <= tensors.PIECE_BYTES + 30  # to the end of a number
+
+
+def test_a_long_tensor_is_written_in_pieces_yielding_the_gil_after_each() -> None:
+    values, yields = np.random.default_rng(3).normal(size=2 * tensors.PIECE_VALUES + 1), list[None]()
+    values[5] = np.nan
+    pieces = to_json(Tensor("t", "FP64", (len(values),), values), yield_gil=lambda: yields.append(None))
+    each = (b"".join(to_json(Tensor("t", "FP64", (1,), one)))[1:-1] for one in values[:, None])
+    assert b"".join(pieces) == b"[%b]" % b",".join(each)
+    assert len(yields) == 3
+    assert max(map(len, pieces)) < 30 * tensors.PIECE_VALUES

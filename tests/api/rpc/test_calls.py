@@ -21,12 +21,13 @@ from app.api.rpc.service import NAME
 from app.api.shutdown import Shutdown
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import PredictRequest, RegressionPrediction, predict
+from app.services.prediction import PredictRequest, predict
+from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
 from tests.api.conftest import InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_three_classes
-from tests.services.test_one_row import version_of_numbers
+from tests.tasks.supervised.test_one_row import version_of_numbers
 
 T = TypeVar("T")
 A = TypeVar("A", bound=Message)

@@ -15,6 +15,7 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, GaussianNoise
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, tempered
 from relevance_bayes.core.model import Model
+from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.per_class import PerClass, ReadyPerClass, without_functions
 from relevance_bayes.core.pool import (
     Pool,
@@ -186,7 +187,7 @@ def test_a_temperature_is_that_of_the_whole_and_leaves_the_members() -> None:
     plain, _ = predicted(learned())
     hot = at_temperature(learned(), 2.0)
     assert isinstance(hot, PerClass)
-    np.testing.assert_allclose(predicted(hot)[0].probabilities, tempered(plain.probabilities, 2.0), rtol=1e-12)
+    np.testing.assert_allclose(predicted(hot)[0].probabilities, tempered(NUMPY, plain.probabilities, 2.0), rtol=1e-12)
     assert all(member.likelihood == Bernoulli() for member in hot.members)
     single = at_temperature(learned().members[0], 3.0)
     assert isinstance(single, Model)

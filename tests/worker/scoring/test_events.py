@@ -6,7 +6,8 @@ from time import sleep
 
 import pytest
 
-from app.services.prediction import JudgedBlock, ServedVersion, judge
+from app.services.prediction import ServedVersion, judge
+from app.tasks.prediction import JudgedBlock
 from app.worker.attempts import Records
 from relevance_bayes.tables.columns import Block
 from tests.worker.scoring.bench import Bench

@@ -21,7 +21,7 @@ from app.formats.flat_table import FlatTable
 from app.services.batch_predictions import BatchPredictions
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
-from app.services.prediction import PredictRequest, flat_columns, predict
+from app.services.prediction import PredictRequest, predict
 from app.services.served_versions import ServedVersions
 from app.storage.unit_of_work import now, unit_of_work
 from app.worker.attempts import Records
@@ -177,7 +177,7 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
     assert made == BatchPredicted(ROWS, 1, len(content))
     version = served(small_version())
     found = predict(version, PredictRequest(table()))
-    columns = flat_columns(found, ("mean", "sd", "variance", "interval", "support"))
+    columns = found.columns(("mean", "sd", "variance", "interval", "support"))
     told = FlatTable(columns, faulty_rows(ROWS, found.faults), errors_by_row(found.faults), {})
     pieces = named(BATCH_FORMATS, coded).write(Flat(told))
     kept = table_of(coded, content)

@@ -11,7 +11,9 @@ from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
 from app.domain.scoring import JudgedNumbers, Promotion
-from app.services.prediction import JudgedBlock, PredictRequest, RegressionPrediction, ServedVersion, judge, predict
+from app.services.prediction import PredictRequest, ServedVersion, judge, predict
+from app.tasks.prediction import JudgedBlock
+from app.tasks.supervised.predictions import RegressionPrediction
 from app.worker.attempts import Attempt
 from app.worker.scoring import promote as under_test
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken

@@ -6,7 +6,8 @@ import pytest
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, JudgedNumbers, NumberResult, NumberScores
 from app.domain.starts import MAX_STARTS, Claim
-from app.services.prediction import JudgedBlock, ServedVersion, judge
+from app.services.prediction import ServedVersion, judge
+from app.tasks.prediction import JudgedBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version

@@ -10,7 +10,7 @@ from app.domain.datasets import Dataset
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import EvaluationRequest, PromotionRequest
 from app.domain.scoring import Evaluation, Promotion
-from app.worker.materialise import EXTRA_COLUMNS, materialise
+from app.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.types.lineage import ImportedFrom

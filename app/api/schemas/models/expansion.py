@@ -1,6 +1,6 @@
 """A version as a sum of Gaussians, as it goes out."""
 
-from app.services.prediction import VersionExpansion
+from app.tasks.expansion import VersionExpansion
 from relevance_bayes.types.functions import Expansion
 
 

@@ -65,7 +65,8 @@ def predict(
     --costs and --reject-cost is given.
     """
     from relevance_bayes.cli.connection import service
-    from relevance_bayes.cli.predicting import Wanted, predict, predict_file
+    from relevance_bayes.cli.predicting import predict, predict_file
+    from relevance_bayes.cli.prediction_columns import Wanted
 
     wanted = Wanted(
         interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas

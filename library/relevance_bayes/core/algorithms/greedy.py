@@ -40,8 +40,8 @@ class Greedy:
     def init(self, problem: Problem) -> "ProcessStanding":
         """No function yet, the first start."""
         task = Task.of(problem)
-        first = task.start(0)
-        fixed = task.fixed_numbers()
+        first = task.space.start(0)
+        fixed = task.space.fixed_numbers()
         state = State(fixed, first.alpha, first.beta, np.empty(0), 0, -inf, process=Process("scales", first))
         return ProcessStanding(state)
 
@@ -177,10 +177,10 @@ class ProcessStanding(Standing):
         task, process = Task.of(problem), process_of(self.state)
         h, value = process.hyperparameters, self.state.objective + problem.log_jacobian
         if self.state.termination is None:  # on the way the objective has the log prior in it
-            value -= task.log_prior(h)[0]
+            value -= task.space.log_prior(h)[0]
         whole = process.phase in BEFORE_FUNCTIONS and problem.likelihood.conjugate
         exact = whole or task.prior.rho == 1.0
-        return LogEvidence(value, "exact" if exact else "lower_bound", task.log_density(h))
+        return LogEvidence(value, "exact" if exact else "lower_bound", task.space.log_density(h))
 
     def integral(self, problem: Problem) -> Integral:
         """Over all that is learned but the places of the vectors."""

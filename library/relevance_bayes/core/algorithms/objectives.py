@@ -64,7 +64,7 @@ def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MAX_
 
     def objective(theta: Array) -> tuple[float, Array]:
         h = like.unpacked(theta)
-        prior, slope = task.log_prior(h)
+        prior, slope = task.space.log_prior(h)
         if vectors is None:
             value, gradient, _ = exact(rows, task.kernel, h)
         else:
@@ -85,7 +85,7 @@ def of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Obj
         h = like.unpacked(joined[:n])
         vectors = own if own.moved is None else replace(own, moved=joined[n:].reshape(own.moved.shape))
         value, gradient, places = through(vectors, h)
-        prior, slope = task.log_prior(h)
+        prior, slope = task.space.log_prior(h)
         whole = gradient + slope if places is None else np.append(gradient + slope, places)
         return value + prior, whole
 

@@ -16,12 +16,11 @@ from math import inf, log
 import numpy as np
 
 from relevance_bayes.core.algorithms.burst import climbed
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS, GREATEST
 from relevance_bayes.core.algorithms.objectives import of_bound, of_process, with_hyperparameters
 from relevance_bayes.core.algorithms.separation import separated
 from relevance_bayes.core.algorithms.state import Process, State, Termination
 from relevance_bayes.core.algorithms.task import (
-    CAUTIOUS,
-    GREATEST,
     MAX_PIVOTS,
     PIVOTS_FOR_STARTS,
     RISE,
@@ -50,26 +49,26 @@ FARTHEST = 2.0
 
 
 def _scales(task: Task, state: State, process: Process) -> State:
-    number, last = process.starts, task.starts
-    h = task.start(number) if number < last else process.hyperparameters
-    cap = max(CAUTIOUS if number <= last else GREATEST, task.begin_cap)
+    number, last = process.starts, task.space.starts
+    h = task.space.start(number) if number < last else process.hyperparameters
+    cap = max(CAUTIOUS if number <= last else GREATEST, task.space.begin_cap)
     rows = task.rows_for_starts(state) if number < last else task.rows_for_scales(state)
     objective = of_process(task, rows, h, PIVOTS_FOR_STARTS if number < last else MAX_PIVOTS)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)
     theta, value = climbed(
         objective,
         h.packed(),
-        task.free(h),
-        task.box(h, cap),
+        task.space.free(h),
+        task.space.box(h, cap),
         iterations,
         origin=origin,
         flat=RISE / len(rows.t),
-        ties=task.ties(h),
+        ties=task.space.ties(h),
     )
     # What the starts reached is of fewer rows.
     if number == last or value > state.objective:
         state = with_hyperparameters(replace(state, objective=value), h.unpacked(theta))
-    held_up = number == last and task.free(h)[0] and theta[0] >= task.max_log_beta(cap) - 1e-3
+    held_up = number == last and task.space.free(h)[0] and theta[0] >= task.space.max_log_beta(cap) - 1e-3
     found = process_of(state)
     if number < last or held_up:
         found = replace(found, starts=number + 1)
@@ -105,19 +104,19 @@ def _functions(task: Task, state: State, process: Process) -> State:
 
 def _noise(task: Task, state: State, process: Process) -> State:
     h = process.hyperparameters
-    moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.learns
+    moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.space.learns
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
     state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
     rows = task.rows_together(state)
     part = task.in_blocks(rows)
     sums = None if part is None else task.sums_over(part, state, task.near(part, state, h))
     best, value = h, -inf
-    for falls in NOISIER if task.free(h)[0] else (0.0,):
+    for falls in NOISIER if task.space.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
         reached = task.bound(rows, task.vectors(state), tried).value if sums is None else sums.at(tried).value
         if reached > value:
             best, value = tried, reached
-    prior, _ = task.log_prior(best)
+    prior, _ = task.space.log_prior(best)
     return with_hyperparameters(replace(state, objective=value + prior), best)
 
 
@@ -134,18 +133,18 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     held_up = task.problem.likelihood.in_target_units
     h, moved = process.hyperparameters, process.moved
     rows = task.rows_together(state)
-    start, own = _joined(h, moved), task.free(h)
+    start, own = _joined(h, moved), task.space.free(h)
     n = len(own)
     own &= not only_vectors
-    if not (task.learns and held_up):
+    if not (task.space.learns and held_up):
         own[2 + len(h.alpha) :] = False
-    low, high = task.box(h, max(CAUTIOUS, log(h.beta * task.problem.square) + FARTHEST))
+    low, high = task.space.box(h, max(CAUTIOUS, log(h.beta * task.problem.square) + FARTHEST))
     if not held_up:
         low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
     low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
     objective, iterations = of_bound(task, state, rows, h), SHORT if only_vectors else LONGEST
-    ties = np.append(task.ties(h), np.arange(n, len(start)))
+    ties = np.append(task.space.ties(h), np.arange(n, len(start)))
     theta, value = climbed(
         objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t), ties=ties
     )
@@ -169,16 +168,15 @@ def _rows(task: Task, state: State, process: Process) -> State:
         if task.prior.rho:  # sums are of the precisions that rows have here
             value = sums.at(h).value
         else:
-            low, high = task.box(h, GREATEST)
+            low, high = task.space.box(h, GREATEST)
             origin = -0.5 * task.problem.rows * log(task.problem.square)
-            theta, value = climbed(
-                objective, start[:n], task.free(h)[:n], (low[:n], high[:n]), SHORT, origin=origin, ties=task.ties(h)[:n]
-            )
+            free, ties = task.space.free(h)[:n], task.space.ties(h)[:n]
+            theta, value = climbed(objective, start[:n], free, (low[:n], high[:n]), SHORT, origin=origin, ties=ties)
             h = h.unpacked(np.append(theta, start[n:]))
     else:
         value = task.bound(task.rows(state), task.vectors(state), h).value
-    floor = task.max_log_beta(GREATEST)
-    why = Termination.NOISE_FLOOR if task.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
+    floor = task.space.max_log_beta(GREATEST)
+    why = Termination.NOISE_FLOOR if task.space.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
     return with_hyperparameters(replace(state, objective=value, termination=why), h)
 
 

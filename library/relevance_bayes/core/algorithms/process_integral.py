@@ -33,7 +33,7 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     """
     h = process.hyperparameters
     F, widths, bends = len(h.alpha), len(h.input_map.widths), _bends(h)
-    own = np.append(task.free(h)[:1], np.ones(1 + F, np.bool_))
+    own = np.append(task.space.free(h)[:1], np.ones(1 + F, np.bool_))
     relevant, bent = _relevant(task, h), np.abs(bends) > STRAIGHT
     active = np.flatnonzero(np.concatenate([own, relevant, bent, np.ones(len(h.terms.logits), np.bool_)]))
     curvature = _curvature(task, state, process, active)
@@ -49,7 +49,7 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     of_squares = normal(scales - log(USUAL_SQUARE / task.problem.inputs))
     of_widths = of_squares[0] + len(scales) * log(2.0), -2.0 * of_squares[1], 4.0 * of_squares[2]
     parts = (given, of_widths, cauchy(bends[bent], WARP_SCALE), normal(h.terms.logits, terms.WIDE))
-    paid += log(process.structures) + (log_choices(widths, len(scales)) if task.learns else 0.0)
+    paid += log(process.structures) + (log_choices(widths, len(scales)) if task.space.learns else 0.0)
     whole = Peak(
         state.objective + drawn - paid,
         sum(part[0] for part in parts),
@@ -94,7 +94,7 @@ def _log_squares(task: Task, h: Hyperparameters) -> Array:
 
 
 def _relevant(task: Task, h: Hyperparameters) -> Mask:
-    return (_log_squares(task, h) > -2.0 * log(IRRELEVANT)) & task.learns
+    return (_log_squares(task, h) > -2.0 * log(IRRELEVANT)) & task.space.learns
 
 
 def _curvature(task: Task, state: State, process: Process, active: Indices) -> Array:

@@ -6,9 +6,10 @@ from math import log
 import numpy as np
 
 from relevance_bayes.core.algorithms.burst import climbed
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS
 from relevance_bayes.core.algorithms.objectives import of_process, with_hyperparameters
 from relevance_bayes.core.algorithms.state import Process, State, Trial
-from relevance_bayes.core.algorithms.task import CAUTIOUS, IRRELEVANT, RISE, Task
+from relevance_bayes.core.algorithms.task import IRRELEVANT, RISE, Task
 from relevance_bayes.core.hyperparameters import Hyperparameters
 
 GAIN = 8.0
@@ -61,11 +62,11 @@ def _climbed(task: Task, state: State, h: Hyperparameters, iterations: int) -> T
     theta, value = climbed(
         of_process(task, rows, h),
         h.packed(),
-        task.free(h),
-        task.box(h, max(CAUTIOUS, log(h.beta * task.problem.square))),
+        task.space.free(h),
+        task.space.box(h, max(CAUTIOUS, log(h.beta * task.problem.square))),
         iterations,
         origin=task.origin(rows),
         flat=RISE / len(rows.t),
-        ties=task.ties(h),
+        ties=task.space.ties(h),
     )
     return Trial(h.unpacked(theta), value)

@@ -31,6 +31,9 @@ class KernelBase(ABC):
     stationary: ClassVar[bool] = False
     """Whether k depends on u - z alone."""
 
+    sums_distances: ClassVar[bool] = False
+    """Whether its distance is a sum over inputs: it grows as their number, and the Euclidean distance as its root."""
+
     @property
     @abstractmethod
     def type(self) -> str:

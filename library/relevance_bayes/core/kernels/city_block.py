@@ -19,6 +19,7 @@ class CityBlock(ByInput):
 
     positive_definite: ClassVar[bool] = True
     stationary: ClassVar[bool] = True
+    sums_distances: ClassVar[bool] = True
     slope_of_k: ClassVar[bool] = True
 
     def term(self, xp: Namespace[A], u: A, z: A) -> A:

@@ -1,9 +1,9 @@
 """Likelihoods, one a file; the union is the registry.
 
 A likelihood is a frozen dataclass that derives from `LikelihoodBase`, which says what it has to give and what follows
-from that: of counts `CountLikelihood`, of other numbers `NumberLikelihood`. The API's schema, the command line's
-option, planning, predictions, documents, ONNX and the generated Python file follow from the class and its name in a
-union: in `OtherNumberTarget` or in `ClassTarget`.
+from that: of counts `CountLikelihood`, of other numbers `NumberLikelihood`, of classes `ClassLikelihoodBase`. The API's
+schema, the command line's option, planning, predictions, documents, ONNX and the generated Python file follow from the
+class and its name in a union: in `OtherNumberTarget` or in `ClassTarget`.
 
 Wherever a noise precision beta is asked for it is one number, or one for each row.
 """

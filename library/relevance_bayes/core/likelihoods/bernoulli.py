@@ -11,15 +11,17 @@ import numpy as np
 import scipy
 
 from relevance_bayes.core.errors import DataError, OneClassError
-from relevance_bayes.core.likelihoods.base import LikelihoodBase, Targets
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.classes import ClassLikelihoodBase
 from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.likelihoods.temperature import Temperature, temperature_of, tempered
+from relevance_bayes.core.numpy_namespace import NUMPY
+from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows
 
 
 @dataclass(frozen=True)
-class Bernoulli(LikelihoodBase):
+class Bernoulli(ClassLikelihoodBase):
     """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1}, by Laplace's approximation [TIPPING1999, eqs 11 and 12; TIPPING2001,
     section 3; THEORY 14]. `temperature` is that of the probabilities: see `tempered`."""
 
@@ -60,23 +62,32 @@ class Bernoulli(LikelihoodBase):
         sigma = scipy.special.expit(f)
         return sigma * scipy.special.expit(-f) * (1.0 - 2.0 * sigma)
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+    def probabilities(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> A:
         """The sigmoid integrated over the Gaussian of the latent, at its temperature."""
-        variance = latent.variance
-        probability = integrated_sigmoid(latent.mean, variance)
+        if temperature_of(self.temperature) == 1.0:
+            return sigmoid_integral(xp, mean, variance) * BOTH_SIGNS + OF_FIRST
         # What is left of 1 has lost its digits where a temperature would bring them back.
-        other = 1.0 - probability if self.is_untempered else integrated_sigmoid(-latent.mean, variance)
-        probabilities = tempered(np.column_stack([other, probability]), self.temperature)
-        return ClassPrediction(probabilities, latent.mean, variance)
-
-    @property
-    def is_untempered(self) -> bool:
-        """Whether the temperature is 1."""
-        return temperature_of(self.temperature) == 1.0
+        return tempered(xp, sigmoid_integral(xp, mean * BOTH_SIGNS, variance), self.temperature)
 
 
 NARROW = 3.0
 """Latent sd up to which the Gaussian is integrated by its own variable, above by the sigmoid's."""
+
+Z: Array = np.linspace(-8.5, 8.5, 69)
+Z_WEIGHTS: Array = np.exp(-0.5 * Z**2) / np.exp(-0.5 * Z**2).sum()
+"""Of the trapezoidal rule in the Gaussian's variable, ..."""
+
+Y: Array = np.linspace(-36.0, 36.0, 97)
+_slopes = scipy.special.expit(Y) * scipy.special.expit(-Y)
+Y_WEIGHTS: Array = _slopes / _slopes.sum()
+"""... and in the sigmoid's."""
+
+CELLS = 2**15
+"""Rows that are integrated at once."""
+
+BOTH_SIGNS: Array = np.array([-1.0, 1.0])
+OF_FIRST: Array = np.array([1.0, 0.0])
+"""Turn what is of the second of two classes into what is of both."""
 
 MIXTURE_SHARES = np.array(
     [
@@ -120,20 +131,25 @@ def expected_softplus(mean: Array, variance: Array) -> tuple[Array, Array, Array
 
 
 def integrated_sigmoid(mean: Array, variance: Array) -> Array:
-    """The integral of sigma(f) N(f; mean, variance) over f, (N,), to about 1e-11.
+    """The integral of sigma(f) N(f; mean, variance) over f, (N,): see `sigmoid_integral`."""
+    return sigmoid_integral(NUMPY, mean, variance)
+
+
+def sigmoid_integral(xp: ExtendedNamespace[A], mean: A, variance: A) -> A:
+    """The integral of sigma(f) N(f; mean, variance) over f, of the shape of the mean, to about 1e-11.
 
     The trapezoidal rule converges geometrically for functions that are analytic in a strip: in the Gaussian's
     variable the sigmoid's poles lie at a distance of pi/sd, in the sigmoid's own variable at pi. Each is used where
     its strip is wide.
     """
-    sd = np.sqrt(variance)
-    answer = np.empty(len(mean))
-    narrow = sd <= NARROW
-    z = np.linspace(-8.5, 8.5, 69)
-    weights = np.exp(-0.5 * z**2)
-    answer[narrow] = scipy.special.expit(mean[narrow, None] + sd[narrow, None] * z) @ (weights / weights.sum())
-    y = np.linspace(-36.0, 36.0, 97)
-    slopes = scipy.special.expit(y) * scipy.special.expit(-y)
-    wide = ~narrow
-    answer[wide] = scipy.special.ndtr((mean[wide, None] - y) / sd[wide, None]) @ (slopes / slopes.sum())
-    return answer
+    sd = xp.sqrt(variance)
+    return xp.apply_where(sd <= NARROW, _over_gaussian, _over_logistic, mean, sd, cells=CELLS)
+
+
+def _over_gaussian(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
+    return xp.matmul(xp.expit(xp.expand_dims(mean, axis=-1) + xp.expand_dims(sd, axis=-1) * Z), Z_WEIGHTS)
+
+
+def _over_logistic(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
+    wide = xp.expand_dims(xp.maximum(sd, NARROW), axis=-1)
+    return xp.matmul(xp.ndtr((xp.expand_dims(mean, axis=-1) - Y) / wide), Y_WEIGHTS)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from relevance_bayes.core.likelihoods.base import Targets
-from relevance_bayes.core.likelihoods.bernoulli import Bernoulli, integrated_sigmoid
+from relevance_bayes.core.likelihoods.bernoulli import Bernoulli, sigmoid_integral
 from relevance_bayes.core.likelihoods.categorical import check_classes
+from relevance_bayes.core.likelihoods.classes import predicted
 from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
 from relevance_bayes.core.likelihoods.temperature import TINY, Temperature, tempered
+from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows
 
 
@@ -51,10 +51,11 @@ class BernoulliPerClass:
     def noise(self, beta: ForRows) -> None:
         """There is none."""
 
+    def probabilities(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> A:
+        """Each sigmoid integrated over the Gaussian of its latent, and normalised: mean and variance (N, K)."""
+        alone = xp.maximum(sigmoid_integral(xp, mean, variance), TINY)
+        return tempered(xp, alone / xp.sum(alone, axis=1, keepdims=True), self.temperature)
+
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
-        """Each sigmoid integrated over the Gaussian of its latent, and normalised: `latent` (N, K), variances too."""
-        mean, variance = latent.mean, latent.variance
-        alone = integrated_sigmoid(mean.ravel(), variance.ravel()).reshape(mean.shape)
-        alone = np.maximum(alone, TINY)
-        probabilities = tempered(alone / alone.sum(axis=1, keepdims=True), self.temperature)
-        return ClassPrediction(probabilities, mean, variance)
+        """The probabilities at `latent` (N, K), variances too."""
+        return predicted(self, latent, noise_sd)

@@ -6,11 +6,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from relevance_bayes.core.errors import DataError, OneClassError
-from relevance_bayes.core.likelihoods.base import LikelihoodBase, Targets
-from relevance_bayes.core.likelihoods.integrated_softmax import integrated_softmax
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.classes import ClassLikelihoodBase
+from relevance_bayes.core.likelihoods.integrated_softmax import softmax_integral
 from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.likelihoods.temperature import Temperature, tempered
+from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_STEPS = 60
@@ -22,7 +23,7 @@ SHARES = tuple(0.5**k for k in range(20))
 
 
 @dataclass(frozen=True)
-class Categorical(LikelihoodBase):
+class Categorical(ClassLikelihoodBase):
     """p(t = k | f) = softmax(f)_k, t in {0, ..., K - 1}: one latent a class, all with the same functions.
 
     The bound is the tilted one, E log sum exp f <= 1/2 v sum a_k^2 + log sum exp(m + (1 - 2a) v/2), the latents
@@ -108,10 +109,9 @@ class Categorical(LikelihoodBase):
         slopes = p * (1.0 - 2.0 * p)
         return np.asarray((slopes - p * slopes.sum(axis=1, keepdims=True)) / self.latents)
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+    def probabilities(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> A:
         """The softmax integrated over the Gaussians of the latents, at its temperature."""
-        probabilities = integrated_softmax(latent.mean, latent.variance)
-        return ClassPrediction(tempered(probabilities, self.temperature), latent.mean, latent.variance)
+        return tempered(xp, softmax_integral(xp, mean, variance, self.latents), self.temperature)
 
 
 def check_classes(t: Array, classes: int) -> None:

@@ -12,9 +12,10 @@ Gumbel's over the Gaussian where that is narrow, else of the Gaussian's over Gum
 from math import pi
 
 import numpy as np
-import scipy
 
-from relevance_bayes.core.likelihoods.bernoulli import integrated_sigmoid
+from relevance_bayes.core.likelihoods.bernoulli import BOTH_SIGNS, sigmoid_integral
+from relevance_bayes.core.numpy_namespace import NUMPY
+from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array
 
 NARROW_SD = 1.3
@@ -24,7 +25,7 @@ GAUSSIAN_NODES, GUMBEL_NODES = 7, 7
 
 GUMBEL_VARIANCE = pi**2 / 6.0
 
-PLACES = np.arange(-4.0, 7.01, 0.6)
+PLACES: Array = np.arange(-4.0, 7.01, 0.6)
 """Where the integrand is evaluated, in sds of N(0, v) + G, from the greatest mean on."""
 
 CELLS = 2**17
@@ -54,47 +55,53 @@ def _gumbel_rule(nodes: int) -> tuple[Array, Array]:
 
 GUMBEL_POINTS, GUMBEL_WEIGHTS = _gumbel_rule(GUMBEL_NODES)
 GAUSSIAN_POINTS, _weights = np.polynomial.hermite_e.hermegauss(GAUSSIAN_NODES)
-GAUSSIAN_WEIGHTS = _weights / _weights.sum()
+GAUSSIAN_WEIGHTS: Array = _weights / _weights.sum()
 
 
 def integrated_softmax(mean: Array, variance: Array) -> Array:
-    """E softmax(f), f_k ~ N(mean_k, variance) independent: mean (N, K), variance (N,). To about 1e-4.
+    """E softmax(f), f_k ~ N(mean_k, variance) independent: mean (N, K), variance (N,). See `softmax_integral`."""
+    return softmax_integral(NUMPY, mean, variance[:, None], mean.shape[1])
+
+
+def softmax_integral(xp: ExtendedNamespace[A], mean: A, variance: A, classes: int) -> A:
+    """E softmax(f), f_k ~ N(mean_k, variance) independent: mean (N, K), variance (N, 1). To about 1e-4.
 
     Of two classes it is the integral of the sigmoid of their difference, of variance 2v.
     """
-    if mean.shape[1] == 2:
-        apart = mean[:, 1] - mean[:, 0]
-        return np.column_stack([integrated_sigmoid(-apart, 2.0 * variance), integrated_sigmoid(apart, 2.0 * variance)])
-    rows = max(1, CELLS // (mean.shape[1] * len(PLACES) * max(GAUSSIAN_NODES, GUMBEL_NODES)))
-    answer, sd = np.empty(mean.shape), np.sqrt(variance)
-    narrow = sd <= NARROW_SD
-    for kind in (True, False):
-        places = np.flatnonzero(narrow == kind)
-        for first in range(0, len(places), rows):
-            some = places[first : first + rows]
-            answer[some] = _integrated(mean[some], sd[some], narrow=kind)
-    return answer
+    if classes == 2:
+        return sigmoid_integral(xp, xp.matmul(mean, BOTH_SIGNS[:, None]) * BOTH_SIGNS, 2.0 * variance)
+    sd, cells = xp.sqrt(variance), CELLS // (len(PLACES) * max(GAUSSIAN_NODES, GUMBEL_NODES))
+    return xp.apply_where(sd <= NARROW_SD, _narrow, _wide, mean, sd, cells=cells)
 
 
-def _integrated(mean: Array, sd: Array, *, narrow: bool) -> Array:
-    unit = np.sqrt(sd**2 + GUMBEL_VARIANCE)
-    x = mean.max(axis=1, keepdims=True) + unit[:, None] * PLACES
-    averaged = _over_gaussian if narrow else _over_gumbel
-    share, density = averaged(x[:, None, :] - mean[:, :, None], sd[:, None, None])
-    logs = np.log(np.maximum(share, TINY))
-    whole = np.exp(logs.sum(axis=1, keepdims=True) - logs)
-    alone = np.maximum((density * whole).sum(axis=2), TINY)
-    return np.asarray(alone / alone.sum(axis=1, keepdims=True))
+def _narrow(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
+    """By Gumbel's distribution, averaged over the Gaussian."""
+    y = xp.expand_dims(_apart(xp, mean, sd), axis=3)
+    spread = xp.expand_dims(xp.expand_dims(sd, axis=2), axis=3)
+    e = xp.exp(xp.minimum(spread * GAUSSIAN_POINTS - y, MAX_EXPONENT))
+    gumbel = xp.exp(-e)
+    return _greatest(xp, xp.matmul(gumbel, GAUSSIAN_WEIGHTS), xp.matmul(e * gumbel, GAUSSIAN_WEIGHTS))
 
 
-def _over_gaussian(y: Array, sd: Array) -> tuple[Array, Array]:
-    """F and p at y (N, K, n), by Gumbel's own."""
-    e = np.exp(np.minimum(sd[..., None] * GAUSSIAN_POINTS - y[..., None], MAX_EXPONENT))
-    gumbel = np.exp(-e)
-    return gumbel @ GAUSSIAN_WEIGHTS, (e * gumbel) @ GAUSSIAN_WEIGHTS
+def _wide(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
+    """By the Gaussian's, averaged over Gumbel's; the density up to sd sqrt(2 pi)."""
+    y = xp.expand_dims(_apart(xp, mean, sd), axis=3)
+    spread = xp.expand_dims(xp.expand_dims(xp.maximum(sd, NARROW_SD), axis=2), axis=3)
+    z = (y - GUMBEL_POINTS) / spread
+    density = xp.matmul(xp.exp(-0.5 * z * z), GUMBEL_WEIGHTS)
+    return _greatest(xp, xp.matmul(xp.ndtr(z), GUMBEL_WEIGHTS), density)
 
 
-def _over_gumbel(y: Array, sd: Array) -> tuple[Array, Array]:
-    """F and sd sqrt(2 pi) p at y (N, K, n), by the Gaussian's own."""
-    z = (y[..., None] - GUMBEL_POINTS) / sd[..., None]
-    return scipy.special.ndtr(z) @ GUMBEL_WEIGHTS, np.exp(-0.5 * z * z) @ GUMBEL_WEIGHTS
+def _apart(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
+    """The x of the integral less each mean, (N, K, n)."""
+    unit = xp.sqrt(xp.square(sd) + GUMBEL_VARIANCE)
+    x = xp.max(mean, axis=1, keepdims=True) + unit * PLACES
+    return xp.expand_dims(x, axis=1) - xp.expand_dims(mean, axis=2)
+
+
+def _greatest(xp: ExtendedNamespace[A], share: A, density: A) -> A:
+    """How probably each is the greatest, (N, K), by F and p (N, K, n)."""
+    logs = xp.log(xp.maximum(share, TINY))
+    whole = xp.exp(xp.sum(logs, axis=1, keepdims=True) - logs)
+    alone = xp.maximum(xp.sum(density * whole, axis=2, keepdims=False), TINY)
+    return alone / xp.sum(alone, axis=1, keepdims=True)

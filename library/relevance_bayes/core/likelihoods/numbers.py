@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 from relevance_bayes.core.likelihoods.base import LikelihoodBase
 from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
-from relevance_bayes.core.tracing import A, Namespace
+from relevance_bayes.core.tracing import A, ExtendedNamespace, Namespace
 from relevance_bayes.core.types import ForRows
 
 
@@ -15,8 +15,8 @@ class NumberLikelihood(LikelihoodBase):
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
         """E t, E Var(t | f) and Var E(t | f) where the latent is N(mean, variance) and the noise has this variance."""
 
-    def ends(self, xp: Namespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A] | None:
-        """The quantiles of t at -z and z standard normal sds, where they have a closed form that exports can have."""
+    def ends(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A] | None:
+        """The quantiles of t at -z and z standard normal sds, where they have a formula."""
         return None
 
     @abstractmethod

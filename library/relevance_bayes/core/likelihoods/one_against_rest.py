@@ -6,12 +6,14 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from relevance_bayes.core.likelihoods.base import LikelihoodBase, Targets
-from relevance_bayes.core.likelihoods.categorical import check_classes, indicators, softmax
+from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.categorical import check_classes, indicators
+from relevance_bayes.core.likelihoods.classes import ClassLikelihoodBase
 from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.likelihoods.sites import Sites
-from relevance_bayes.core.likelihoods.temperature import Temperature, fitted_temperature, temperature_of
+from relevance_bayes.core.likelihoods.temperature import Temperature, fitted_temperature, softmax, temperature_of
+from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows
 
 MIN_NOISE = 0.08
@@ -19,13 +21,13 @@ MIN_NOISE = 0.08
 classes that can be separated are fitted without noise, by kernels far too narrow, and half-way between two of fifty
 such classes the most probable had .99 in the median; with it, .5 to .7, by half as many functions."""
 
-SLOPE = pi / 6.0**0.5
+SLOPE: float = pi / 6.0**0.5
 """Of the softmax that is nearest to asking which of two Gaussians of equal variance is greater: the logistic function
 of pi/sqrt 3 sds, for a difference whose variance is that of both."""
 
 
 @dataclass(frozen=True)
-class OneAgainstRest(LikelihoodBase):
+class OneAgainstRest(ClassLikelihoodBase):
     """t_nk = f_nk + N(0, 1/beta), t_nk = 1 where row n is of class k, else 0: least squares, one noise for all classes.
 
     Sites don't depend on f and all K latents share their covariance, so that everything is in closed form and learning
@@ -95,11 +97,9 @@ class OneAgainstRest(LikelihoodBase):
         """d lam / d f (N, K): none."""
         return np.zeros_like(f)
 
-    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+    def probabilities(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> A:
         """softmax(pi f / (T sqrt(6 (1/beta + v)))): about how probably its observation is the greatest."""
-        sd = np.sqrt(np.square(0.0 if noise_sd is None else noise_sd) + latent.variance)
-        probabilities, _ = softmax(latent.mean * (SLOPE / (temperature_of(self.temperature) * sd))[:, None])
-        return ClassPrediction(probabilities, latent.mean, latent.variance)
+        return softmax(xp, mean * (SLOPE / (temperature_of(self.temperature) * xp.sqrt(noise + variance))))
 
     def with_temperature(self, t: Array, without: Latent, noise_sd: ForRows | None) -> Self:
         """With the temperature of classes t (N,) at latents found without their rows, where it is learned."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from math import lgamma, log, pi
+from statistics import NormalDist
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -12,7 +13,8 @@ from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
 from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
 from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
 from relevance_bayes.core.likelihoods.sites import Sites
-from relevance_bayes.core.tracing import A, Namespace
+from relevance_bayes.core.numpy_namespace import NUMPY
+from relevance_bayes.core.tracing import A, ExtendedNamespace, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
 FIRST_DOF = 4.0
@@ -26,6 +28,8 @@ NEGLIGIBLE = 40.0
 
 REACH = 12.0
 """... and by how much further log tau goes down, for observations that lie so far out."""
+
+ONE_OVER_ROOT_2_PI: float = (2.0 * pi) ** -0.5
 
 MAX_NEWTON_STEPS = 60
 SETTLED = 1e-10
@@ -45,20 +49,10 @@ class HeavyTailedPrediction(NumberPrediction):
     dof: float
 
     def quantile(self, probability: float) -> Array:
-        """By Newton's method on the distribution function, which is concave above the mean: monotone from there."""
-        sds, log_shares = self._mixture()
-        shares = np.exp(log_shares)
-        wanted, side = max(probability, 1.0 - probability), np.sign(probability - 0.5)
-        x = np.zeros(len(self.mean))
-        for _ in range(MAX_NEWTON_STEPS):
-            z = x[:, None] / sds
-            step = (wanted - scipy.special.ndtr(z) @ shares) / (
-                (np.exp(-0.5 * z**2) / sds) @ shares / np.sqrt(2.0 * pi)
-            )
-            x += step
-            if np.all(np.abs(step) <= SETTLED * (x + sds[:, -1])):
-                break
-        return np.asarray(self.mean + side * x)
+        """The same distance from the mean on either side."""
+        above, side = max(probability, 1.0 - probability), np.sign(probability - 0.5)
+        scales = np.broadcast_to(np.square(self.scale), self.mean.shape)
+        return np.asarray(self.mean + side * _reach(NUMPY, self.weights + self.beyond, scales, self.dof, above))
 
     def log_density(self, t: Array) -> Array:
         """The log of the mixture's density."""
@@ -76,15 +70,40 @@ class HeavyTailedPrediction(NumberPrediction):
         return upto, upto
 
     def _mixture(self) -> tuple[Array, Array]:
-        """Standard deviations (N, k) and the logarithms of their shares (k,): the trapezoidal rule in log tau."""
-        half = 0.5 * self.dof
-        span = NEGLIGIBLE / half
-        step = min(0.3, 0.5 * half**-0.5)
-        log_tau = np.arange(-span - REACH, np.log1p(span + (2.0 * span) ** 0.5) + step, step)
-        log_shares = half * (log_tau - np.expm1(log_tau))
-        log_shares -= np.log(np.exp(log_shares).sum())
+        """Standard deviations (N, k) and the logarithms of their shares (k,)."""
+        log_tau, log_shares = _gamma_rule(self.dof)
         variances = (self.weights + self.beyond)[:, None] + np.multiply.outer(np.square(self.scale), np.exp(-log_tau))
         return np.sqrt(variances), log_shares
+
+
+def _gamma_rule(dof: float) -> tuple[Array, Array]:
+    """log tau (k,) and the logarithms of its shares, tau ~ Gamma(dof/2, dof/2): the trapezoidal rule in log tau."""
+    half = 0.5 * dof
+    span = NEGLIGIBLE / half
+    step = min(0.3, 0.5 * half**-0.5)
+    log_tau = np.arange(-span - REACH, np.log1p(span + (2.0 * span) ** 0.5) + step, step)
+    log_shares = half * (log_tau - np.expm1(log_tau))
+    return log_tau, log_shares - np.log(np.exp(log_shares).sum())
+
+
+def _reach(xp: ExtendedNamespace[A], variance: A, scales: A, dof: float, probability: float) -> A:
+    """How far above the mean an observation is not with this probability, at least 1/2: latents N(0, variance).
+
+    `scales` are squares of the noise's. By Newton's method on the distribution function, which is concave above the
+    mean: monotone from there.
+    """
+    log_tau, log_shares = _gamma_rule(dof)
+    inverse: Array = np.exp(-log_tau)
+    shares: Array = np.exp(log_shares)
+    sds = xp.sqrt(xp.expand_dims(variance, axis=-1) + xp.expand_dims(scales, axis=-1) * inverse)
+
+    def step(x: A) -> A:
+        z = xp.expand_dims(x, axis=-1) / sds
+        density = xp.matmul(xp.exp(-0.5 * xp.square(z)) / sds, shares) * ONE_OVER_ROOT_2_PI
+        return x + (probability - xp.matmul(xp.ndtr(z), shares)) / density
+
+    unit = xp.sqrt(variance + scales)
+    return xp.fixed_point(step, 0.0 * unit, unit, tolerance=SETTLED, max_steps=MAX_NEWTON_STEPS)
 
 
 @dataclass(frozen=True)
@@ -151,6 +170,12 @@ class StudentT(NumberLikelihood):
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
         """The latent's mean, the noise's variance and the latent's."""
         return mean, noise, variance
+
+    def ends(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A]:
+        """The mean -+ the quantile of the Gaussian's and the Student t's sum."""
+        dof = self.dof_or_first
+        reach = _reach(xp, variance, noise * ((dof - 2.0) / dof), dof, NormalDist().cdf(z))
+        return mean - reach, mean + reach
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> HeavyTailedPrediction:
         """The latent's Gaussian and the noise's Student t."""

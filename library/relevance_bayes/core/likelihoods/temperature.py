@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy
 
+from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array
 
 Temperature: TypeAlias = Literal["learned"] | float
@@ -29,16 +30,16 @@ def temperature_of(temperature: Temperature) -> float:
     return 1.0 if temperature == "learned" else float(temperature)
 
 
-def tempered(probabilities: Array, temperature: Temperature) -> Array:
+def tempered(xp: ExtendedNamespace[A], probabilities: A, temperature: Temperature) -> A:
     """p_k^(1/T) / sum_j p_j^(1/T) of each row's probabilities (N, K); as they are at T = 1."""
     t = temperature_of(temperature)
-    return probabilities if t == 1.0 else normalised(np.log(np.maximum(probabilities, TINY)) / t)
+    return probabilities if t == 1.0 else softmax(xp, xp.log(xp.maximum(probabilities, TINY)) / t)
 
 
-def normalised(logs: Array) -> Array:
-    """exp of each row's logarithms (N, K) over their sum."""
-    e = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(e / e.sum(axis=1, keepdims=True))
+def softmax(xp: ExtendedNamespace[A], f: A) -> A:
+    """exp of each row's numbers (N, K) over their sum."""
+    e = xp.exp(f - xp.max(f, axis=1, keepdims=True))
+    return e / xp.sum(e, axis=1, keepdims=True)
 
 
 def fitted_temperature(probabilities: Array, t: Array) -> float:

@@ -16,6 +16,7 @@ from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods.predictive import ClassPrediction
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, tempered
+from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.pool import ready_of
 from relevance_bayes.core.prediction import Measured
 from relevance_bayes.core.scales import EvidencePerInputWidth
@@ -279,5 +280,5 @@ class Judgement:
             others = np.setdiff1d(np.arange(len(t)), here)
             found = probabilities[here]
             if self.learned and len(others):
-                found = tempered(found, fitted_temperature(probabilities[others], t[others]))
+                found = tempered(NUMPY, found, fitted_temperature(probabilities[others], t[others]))
             yield Measured.of(_prediction(found), t[here])

@@ -43,10 +43,10 @@ def test_every_start_lies_within_the_box_whatever_the_units(likelihood: Likeliho
     for unit in (1.0,) if isinstance(likelihood, Bernoulli) else (1.0, 1e-4, 1e4):
         task = Task.of(pose(X * unit, t * unit, process_spec(likelihood, warp="evidence", inputs=True)))
         for number in range(3):
-            start = task.start(number)
-            low, high = task.box(start, 100.0)
+            start = task.space.start(number)
+            low, high = task.space.box(start, 100.0)
             theta = start.packed()
-            free = task.free(start)
+            free = task.space.free(start)
             assert (low[free] <= theta[free]).all()
             assert (theta[free] <= high[free]).all()
 
@@ -55,17 +55,17 @@ def test_every_start_lies_within_the_box_whatever_the_units(likelihood: Likeliho
 def test_noise_is_free_where_it_is_learned(likelihood: Likelihood) -> None:
     X, t = rows_for(likelihood, 20, 0)
     task = Task.of(pose(X, t, process_spec(likelihood)))
-    assert bool(task.free(task.start(0))[0]) == (likelihood == GaussianNoise())
+    assert bool(task.space.free(task.space.start(0))[0]) == (likelihood == GaussianNoise())
 
 
 def test_columns_without_a_kernel_are_told_from_those_with_one() -> None:
     X, t = rows_for(Bernoulli(), 20, 0)
     task = Task.of(pose(X, t, process_spec(Bernoulli(), inputs=True)))
     assert task.first == 0
-    assert task.fixed_numbers() == (20, 21, 22)
-    start = task.start(0)
+    assert task.space.fixed_numbers() == (20, 21, 22)
+    start = task.space.start(0)
     np.testing.assert_allclose(start.alpha, np.array([1.0, 2.0, 2.0]) / start.amplitude)
-    assert task.ties(start).tolist()[:5] == [0, 1, 2, 3, 3]
+    assert task.space.ties(start).tolist()[:5] == [0, 1, 2, 3, 3]
 
 
 def test_a_problem_without_a_process_is_refused() -> None:
@@ -76,21 +76,22 @@ def test_a_problem_without_a_process_is_refused() -> None:
 def test_a_kernel_that_sums_over_inputs_starts_as_wide_as_others_reach() -> None:
     X, t, _ = friedman(30, 0)
     for width in (EvidencePerInputWidth(), EvidenceWidth()):
-        usual = Task.of(pose(X, t, process_spec(GaussianNoise(), width=width))).start(0).input_map.widths
-        summed = Task.of(pose(X, t, process_spec(GaussianNoise(), width=width, kernel=CityBlock()))).start(0)
+        usual = Task.of(pose(X, t, process_spec(GaussianNoise(), width=width))).space.start(0).input_map.widths
+        summed = Task.of(pose(X, t, process_spec(GaussianNoise(), width=width, kernel=CityBlock()))).space.start(0)
         np.testing.assert_allclose(summed.input_map.widths, usual * np.sqrt(10.0))
 
 
 def test_one_width_of_classes_has_one_start_and_several_have_three() -> None:
     X, t = rows_for(Bernoulli(), 20, 0)
-    assert Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidenceWidth()))).starts == 1
-    assert Task.of(pose(X, t, process_spec(Bernoulli()))).starts == 3
-    assert Task.of(pose(X, t, process_spec(GaussianNoise(), width=EvidenceWidth()))).starts == 3
+    assert Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidenceWidth()))).space.starts == 1
+    assert Task.of(pose(X, t, process_spec(Bernoulli()))).space.starts == 3
+    assert Task.of(pose(X, t, process_spec(GaussianNoise(), width=EvidenceWidth()))).space.starts == 3
 
 
 def test_the_log_prior_draws_widths_together_where_that_is_asked_for() -> None:
     X, t = rows_for(Bernoulli(), 20, 0)
-    free, drawn = (Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidencePerInputWidth(s)))) for s in (0.0, 2.0))
+    tasks = [Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidencePerInputWidth(s)))) for s in (0.0, 2.0)]
+    free, drawn = (task.space for task in tasks)
     start = free.start(0)
     theta = start.packed() + np.linspace(0.0, 1.0, len(start.packed()))
     h = start.unpacked(theta)

@@ -229,6 +229,15 @@ def test_those_that_are_covariances_of_stationary_processes_are_marked_so(kernel
     assert (kernel.stationary and kernel.positive_definite) is isinstance(kernel, Covariance)
 
 
+@each_covariance
+def test_near_by_many_inputs_are_as_far_as_the_flag_of_distances_says(kernel: Covariance) -> None:
+    for inputs in (2, 5, 20):
+        origin, along = np.zeros((1, inputs)), np.zeros((1, inputs))
+        along[0, 0] = 1e-3 * (inputs if kernel.sums_distances else np.sqrt(inputs))
+        across = np.full((1, inputs), 1e-3)
+        np.testing.assert_allclose(1.0 - kernel(across, origin), 1.0 - kernel(along, origin), rtol=1e-3)
+
+
 def test_every_type_has_its_own_name() -> None:
     assert len({kernel.type for kernel in MEMBERS}) == len(get_args(Kernel))
 

@@ -9,9 +9,11 @@ from relevance_bayes.core.likelihoods.integrated_softmax import (
     GUMBEL_POINTS,
     GUMBEL_WEIGHTS,
     NARROW_SD,
-    _integrated,
+    _narrow,
+    _wide,
     integrated_softmax,
 )
+from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.types import Array
 
 DRAWS = 1_000_000
@@ -87,7 +89,7 @@ def test_of_two_classes_it_is_the_sigmoid_of_their_difference_either_way(sd: flo
     mean, variance = np.column_stack([np.zeros(25), apart]), np.full(25, sd**2)
     expected = integrated_sigmoid(apart, 2.0 * variance)
     np.testing.assert_allclose(integrated_softmax(mean, variance)[:, 1], expected, rtol=1e-12)
-    by_three = _integrated(mean, np.full(25, sd), narrow=sd <= NARROW_SD)
+    by_three = (_narrow if sd <= NARROW_SD else _wide)(NUMPY, mean, np.full((25, 1), sd))
     np.testing.assert_allclose(by_three[:, 1], expected, atol=2e-4)
 
 

@@ -11,6 +11,7 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise, OneAgainstRest
 from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, temperature_of, tempered
+from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.prediction import ClassPrediction, predict, scores
 from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, exact
 from relevance_bayes.core.process_sums import row_sums
@@ -156,7 +157,9 @@ def test_folds_find_a_temperature_that_predicts_their_rows_better() -> None:
         probabilities[fold] = predicted.probabilities
     temperature = fitted_temperature(probabilities, rows.t)
     chosen = np.arange(200), rows.t.astype(np.intp)
-    before, after = (-np.log(one[chosen]).mean() for one in (probabilities, tempered(probabilities, temperature)))
+    before, after = (
+        -np.log(one[chosen]).mean() for one in (probabilities, tempered(NUMPY, probabilities, temperature))
+    )
     assert after <= before
     # What left-out rows say in closed form is about what whole folds say.
     *_, closed = selection.train(rows, process_spec(OneAgainstRest(12)))

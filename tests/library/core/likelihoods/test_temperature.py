@@ -14,6 +14,7 @@ from relevance_bayes.core.likelihoods.temperature import (
     fitted_temperature,
     tempered,
 )
+from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.types import Array
 
 
@@ -35,16 +36,16 @@ def objective(probabilities: Array, t: Array, temperature: float) -> float:
 def test_probabilities_at_a_temperature_are_powers_that_add_to_one() -> None:
     p, _ = drawn(20, 4, 1.0)
     for temperature in (0.3, 1.0, 2.5):
-        found = tempered(p, temperature)
+        found = tempered(NUMPY, p, temperature)
         np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-14)
         np.testing.assert_allclose(found[:, 1] / found[:, 0], (p[:, 1] / p[:, 0]) ** (1.0 / temperature), rtol=1e-12)
-    assert tempered(p, "learned") is p
+    assert tempered(NUMPY, p, "learned") is p
 
 
 def test_a_probability_of_zero_stays_finite_at_any_temperature() -> None:
     p = np.array([[1.0, 0.0], [0.0, 1.0]])
     for temperature in (MIN_TEMPERATURE, 3.0, MAX_TEMPERATURE):
-        assert np.isfinite(tempered(p, temperature)).all()
+        assert np.isfinite(tempered(NUMPY, p, temperature)).all()
     assert np.isfinite(fitted_temperature(p, np.array([1.0, 1.0])))
 
 
@@ -52,7 +53,7 @@ def test_a_probability_of_zero_stays_finite_at_any_temperature() -> None:
 @pytest.mark.parametrize("truth", [0.5, 1.0, 1.8])
 def test_the_temperature_is_the_best_of_a_fine_grid(rows: int, truth: float) -> None:
     p, t = drawn(rows, 3, 1.5, rows)
-    shown = tempered(p, 1.0 / truth)
+    shown = tempered(NUMPY, p, 1.0 / truth)
     grid = np.exp(np.linspace(np.log(MIN_TEMPERATURE), np.log(MAX_TEMPERATURE), 20_001))
     values = [objective(shown, t, one) for one in grid]
     found = fitted_temperature(shown, t)
@@ -63,7 +64,7 @@ def test_the_temperature_is_the_best_of_a_fine_grid(rows: int, truth: float) -> 
 def test_the_temperature_that_made_probabilities_too_certain_is_found_from_many_rows() -> None:
     p, t = drawn(5_000, 4, 1.5)
     for truth in (0.6, 1.0, 2.0):
-        assert fitted_temperature(tempered(p, 1.0 / truth), t) == pytest.approx(truth, rel=0.06)
+        assert fitted_temperature(tempered(NUMPY, p, 1.0 / truth), t) == pytest.approx(truth, rel=0.06)
 
 
 def test_without_rows_and_where_rows_say_little_the_temperature_is_near_one() -> None:
@@ -89,7 +90,7 @@ def test_every_likelihood_of_classes_predicts_at_its_temperature(likelihood: Cla
     plain = likelihood.predictive(latent, 0.3)
     for temperature in (0.4, 2.0):
         found = replace(likelihood, temperature=temperature).predictive(latent, 0.3)
-        np.testing.assert_allclose(found.probabilities, tempered(plain.probabilities, temperature), rtol=1e-9)
+        np.testing.assert_allclose(found.probabilities, tempered(NUMPY, plain.probabilities, temperature), rtol=1e-9)
         np.testing.assert_array_equal(found.latent_mean, plain.latent_mean)
     at_one = replace(likelihood, temperature=1.0).predictive(latent, 0.3)
     np.testing.assert_array_equal(at_one.probabilities, plain.probabilities)

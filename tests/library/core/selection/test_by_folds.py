@@ -18,6 +18,7 @@ from relevance_bayes.core.kernels import CityBlock
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, Categorical, OneAgainstRest
 from relevance_bayes.core.likelihoods.predictive import ClassPrediction
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, temperature_of, tempered
+from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.per_class import PerClass, without_functions
 from relevance_bayes.core.pool import LearnedModel, likelihood_of, ready_of
 from relevance_bayes.core.prediction import predict, scores
@@ -82,7 +83,7 @@ def test_the_score_is_that_of_rows_that_nothing_was_learned_from() -> None:
         for first, stop in pairwise(edges):
             here = np.arange(len(t))[first:stop]
             others = np.setdiff1d(np.arange(len(t)), here)
-            cooled = tempered(found[here], fitted_temperature(found[others], t[others]))
+            cooled = tempered(NUMPY, found[here], fitted_temperature(found[others], t[others]))
             each[here] = -np.log(cooled[np.arange(len(here)), t[here].astype(int)])
         losses[spec] = each
     best = min(losses, key=lambda spec: float(losses[spec].mean()))
@@ -111,7 +112,7 @@ def test_what_is_taken_is_fitted_to_all_rows_at_the_temperature_of_the_folds() -
     whole = predict(fit(rows().X, rows().t, taken), rows().X)
     assert isinstance(whole, ClassPrediction)
     np.testing.assert_allclose(
-        probabilities(trained(), rows().X), tempered(whole.probabilities, temperature), rtol=1e-9, atol=1e-12
+        probabilities(trained(), rows().X), tempered(NUMPY, whole.probabilities, temperature), rtol=1e-9, atol=1e-12
     )
 
 

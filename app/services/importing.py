@@ -1,0 +1,39 @@
+"""A version on its way in: checked like anything that comes from outside, and recorded under a model's name."""
+
+from dataclasses import dataclass
+
+from app.domain.idempotency import Keyed
+from app.domain.models import NewVersion, Version
+from app.domain.ports import OpenUnitOfWork
+from app.tasks.refusing import refuse
+from app.tasks.union import task_of
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.plans.names import name_faults
+from relevance_bayes.types.lineage import ImportedFrom
+
+
+@dataclass(frozen=True)
+class Importing:
+    """Versions that were trained elsewhere."""
+
+    open_uow: OpenUnitOfWork
+
+    def add(
+        self, owner: str, name: str, exported: ExportedVersion, *, digest: str, keyed: Keyed[Version] | None = None
+    ) -> Version:
+        """Record it as the next version of model `name`; `digest` is SHA-256 of what came.
+
+        Raises InvalidRequestError for what can't predict, ConflictError where the model answers another question.
+        """
+        new = _checked(exported, name, ImportedFrom(exported.model, exported.number, digest))
+        with self.open_uow() as uow:
+            version = uow.models.add(owner, new)
+            if keyed is not None:
+                # Within the transaction, since only that gives the number.
+                uow.keys.keep(keyed.key, keyed.answer(version))
+        return version
+
+
+def _checked(exported: ExportedVersion, name: str, imported: ImportedFrom) -> NewVersion:
+    refuse(name_faults(name))
+    return task_of(exported.report).imported(exported, name, imported)

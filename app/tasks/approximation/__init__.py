@@ -1,0 +1,1 @@
+"""A known function, told by few terms."""

@@ -1,0 +1,72 @@
+"""The fit of few terms to a known function."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.tasks.fit import Fitted, Trainer
+from app.tasks.limits import Limits
+from app.tasks.mapped import mapped
+from relevance_bayes.core.approximation import Approximation, Expansion, approximating, negative_mass, proper_steps
+from relevance_bayes.core.selection import Step
+from relevance_bayes.core.trail import Trail
+
+
+@dataclass(frozen=True, eq=False)
+class Approximated:
+    """The terms kept, the integral of all there were, and of what lies below 0 of them before they were a density."""
+
+    found: Approximation
+    integral: float
+    negative: float
+
+
+@dataclass(frozen=True)
+class ApproximationFit:
+    """A sum of Gaussians to be told by few: a file of float64, of `rows` terms.
+
+    Each row is its `inputs` numbers, its coefficient and the number of its dataset row; without `coefficients` all
+    count the same, and integrate to 1.
+    """
+
+    path: Path
+    rows: int
+    widths: tuple[float, ...]
+    coefficients: bool
+    constant: float
+    tolerance: float
+    most: int | None
+    density: bool
+
+    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+        """Terms that enter one by one, and where it is to be a density, what makes it one."""
+        yield Step("approximating", 0, 1, "function", functions=0)
+        inputs = len(self.widths)
+        terms = mapped(self.path, self.rows, inputs + 1 + self.coefficients)
+        widths = np.tile(self.widths, (self.rows, 1))
+        coefficients = terms[:, inputs] if self.coefficients else np.ones(self.rows)
+        whole = Expansion(
+            np.ascontiguousarray(terms[:, :inputs]), np.ascontiguousarray(coefficients), widths, self.constant
+        )
+        if not self.coefficients:
+            whole = Expansion(whole.centres, whole.coefficients / whole.mass, widths, self.constant)
+        for found in approximating(whole, error=self.tolerance, most=self.most, trail=trail):
+            if isinstance(found, int):
+                yield Step("approximating", 0, 1, "function", functions=found)
+                continue
+            yield Step("approximating", 1, 1, "function", functions=found.expansion.size)
+            yield from self._improved(whole, found, trail)
+
+    def _improved(self, whole: Expansion, found: Approximation, trail: Trail) -> Iterator[Step | Fitted]:
+        """What was found, made a density where it is to be one."""
+        negative = negative_mass(found.expansion)
+        if not self.density:
+            yield Fitted(Approximated(found, whole.mass, negative))
+            return
+        for better in proper_steps(whole, found, most=self.most, trail=trail):
+            if isinstance(better, int):
+                yield Step("density", 0, 1, "function", functions=better)
+            else:
+                yield Fitted(Approximated(better, whole.mass, negative))

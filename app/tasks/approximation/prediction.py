@@ -1,0 +1,40 @@
+"""Values of a known function."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.tasks.expansion import VersionExpansion
+from app.tasks.options import PredictOptions, refuse_all
+from app.tasks.prediction import PredictiveModel
+from app.tasks.values import ValuePrediction, sound_rows
+from relevance_bayes.documents.models import ApproximationPredictor
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import column_names
+
+
+@dataclass(frozen=True, eq=False)
+class ApproximationModel(PredictiveModel):
+    """The terms kept, as they are."""
+
+    predictor: ApproximationPredictor
+
+    @property
+    def bytes(self) -> int:
+        """How much memory its arrays take."""
+        terms = self.predictor.expansion
+        return terms.centres.nbytes + terms.coefficients.nbytes + terms.widths.nbytes
+
+    def expansion(self) -> VersionExpansion:
+        """The terms."""
+        terms = self.predictor.expansion
+        names = column_names(self.predictor.encoding)
+        return VersionExpansion(names, terms.centres, terms.widths, terms.coefficients, terms.constant)
+
+    def predict(self, block: Block, options: PredictOptions) -> ValuePrediction:
+        """The function's values; raises InvalidRequestError for what only models of data have."""
+        refuse_all(options, "A function that is known")
+        inputs, sound, faults = sound_rows(self.predictor.encoding, block)
+        value = np.full(len(inputs), np.nan)
+        value[sound] = self.predictor.expansion(inputs[sound])
+        return ValuePrediction(value, faults)

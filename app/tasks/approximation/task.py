@@ -1,0 +1,46 @@
+"""A known function, told by few terms."""
+
+from pathlib import Path
+
+from app.domain.datasets import Dataset
+from app.domain.models import NewApproximationVersion, Version
+from app.tasks.approximation.importing import checked
+from app.tasks.approximation.prediction import ApproximationModel
+from app.tasks.approximation.training import ApproximationTraining
+from app.tasks.complete import Read
+from app.tasks.task import Task, expected
+from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
+from relevance_bayes.documents.exported import ExportedApproximation, ExportedVersion
+from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport, Predictor, VersionReport
+from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, TrainingPlan
+from relevance_bayes.types.lineage import ImportedFrom
+
+
+class ApproximationTask(Task):
+    """A known function, told by few terms."""
+
+    names = ("approximation",)
+    records = (ApproximationRequest, ApproximationPlan, ApproximationReport, ApproximationPredictor)
+
+    def prepare(
+        self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
+    ) -> ApproximationTraining:
+        """Write the rows down."""
+        return ApproximationTraining.prepare(expected(plan, ApproximationPlan), dataset, read, directory)
+
+    def model(self, report: VersionReport, predictor: Predictor) -> ApproximationModel:
+        """The predictor, as it is."""
+        return ApproximationModel(expected(predictor, ApproximationPredictor))
+
+    def outputs(self, report: VersionReport) -> tuple[str, ...]:
+        """Those of all versions."""
+        return VALUE_OUTPUTS
+
+    def exported(self, version: Version, predictor: Predictor) -> ExportedApproximation:
+        """Report and predictor."""
+        report, found = expected(version.report, ApproximationReport), expected(predictor, ApproximationPredictor)
+        return ExportedApproximation(version.model, version.number, version.created_at, report, found)
+
+    def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewApproximationVersion:
+        """Checked like anything that comes from outside."""
+        return checked(expected(exported, ExportedApproximation), name, source)

@@ -1,0 +1,89 @@
+"""A known function to be told by few terms: the table of its terms, and the version that comes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import __version__
+from app.domain.datasets import Dataset
+from app.domain.listing import Place, listed_terms
+from app.domain.models import Learned, NewApproximationVersion
+from app.tasks.approximation.fit import Approximated, ApproximationFit
+from app.tasks.complete import Read, complete_rows
+from app.tasks.matrix import Matrix, write_matrix
+from app.tasks.raw_rows import BlockHolding, raw_rows
+from app.tasks.task import expected
+from relevance_bayes.core.selection import Step
+from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
+from relevance_bayes.plans.requests import ApproximationPlan
+from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.functions import RelevanceVector
+from relevance_bayes.types.jobs import Progress
+from relevance_bayes.types.models import TermsError
+
+
+@dataclass(frozen=True)
+class ApproximationTraining:
+    """A plan, and the file of the terms: their inputs, their coefficients where they have some, their numbers."""
+
+    plan: ApproximationPlan
+    dataset: Dataset
+    terms: Matrix
+
+    @classmethod
+    def prepare(cls, plan: ApproximationPlan, dataset: Dataset, read: Read, directory: Path) -> "ApproximationTraining":
+        """Write the terms into `directory`; raises TrainingFailedError."""
+        beside = [] if plan.coefficients is None else [plan.coefficients]
+        columns = InputEncoding.plain([*(column.name for column in plan.inputs), *beside])
+        parts = complete_rows(read, plan.inputs, beside=beside, needed=())
+        return cls(plan, dataset, write_matrix(columns, parts, directory / "terms.f64"))
+
+    @property
+    def fit(self) -> ApproximationFit:
+        """What the child is asked for."""
+        plan = self.plan
+        return ApproximationFit(
+            self.terms.path,
+            self.terms.rows,
+            plan.widths,
+            coefficients=plan.coefficients is not None,
+            constant=plan.constant,
+            tolerance=plan.tolerance,
+            most=plan.max_functions,
+            density=plan.density,
+        )
+
+    def progress(self, step: Step) -> Progress:
+        """A step, which has no units of the user's."""
+        return Progress(step.phase, step.completed, step.total, step.unit, functions=step.functions)
+
+    def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewApproximationVersion:
+        """All that is recorded of it."""
+        done = expected(result, Approximated)
+        found, expansion = done.found, done.found.expansion
+        report = ApproximationReport(
+            plan=self.plan,
+            functions=expansion.size,
+            rows=self.terms.rows,
+            error=found.error,
+            path=tuple(TermsError(number, error) for number, error in found.path),
+            integral=done.integral,
+            integral_kept=expansion.mass,
+            integral_negative=done.negative,
+            dataset_id=self.dataset.id,
+            dataset_digest=self.dataset.digest,
+            seconds=seconds,
+            software_version=__version__,
+        )
+        encoding = InputEncoding.plain([column.name for column in self.plan.inputs])
+        return Learned(report, tuple(self._vectors(done, holding)), ApproximationPredictor(encoding, expansion))
+
+    def _vectors(self, result: Approximated, holding: BlockHolding) -> Iterator[RelevanceVector]:
+        """The terms kept, with the rows that they are."""
+        names = [column.name for column in self.plan.inputs]
+        numbers = self.terms.mapped()[result.found.rows, -1].astype(int).tolist()
+        integral = [column.name for column in self.dataset.columns if column.integral]
+        cells = raw_rows(numbers, names, integral, holding)
+        return listed_terms(
+            result.found.expansion, names, (Place("gaussian", row=row, cells=cells[row]) for row in numbers)
+        )

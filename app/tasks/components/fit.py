@@ -1,0 +1,73 @@
+"""The fit of components to rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.tasks.fit import Fitted, Trainer
+from app.tasks.limits import Limits
+from app.tasks.mapped import mapped
+from relevance_bayes.core.components import FOLDS, Components, components, drawn, typical_width, usual_densities
+from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.selection import Step
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Array
+
+MAX_DENSITIES = 1_000
+"""Log densities that are kept: of more, so many quantiles."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundComponents:
+    """Components of the `drawn` rows, the share of their images that is reached, and what log densities are usual."""
+
+    found: Components
+    drawn: int
+    reached: float
+    log_densities: Array
+
+
+@dataclass(frozen=True)
+class ComponentsFit:
+    """Rows to find components of: a file of float64, of `rows` rows of `inputs` numbers and the dataset row's.
+
+    `widths` has one for all inputs or one for each; without it, the width is the median distance of rows.
+    """
+
+    path: Path
+    rows: int
+    inputs: int
+    kernel: Covariance
+    widths: tuple[float, ...] | None
+    explained: float
+    seed: int
+
+    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+        """Rows that enter one by one, then the folds of the densities."""
+        yield Step("components", 0, None, "steps", functions=0)
+        inputs = np.ascontiguousarray(mapped(self.path, self.rows, self.inputs + 1)[:, : self.inputs])
+        rows = drawn(inputs, self.seed)
+        widths = np.array([typical_width(inputs, self.seed)] if self.widths is None else self.widths)
+        learning = components(
+            inputs, self.kernel, InputMap(widths), explained=self.explained, seed=self.seed, trail=trail
+        )
+        for number, found in enumerate(learning, 1):
+            if isinstance(found, Components):
+                reached = 1.0 - float(found.missed(inputs[rows]).mean())
+                for usual in usual_densities(inputs, found, seed=self.seed, trail=trail):
+                    if isinstance(usual, int):
+                        yield Step("novelty", usual, FOLDS, "folds", functions=len(found.rows))
+                    else:
+                        yield Fitted(FoundComponents(found, len(rows), reached, _quantiles(usual)))
+            else:
+                yield Step("components", number, None, "steps", functions=found)
+
+
+def _quantiles(rising: Array) -> Array:
+    """All of them, or as many as are kept, the least and the greatest among them."""
+    if len(rising) <= MAX_DENSITIES:
+        return rising
+    return np.quantile(rising, np.linspace(0.0, 1.0, MAX_DENSITIES))

@@ -1,0 +1,35 @@
+"""Components that were learned elsewhere."""
+
+from dataclasses import replace
+from itertools import repeat
+
+from app.domain.listing import Place, listed_images
+from app.domain.models import Learned, NewComponentsVersion
+from app.tasks.refusing import refuse
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.documents.exported import ExportedComponents
+from relevance_bayes.documents.validation import components_faults
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.functions import RelevanceVector
+from relevance_bayes.types.lineage import ImportedFrom
+
+
+def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:
+    """What is recorded of it under this name; raises InvalidRequestError for what tells nothing of rows."""
+    report, predictor = exported.report, exported.predictor
+    refuse(components_faults(predictor, report))
+    vectors = _vectors(predictor.components)
+    plan = replace(report.plan, model=name)
+    # As they are told here: elsewhere their last digits may be others.
+    variances = tuple(predictor.components.variances.tolist())
+    return Learned(replace(report, plan=plan, variances=variances, imported=imported), vectors, predictor)
+
+
+def _vectors(found: Components) -> tuple[RelevanceVector, ...]:
+    """Somewhere: the rows stayed where they were learned from. Raises InvalidRequestError."""
+    try:
+        return tuple(listed_images(found, repeat(Place(found.kernel.type), len(found.rows))))
+    except NotPositiveDefiniteError as error:
+        detail = "The covariance of the images is not positive definite."
+        raise InvalidRequestError(detail, [Fault(detail, "/model")]) from error

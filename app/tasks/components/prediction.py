@@ -1,0 +1,129 @@
+"""Rows in a kernel's space: their principal components, and how new they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.tasks.expansion import VersionExpansion, no_expansion
+from app.tasks.options import PredictOptions, refuse_all
+from app.tasks.prediction import Means, Members, PredictiveModel, Rows
+from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
+from relevance_bayes.tables.columns import Block, FlatColumn
+from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.functions import ListedFunction
+
+ROWS_AT_ONCE = 8192
+"""Rows of one evaluation of the kernel: what bounds the memory of a large batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentsPrediction:
+    """The first components (N, Q) of N rows, the share (N,) of their images that these miss, and what goes by all.
+
+    `log_density` (N,) in nats, up to a constant; `novelty` (N,) in [0, 1], the share of the rows told as usual
+    whose log density is above it. A row with a fault is NaN throughout.
+    """
+
+    components: Array
+    missed: Array
+    log_density: Array
+    novelty: Array
+    faults: tuple[Fault, ...]
+
+    @property
+    def rows(self) -> int:
+        """N."""
+        return len(self.novelty)
+
+    @property
+    def support(self) -> None:
+        """None: `novelty` tells it."""
+        return None
+
+    @property
+    def compared(self) -> Means:
+        """Raises TypeError: each model's components are its own."""
+        raise TypeError("expected predictions that can be compared, got components")
+
+    def with_faults(self, faults: tuple[Fault, ...]) -> "ComponentsPrediction":
+        """The same with other faults."""
+        return replace(self, faults=faults)
+
+    def some(self, rows: Rows) -> "ComponentsPrediction":
+        """Of some of the rows."""
+        return replace(
+            self,
+            components=self.components[rows],
+            missed=self.missed[rows],
+            log_density=self.log_density[rows],
+            novelty=self.novelty[rows],
+        )
+
+    def columns(self, outputs: Sequence[str]) -> dict[str, FlatColumn]:
+        """A column for each component and figure."""
+        columns: dict[str, FlatColumn] = {}
+        for output in outputs:
+            if output == "components":
+                columns |= {f"component_{place}": one for place, one in enumerate(self.components.T, start=1)}
+            else:
+                columns[output] = self.figures[output]
+        return columns
+
+    @property
+    def figures(self) -> dict[str, Array]:
+        """What is told beside the components, by output."""
+        return {"reconstruction_error": self.missed, "log_density": self.log_density, "novelty": self.novelty}
+
+    def arrays(self) -> dict[str, Array]:
+        """The components (N, Q), and figures."""
+        return {"components": self.components, **self.figures}
+
+    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
+        """Components as lists, and figures."""
+        arrays = self.arrays()
+        return {output: arrays[output].tolist() for output in outputs}
+
+    def joint_members(self) -> dict[str, object]:
+        """Nothing."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentsModel(PredictiveModel):
+    """The components, as they are."""
+
+    predictor: ComponentsPredictor
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory its arrays take: the centres, once more as the kernel sees them, and their axes."""
+        found = self.predictor.components
+        axes = len(found.rows) * len(found.variances) * found.weights.itemsize
+        return 2 * found.centres.nbytes + found.weights.nbytes + axes + self.predictor.log_densities.nbytes
+
+    def expansion(self) -> VersionExpansion:
+        """Raises ConflictError."""
+        raise no_expansion("it tells components of rows, and no value")
+
+    def predict(self, block: Block, options: PredictOptions) -> ComponentsPrediction:
+        """Where rows lie; raises InvalidRequestError for what only models with a target have."""
+        refuse_all(options, "A model of components", but=("components",))
+        inputs, faults = encode_inputs(self.predictor.encoding, block)
+        found, usual = self.predictor.components, self.predictor.log_densities
+        answered = min(options.components or COMPONENTS_TOLD, len(found.variances))
+        told = np.full((len(inputs), answered + 3), np.nan)
+        sound = np.flatnonzero(np.isfinite(inputs[:, 0]))
+        for first in range(0, len(sound), ROWS_AT_ONCE):
+            some = sound[first : first + ROWS_AT_ONCE]
+            projected = found.project(inputs[some])
+            density = found.log_density_at(projected)
+            above = len(usual) - np.searchsorted(usual, density, side="right")
+            told[some, :answered] = projected[:, :answered]
+            told[some, answered:] = np.column_stack(
+                [found.missed_at(projected[:, :answered]), density, above / len(usual)]
+            )
+        missed, log_density, novelty = told[:, answered:].T
+        return ComponentsPrediction(told[:, :answered], missed, log_density, novelty, faults)

@@ -1,0 +1,46 @@
+"""Principal components of rows in a kernel's space, and how new a row is."""
+
+from pathlib import Path
+
+from app.domain.datasets import Dataset
+from app.domain.models import NewComponentsVersion, Version
+from app.tasks.complete import Read
+from app.tasks.components.importing import checked
+from app.tasks.components.prediction import ComponentsModel
+from app.tasks.components.training import ComponentsTraining
+from app.tasks.task import Task, expected
+from relevance_bayes.documents.exported import ExportedComponents, ExportedVersion
+from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, Predictor, VersionReport
+from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest, TrainingPlan
+from relevance_bayes.types.lineage import ImportedFrom
+
+
+class ComponentsTask(Task):
+    """Principal components of rows in a kernel's space, and how new a row is."""
+
+    names = ("components",)
+    is_comparable = False
+    records = (ComponentsRequest, ComponentsPlan, ComponentsReport, ComponentsPredictor)
+
+    def prepare(
+        self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
+    ) -> ComponentsTraining:
+        """Write the rows down."""
+        return ComponentsTraining.prepare(expected(plan, ComponentsPlan), dataset, read, directory, max_cells=max_cells)
+
+    def model(self, report: VersionReport, predictor: Predictor) -> ComponentsModel:
+        """The predictor, as it is."""
+        return ComponentsModel(expected(predictor, ComponentsPredictor))
+
+    def outputs(self, report: VersionReport) -> tuple[str, ...]:
+        """Those of all versions."""
+        return ("components", "reconstruction_error", "log_density", "novelty")
+
+    def exported(self, version: Version, predictor: Predictor) -> ExportedComponents:
+        """Report and predictor."""
+        report, found = expected(version.report, ComponentsReport), expected(predictor, ComponentsPredictor)
+        return ExportedComponents(version.model, version.number, version.created_at, report, found)
+
+    def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewComponentsVersion:
+        """Checked like anything that comes from outside."""
+        return checked(expected(exported, ExportedComponents), name, source)

@@ -1,0 +1,97 @@
+"""Components of a dataset's rows: the file of the rows, and the version that comes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import __version__
+from app.domain.datasets import Dataset
+from app.domain.listing import Place, listed_images
+from app.domain.models import Learned, NewComponentsVersion
+from app.tasks.complete import Read
+from app.tasks.components.fit import ComponentsFit, FoundComponents
+from app.tasks.matrix import Matrix, encoded_matrix
+from app.tasks.raw_rows import BlockHolding, raw_rows
+from app.tasks.task import expected
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.selection import Step
+from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
+from relevance_bayes.plans.requests import ComponentsPlan
+from relevance_bayes.tables.encoding import column_names
+from relevance_bayes.types.functions import RelevanceVector
+from relevance_bayes.types.jobs import Progress
+from relevance_bayes.types.reports import InputWidth
+
+
+@dataclass(frozen=True)
+class ComponentsTraining:
+    """A plan, and the file of the rows, encoded."""
+
+    plan: ComponentsPlan
+    dataset: Dataset
+    made: Matrix
+
+    @classmethod
+    def prepare(
+        cls, plan: ComponentsPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
+    ) -> "ComponentsTraining":
+        """Write the rows into `directory`; raises TrainingFailedError."""
+        return cls(plan, dataset, encoded_matrix(plan, read, directory / "rows.f64", max_cells=max_cells))
+
+    @property
+    def fit(self) -> ComponentsFit:
+        """What the child is asked for; a list of widths has one for each encoded column."""
+        plan, made = self.plan, self.made
+        widths = plan.widths
+        if widths is not None and len(widths) > 1:
+            pairs = zip(widths, made.encoding.inputs, strict=True)
+            widths = tuple(width for width, column in pairs for _ in range(column.width))
+        return ComponentsFit(
+            made.path,
+            made.rows,
+            made.encoding.width,
+            plan.kernel,
+            widths,
+            explained=plan.min_explained_variance,
+            seed=plan.seed,
+        )
+
+    def progress(self, step: Step) -> Progress:
+        """A step, which has no units of the user's."""
+        return Progress(step.phase, step.completed, step.total, step.unit, functions=step.functions)
+
+    def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewComponentsVersion:
+        """All that is recorded of it."""
+        done = expected(result, FoundComponents)
+        found = done.found
+        report = ComponentsReport(
+            plan=self.plan,
+            functions=len(found.rows),
+            rows=self.made.rows,
+            rows_drawn=done.drawn,
+            rows_dropped=self.made.dropped,
+            widths=self._widths(found),
+            explained_variance=done.reached,
+            noise_variance=found.noise_variance,
+            variances=tuple(found.variances.tolist()),
+            log_marginal_likelihood=found.evidence,
+            dataset_id=self.dataset.id,
+            dataset_digest=self.dataset.digest,
+            seconds=seconds,
+            software_version=__version__,
+        )
+        predictor = ComponentsPredictor(self.made.encoding, found, done.log_densities)
+        return Learned(report, tuple(self._vectors(found, holding)), predictor)
+
+    def _widths(self, found: Components) -> tuple[InputWidth, ...]:
+        widths = found.input_map.widths.tolist()
+        names = column_names(self.made.encoding) if len(widths) > 1 else (None,)
+        return tuple(InputWidth(name, width) for name, width in zip(names, widths, strict=True))
+
+    def _vectors(self, found: Components, holding: BlockHolding) -> Iterator[RelevanceVector]:
+        """The rows kept."""
+        names = [column.name for column in self.plan.inputs]
+        numbers = self.made.mapped()[found.rows, -1].astype(int).tolist()
+        integral = [column.name for column in self.dataset.columns if column.integral]
+        cells = raw_rows(numbers, names, integral, holding)
+        return listed_images(found, (Place(found.kernel.type, row=row, cells=cells[row]) for row in numbers))

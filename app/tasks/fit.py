@@ -1,0 +1,68 @@
+"""The fit of a task, which runs in a process of its own: this file and those of fits import the core alone."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.tasks.limits import Limits
+from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step, Trained
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Mark, Trail
+
+
+class Trainer(Protocol):
+    """`relevance_bayes.core.selection.train`, or what stands for it."""
+
+    def __call__(
+        self,
+        rows: Rows,
+        spec: Spec,
+        *,
+        rivals: tuple[Spec, ...] = (),
+        pool: tuple[Spec, ...] = (),
+        alternatives: tuple[Spec, ...] = (),
+        folding: Folding,
+        held_out: Rows | None = None,
+        folds: int = 0,
+        bounds: Bounds | None = None,
+        max_score_loss: float = MAX_SCORE_LOSS,
+        threads: int = 1,
+        trail: Trail | None = None,
+        max_cells: int | None = None,
+    ) -> Iterator[Step | Trained]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Rested:
+    """How far a fit is, to be kept: another child goes on from there."""
+
+    trail: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What came of a fit, for the training that it is the fit of."""
+
+    result: object
+
+
+class Fit(Protocol):
+    """A file of rows, and what to learn of them: what a child process is sent."""
+
+    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+        """The steps from where the trail ends, then what came of it; raises SparseBayesError."""
+
+
+def run(fit: Fit, train: Trainer, limits: Limits, trail: tuple[Mark, ...] = ()) -> Iterator[Step | Rested | Fitted]:
+    """The steps of a fit from where an earlier child's `trail` ends, what to keep of it, and what came of it.
+
+    There is something to keep wherever there is more than before. Raises SparseBayesError.
+    """
+    now = Trail(trail)
+    kept = now.marks
+    for one in fit.steps(train, limits, now):
+        yield one
+        marks = now.marks
+        if len(marks) != len(kept) or any(new is not before for new, before in zip(marks, kept, strict=True)):
+            kept = marks
+            yield Rested(marks)

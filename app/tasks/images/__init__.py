@@ -1,0 +1,1 @@
+"""An image, told by few wavelets."""

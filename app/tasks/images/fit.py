@@ -1,0 +1,49 @@
+"""The fit of few wavelets to an image."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.tasks.fit import Fitted, Trainer
+from app.tasks.limits import Limits
+from app.tasks.mapped import mapped
+from relevance_bayes.core.images import steps
+from relevance_bayes.core.selection import Step
+from relevance_bayes.core.trail import Trail
+
+
+@dataclass(frozen=True)
+class ImageFit:
+    """An image to be told by few wavelets: a file of float64, an intensity and a row's number for each pixel.
+
+    Up to so many `functions`, or until the root mean square of what they miss is `error`; else noise is left, of
+    `noise_sd` or learned.
+    """
+
+    path: Path
+    height: int
+    width: int
+    functions: int | None
+    error: float | None
+    noise_sd: float | None
+
+    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+        """Functions that enter, leave and move."""
+        pixels = mapped(self.path, self.height * self.width, 2)[:, 0].reshape(self.height, self.width)
+        place = trail.place
+        for step in steps(
+            np.array(pixels),
+            functions=self.functions,
+            error=self.error,
+            noise_sd=self.noise_sd,
+            start=trail.passed(),
+        ):
+            if step.rest is not None:
+                trail.settle(place, step.rest)
+            if step.code is not None:
+                yield Fitted(step.code)
+            else:
+                functions = step.functions
+                yield Step(str(step.phase), functions, self.functions, "function", None, functions, step.noise_sd)

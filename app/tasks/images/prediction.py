@@ -1,0 +1,44 @@
+"""Intensities of an image."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.tasks.expansion import VersionExpansion, no_expansion
+from app.tasks.options import PredictOptions, refuse_all
+from app.tasks.prediction import PredictiveModel
+from app.tasks.values import ValuePrediction, sound_rows
+from relevance_bayes.core.images import decode
+from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import ImagePredictor
+from relevance_bayes.tables.columns import Block
+
+
+@dataclass(frozen=True, eq=False)
+class ImageModel(PredictiveModel):
+    """The code of an image, at any place or of all pixels."""
+
+    predictor: ImagePredictor
+    peak: float
+
+    @property
+    def bytes(self) -> int:
+        """How much memory its arrays take."""
+        code = self.predictor.code
+        return code.weights.nbytes * 8 + 16 * len(code.path)
+
+    def expansion(self) -> VersionExpansion:
+        """Raises ConflictError."""
+        raise no_expansion("its functions are wavelets")
+
+    def predict(self, block: Block, options: PredictOptions) -> ValuePrediction:
+        """Intensities, between pixels too; raises InvalidRequestError for what only models of data have."""
+        refuse_all(options, "An image")
+        inputs, sound, faults = sound_rows(self.predictor.encoding, block)
+        value = np.full(len(inputs), np.nan)
+        value[sound] = self.predictor.code.at(inputs[sound])
+        return ValuePrediction(value, faults)
+
+    def image(self) -> Array:
+        """All pixels (height, width)."""
+        return decode(self.predictor.code)

@@ -1,0 +1,69 @@
+"""A dataset's rows to one file of numbers that a fit maps, where there is no target to learn."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.domain.errors import TrainingFailedError
+from app.tasks.complete import Part, Read, complete_rows, refuse_too_many
+from relevance_bayes.core.types import Array
+from relevance_bayes.plans.encoding_statistics import InputStatistics
+from relevance_bayes.plans.requests import ComponentsPlan
+from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
+
+MAX_FAULTS_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A file of float64, little-endian, of `rows` rows: the encoded numbers, and the number of the dataset's row.
+
+    `dropped` rows have gaps.
+    """
+
+    path: Path
+    encoding: InputEncoding
+    rows: int
+    dropped: int = 0
+
+    def mapped(self) -> Array:
+        """All its rows, mapped read-only."""
+        return np.memmap(self.path, "<f8", "r", shape=(self.rows, self.encoding.width + 1))
+
+
+def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> Matrix:
+    """Write the rows down; raises TrainingFailedError for those that can't be encoded."""
+    rows = dropped = 0
+    with path.open("wb") as file:
+        for part in parts:
+            inputs, faults = encode_inputs(encoding, part.block)
+            if faults:
+                raise TrainingFailedError(
+                    f"Some rows hold values that can't be computed with. {faults[0].detail}",
+                    kind="too-large",
+                    faults=faults[:MAX_FAULTS_TOLD],
+                )
+            file.write(np.ascontiguousarray(np.column_stack([inputs, part.numbers]), "<f8").data)
+            rows += len(inputs)
+            dropped += part.dropped
+    return Matrix(path, encoding, rows, dropped)
+
+
+def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: int) -> Matrix:
+    """Write the rows encoded as they themselves imply, in two passes; raises TrainingFailedError."""
+    needed = [] if plan.missing == "indicator" else [column.name for column in plan.inputs]
+    statistics = InputStatistics(plan.inputs, standardise=plan.standardise, missing=plan.missing)
+    for part in complete_rows(read, plan.inputs, needed=needed):
+        statistics.add(part.block, np.ones(len(part.numbers), np.bool_))
+    if statistics.rows < 2:
+        number = "one row is" if statistics.rows else "no rows are"
+        raise TrainingFailedError(
+            f"After leaving out rows with gaps {number} left to learn from, and at least two are needed;"
+            ' fill the gaps, leave out the columns that have them, or send "missing": "indicator".',
+            kind="too-few-rows",
+        )
+    encoding = statistics.encoding()
+    refuse_too_many(statistics.rows * encoding.width, most=max_cells)
+    return write_matrix(encoding, complete_rows(read, plan.inputs, needed=needed), path)

@@ -1,0 +1,1 @@
+"""Numbers, counts and classes, learned from rows with a target."""

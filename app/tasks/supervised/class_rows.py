@@ -1,0 +1,15 @@
+"""How many of the rows learned from are of each class."""
+
+import numpy as np
+
+from app.tasks.supervised.materialise import Materialised
+from relevance_bayes.types.reports import ClassRows
+
+
+def class_rows(made: Materialised) -> tuple[ClassRows, ...]:
+    """One for each class, in the encoding's order: rows held out or left out don't count; none where numbers are."""
+    classes = made.encoding.target.classes
+    if not classes:
+        return ()
+    places = made.rows()[: made.training, made.inputs].astype(np.intp)
+    return tuple(map(ClassRows, classes, np.bincount(places, minlength=len(classes)).tolist()))

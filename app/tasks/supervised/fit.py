@@ -1,0 +1,66 @@
+"""The fit of numbers, counts and classes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from app.tasks.fit import Fitted, Trainer
+from app.tasks.limits import Limits
+from app.tasks.mapped import MappedRows, mapped
+from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Array
+
+EXTRA_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class SupervisedFit:
+    """Numbers or classes to fit: a file of float64, `training` rows, then `held_out` ones.
+
+    Each row is its `inputs` numbers, then t, its noise sd, the fold key and the number of its dataset row.
+    """
+
+    path: Path
+    training: int
+    held_out: int
+    inputs: int
+    spec: Spec
+    by: Literal["random", "groups", "order"]
+    rivals: tuple[Spec, ...] = ()
+    folds: int = 0
+    bounds: Bounds | None = None
+    pool: tuple[Spec, ...] = ()
+    alternatives: tuple[Spec, ...] = ()
+    max_score_loss: float = MAX_SCORE_LOSS
+
+    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+        """Those of `train`."""
+        table = mapped(self.path, self.training + self.held_out, self.inputs + EXTRA_COLUMNS)
+        keys = np.ascontiguousarray(table[: self.training, self.inputs + 2])
+        rows = self.rows(table[: self.training])
+        found = train(
+            replace(rows, source=MappedRows(self.path, table.shape[1], self.inputs, rows.t, threads=limits.threads)),
+            self.spec,
+            rivals=self.rivals,
+            pool=self.pool,
+            alternatives=self.alternatives,
+            folding=Folding(self.by, None if self.by == "random" else keys),
+            held_out=self.rows(table[self.training :]) if self.held_out else None,
+            folds=self.folds,
+            bounds=self.bounds,
+            max_score_loss=self.max_score_loss,
+            threads=limits.threads,
+            trail=trail,
+            max_cells=limits.candidate_cells,
+        )
+        return (one if isinstance(one, Step) else Fitted(one) for one in found)
+
+    def rows(self, part: Array) -> Rows:
+        """Some rows of the file."""
+        noise_sd = np.ascontiguousarray(part[:, self.inputs + 1]) if self.spec.likelihood.noise_by_row else None
+        return Rows(part[:, : self.inputs], np.ascontiguousarray(part[:, self.inputs]), noise_sd)

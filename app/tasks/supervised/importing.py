@@ -1,0 +1,99 @@
+"""A version of numbers or classes that was trained elsewhere."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from app.domain.listing import Place, listed, places
+from app.domain.models import Learned, NewSupervisedVersion
+from app.tasks.options import PredictOptions
+from app.tasks.refusing import refuse
+from app.tasks.supervised.prediction import SupervisedModel
+from app.tasks.supervised.predictions import RegressionPrediction
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.likelihoods import TargetLikelihood
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import likelihood_of
+from relevance_bayes.core.spec import is_heteroscedastic
+from relevance_bayes.core.types import Indices
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
+from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.lineage import ImportedFrom
+
+USUAL = (0.0, -1.0, 1.0)
+"""Rows that any model must be able to answer for: these many sds from the mean in every number."""
+
+
+def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> NewSupervisedVersion:
+    """What is recorded of it under this name; raises InvalidRequestError for what can't predict."""
+    report, predictor = exported.report, exported.predictor
+    refuse([*supervised_faults(predictor, report.task), *_of_report(exported)])
+    _try(exported)
+    encoding, model = predictor.encoding, predictor.learned
+    vectors = tuple(listed(model, encoding.target.classes, places(model, encoding, _standing)))
+    return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)
+
+
+def _standing(functions: KernelFunctions, _: Indices) -> Iterator[Place]:
+    """Somewhere: the rows stayed where they were learned from."""
+    yield from (Place(functions.kernel.type) for _ in range(functions.size))
+
+
+def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
+    report, predictor = exported.report, exported.predictor
+    yield from supervised_report_faults(predictor, report)
+    yield from spec_faults(report.plan, predictor.encoding.width)
+    planned, fitted = report.plan.spec.likelihood, likelihood_of(predictor.learned)
+    if _kind(planned) != _kind(fitted):
+        yield Fault("The likelihood is another one than the model's.", "/report/plan/spec/likelihood")
+    classes = [one.label for one in report.class_rows]
+    if classes and classes != list(predictor.encoding.target.classes):
+        yield Fault("The classes are others than the target's.", "/report/class_rows")
+
+
+def _kind(likelihood: TargetLikelihood) -> tuple[str, bool, bool]:
+    return likelihood.type, likelihood.noise_by_row, is_heteroscedastic(likelihood)
+
+
+def _try(exported: ExportedSupervised) -> None:
+    """Predict some rows; raises InvalidRequestError where that can't be done."""
+    try:
+        with np.errstate(all="ignore"):
+            served = SupervisedModel.of(exported.predictor, exported.report)
+    except NotPositiveDefiniteError as error:
+        detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
+        where = "/model/covariance" if isinstance(exported.predictor.learned, Model) else "/model"
+        raise InvalidRequestError(detail, [Fault(detail, where)]) from error
+    with np.errstate(all="ignore"):
+        found = served.predict(_usual_rows(exported.predictor.encoding), PredictOptions())
+    told = (
+        (found.mean, found.sd, found.lower, found.upper)
+        if isinstance(found, RegressionPrediction)
+        else (found.probabilities, found.latent_mean, found.latent_variance)
+    )
+    if found.faults or not all(np.isfinite(numbers).all() for numbers in told):
+        detail = "The model predicts no finite numbers for rows at the mean of what it was trained on."
+        raise InvalidRequestError(detail, [Fault(detail, "/model")])
+
+
+def _usual_rows(encoding: InputEncoding) -> Block:
+    return {column.name: _usual(column) for column in encoding.inputs}
+
+
+def _usual(column: EncodedNumber | EncodedCategory) -> Column:
+    if isinstance(column, EncodedCategory):
+        codes = np.arange(len(USUAL), dtype=np.int32) % len(column.categories)
+        return CategoryColumn(codes.astype(np.int32), column.categories)
+    values = column.shift + column.scale * np.array(USUAL)
+    match column.kind:
+        case "boolean":
+            return BooleanColumn(np.array([0, 1, 1], np.int8))
+        case "timestamp":
+            return TimestampColumn(values)
+        case "number":
+            return NumberColumn(values)

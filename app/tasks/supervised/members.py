@@ -1,0 +1,66 @@
+"""Parts of predictions of numbers and classes, nested as in JSON."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from app.domain.decisions import Decisions
+from app.tasks.prediction import Members
+from app.tasks.supervised.explanation import Explanation
+from relevance_bayes.core.types import Array
+from relevance_bayes.types.functions import ListedFunction
+from relevance_bayes.types.values import Label
+
+Member = Mapping[str, object]
+
+
+class Variance(msgspec.Struct, gc=False):
+    """A variance and its three parts."""
+
+    total: float
+    noise: float
+    weights: float
+    residual: float
+
+
+def decision_members(classes: Sequence[Label], decisions: Decisions) -> list[Member]:
+    """Each row's decision: a label, none where it is rejected."""
+    return [
+        {"label": None if rejected else classes[place], "expected_cost": cost}
+        for place, cost, rejected in zip(
+            decisions.chosen.tolist(), decisions.expected_cost.tolist(), decisions.rejected.tolist(), strict=True
+        )
+    ]
+
+
+def explanation_members(explanation: Explanation | None, functions: Sequence[ListedFunction]) -> Members:
+    """What adds most to each row, and what all adds up to, where that was asked for."""
+    if explanation is None:
+        return {}
+    told = [
+        [_explained(functions[place], one, share) for place, one, share in zip(places, added, shares, strict=True)]
+        for places, added, shares in zip(
+            explanation.functions.tolist(), explanation.added.tolist(), explanation.shares.tolist(), strict=True
+        )
+    ]
+    sums = [
+        {"baseline": explanation.baseline, "others": others, "mean": mean}
+        for others, mean in zip(explanation.others.tolist(), explanation.mean.tolist(), strict=True)
+    ]
+    return {"explanation": told, "explanation_sum": sums}
+
+
+def _explained(function: ListedFunction, added: float, share: float) -> Member:
+    return {
+        "vector": function.number,
+        "kind": function.kind,
+        "row": function.row,
+        "input": function.input,
+        "contribution": added,
+        "share": share,
+    }
+
+
+def support_members(support: Array | None, rows: int) -> Sequence[float | None]:
+    """Each row's support, None where the model does not know it."""
+    return [None] * rows if support is None else support.tolist()

@@ -1,0 +1,32 @@
+"""Rows that a fit with heavy tails takes for noise."""
+
+import numpy as np
+
+from app.tasks.supervised.materialise import Materialised
+from relevance_bayes.core.likelihoods import StudentT
+from relevance_bayes.core.likelihoods.student_t import HeavyTailedPrediction
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import predict
+from relevance_bayes.types.reports import Outlier
+
+ATYPICAL = 0.25
+"""A row that counts less than this beside an ordinary one is an outlier: with 4 degrees of freedom, 4 scales away."""
+
+MAX_OUTLIERS = 100
+
+
+def outliers(model: Model, made: Materialised) -> tuple[Outlier, ...]:
+    """The outliers among the rows learned from, the least typical first; none under noise without heavy tails."""
+    likelihood = model.likelihood
+    if not isinstance(likelihood, StudentT):
+        return ()
+    learned = made.rows()[: made.training]
+    prediction = predict(model, learned[:, : made.inputs])
+    assert isinstance(prediction, HeavyTailedPrediction)
+    typicality = likelihood.typicality(prediction, np.array(learned[:, made.inputs]))
+    least = np.argsort(typicality, kind="stable")[:MAX_OUTLIERS]
+    return tuple(
+        Outlier(int(number), float(value))
+        for number, value in zip(learned[least, -1].tolist(), typicality[least].tolist(), strict=True)
+        if value < ATYPICAL
+    )

@@ -1,0 +1,284 @@
+"""Numbers and classes: a block of raw columns in, and the answer in the user's units."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import nan, sqrt
+
+import numpy as np
+
+from app.domain.cancellation import check_cancelled
+from app.domain.deciding import Rule, rule_of
+from app.domain.decisions import Decisions, most_probable
+from app.tasks.expansion import VersionExpansion
+from app.tasks.options import PredictOptions, refuse_all
+from app.tasks.prediction import JudgedBlock, PredictiveModel
+from app.tasks.supervised.expansion import model_expansion
+from app.tasks.supervised.explanation import Explanation
+from app.tasks.supervised.judging import ROWS_AT_ONCE, judged_block
+from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.core.contributions import contributions
+from relevance_bayes.core.joint import joint
+from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
+from relevance_bayes.core.model import KernelFunctions
+from relevance_bayes.core.one_row import OneRow, one_row
+from relevance_bayes.core.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
+from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import (
+    EncodedTarget,
+    encode_inputs,
+    encode_noise,
+    user_mean,
+    user_sd,
+    user_variance,
+)
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.reports import ClassRows
+from relevance_bayes.types.values import Label
+
+FIGURES = 8
+"""What is told of a number: see `_figures`."""
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+MAX_ROWS_TOGETHER = 1_000
+"""Rows of which the covariance is answered: their squares of numbers are in one answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class SupervisedModel(PredictiveModel):
+    """A predictor with its model factorised, `ready`; `class_rows` are the rows learned from by class."""
+
+    predictor: SupervisedPredictor
+    ready: AnyReady
+    class_rows: tuple[ClassRows, ...]
+    one_row: OneRow | None
+
+    @classmethod
+    def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedModel":
+        """Factorised once, for all predictions to come."""
+        ready = ready_of(predictor.learned)
+        return cls(predictor, ready, report.class_rows, one_row(ready))
+
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
+        return self.predictor.encoding.target.noise_column
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory its arrays take."""
+        return sum(map(_bytes, ready_members(self.ready)))
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """Those of the target."""
+        return self.predictor.encoding.target.classes
+
+    def expansion(self) -> VersionExpansion:
+        """The mean of a number, or the latent function of two classes."""
+        return model_expansion(self.predictor)
+
+    def judge(self, block: Block) -> JudgedBlock:
+        """What it predicts for a block that has the column of its target, beside that."""
+        return judged_block(self.predictor.encoding, self.ready, block)
+
+    def predict(self, block: Block, options: PredictOptions) -> RegressionPrediction | ClassificationPrediction:
+        """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
+        if options.components is not None:
+            refuse_all(PredictOptions(components=options.components), "A model with a target")
+        encoding, deciding = self.predictor.encoding, options.deciding
+        classes = encoding.target.classes
+        rule = None if deciding is None else rule_of(deciding, classes, self.class_rows)
+        inputs, faults = encode_inputs(encoding, block)
+        if self.one_row is not None and len(inputs) == 1 and options.is_usual and not faults:
+            return self._of_one_row(inputs, options.interval, self.one_row)
+        noise_sd, wrong = encode_noise(encoding.target, block)
+        # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
+        sound = np.isfinite(inputs[:, 0]) if faults or wrong else None
+        if wrong and sound is not None and noise_sd is not None:
+            sound &= np.isfinite(noise_sd)
+            faults = tuple(sorted((*faults, *wrong), key=lambda fault: fault.row or 0))
+        if sound is not None:
+            inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
+        asked = _Asked(inputs, noise_sd, sound, faults)
+        return _classes(self, asked, options, rule) if classes else _reals(self, asked, options)
+
+    def _of_one_row(self, inputs: Array, interval: float, one_row: OneRow) -> RegressionPrediction:
+        """The fast path of one row x (1, d): without it a one-row request costs 1.6 times the CPU in process."""
+        mean, noise, weights, residual, support = one_row(inputs[0])
+        figures = _figures_of_one(self.predictor.encoding.target, mean, noise, weights, residual, interval)
+        each = np.array([*figures, nan if support is None else support])[:, None]
+        return _regression(each[:FIGURES], None if support is None else each[FIGURES])
+
+
+def _bytes(ready: Ready) -> int:
+    """Those of one model."""
+    model = ready.model
+    arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower, ready.products]
+    kernels = [functions for functions in model.functions if isinstance(functions, KernelFunctions)]
+    if ready.whitening is not None:
+        arrays.append(ready.whitening.lower)
+    if ready.augmented is not None:
+        arrays += [ready.augmented.whitened, ready.augmented.reached]
+        kernels.append(ready.augmented.functions)
+    for functions in kernels:
+        arrays += [functions.centres, functions.centres]  # once more as the kernel sees them
+    return sum(array.nbytes for array in arrays) + (0 if ready.noise is None else _bytes(ready.noise))
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """The sound rows (n, d) of those that were sent, which of these they are (None: all), and why not the others.
+
+    `noise_sd` (n,) where they bring it.
+    """
+
+    inputs: Array
+    noise_sd: Array | None
+    sound: Mask | None
+    faults: tuple[Fault, ...]
+
+    def parts(self, ready: AnyReady) -> "Iterator[tuple[slice[int, int, None], Prediction, Array | None]]":
+        """Some rows, and what is predicted there; one part at least: an empty table's answer has its members too."""
+        for first in range(0, len(self.inputs) or 1, ROWS_AT_ONCE):
+            some = slice(first, first + ROWS_AT_ONCE)
+            if first:
+                check_cancelled()
+            part, support = ready.predict(self.inputs[some], None if self.noise_sd is None else self.noise_sd[some])
+            yield some, part, support
+
+    def joined(self, parts: Sequence[Array | None]) -> Array | None:
+        """None where a part is."""
+        known = [part for part in parts if part is not None]
+        return _joined(known, self.sound) if len(known) == len(parts) else None
+
+    def explanation(
+        self, known: SupervisedModel, options: PredictOptions, *, latents: Indices | None = None
+    ) -> Explanation | None:
+        """Of the sound rows, at their places.
+
+        `latents` (n,) are those that are explained where a row has several.
+        """
+        if options.explain is None:
+            return None
+        found = contributions(known.ready, self.inputs, options.explain, latents=latents, noise_sd=self.noise_sd)
+        explanation = Explanation.of(known.predictor.encoding.target, found)
+        return explanation if self.sound is None else explanation.spread(self.sound)
+
+
+def _classes(
+    known: SupervisedModel, asked: _Asked, options: PredictOptions, rule: Rule | None
+) -> ClassificationPrediction:
+    if options.covariance:
+        raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
+    told = [*asked.parts(known.ready)]
+    parts = [part for _, part, _ in told if isinstance(part, ClassPrediction)]
+    probabilities = _joined([part.probabilities for part in parts], None)
+    decisions = None
+    if rule is not None:
+        probabilities, decisions = rule.apply(probabilities)
+    latents = most_probable(probabilities) if has_latent_per_class(known.predictor.learned) else None
+    return ClassificationPrediction(
+        classes=known.predictor.encoding.target.classes,
+        probabilities=_joined([probabilities], asked.sound),
+        latent_mean=_joined([part.latent_mean for part in parts], asked.sound),
+        latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
+        support=asked.joined([support for _, _, support in told]),
+        explanation=asked.explanation(known, options, latents=latents),
+        decisions=None if decisions is None else _spread(decisions, asked.sound),
+        faults=asked.faults,
+    )
+
+
+def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
+    """At the places of the sound rows."""
+    if sound is None:
+        return decisions
+    chosen, rejected = np.zeros(len(sound), np.intp), np.zeros(len(sound), np.bool_)
+    chosen[sound], rejected[sound] = decisions.chosen, decisions.rejected
+    return Decisions(chosen, _joined([decisions.expected_cost], sound), rejected)
+
+
+def _reals(known: SupervisedModel, asked: _Asked, options: PredictOptions) -> RegressionPrediction:
+    target = known.predictor.encoding.target
+    figures = np.empty((FIGURES, len(asked.inputs)))
+    supports: list[Array | None] = []
+    for some, part, support in asked.parts(known.ready):
+        assert isinstance(part, NumberPrediction)
+        figures[:, some] = _figures(target, part, options.interval)
+        supports.append(support)
+    if asked.sound is not None:
+        spread = np.full((FIGURES, len(asked.sound)), np.nan)
+        spread[:, asked.sound] = figures
+        figures = spread
+    covariance = _covariance(known, asked) if options.covariance else None
+    return _regression(figures, asked.joined(supports), covariance, asked.explanation(known, options), asked.faults)
+
+
+def _regression(
+    figures: Array,
+    support: Array | None,
+    covariance: Array | None = None,
+    explanation: Explanation | None = None,
+    faults: tuple[Fault, ...] = (),
+) -> RegressionPrediction:
+    """From `figures` (FIGURES, N) in the order of `_figures`."""
+    mean, lower, upper, sd, total, noise, weights, beyond = figures
+    parts = total, noise, weights, beyond
+    return RegressionPrediction(mean, sd, *parts, lower, upper, support, covariance, explanation, faults)
+
+
+def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> Array:
+    """Mean, both ends of the interval, sd, variance and its three parts, in the user's units: (FIGURES, n)."""
+    total = part.variance
+    # Together, since for few rows a call costs more than its numbers do.
+    places = user_mean(target, np.array((part.mean, *part.interval(interval))))
+    variances = user_variance(target, np.array((total, part.noise, part.weights, part.beyond)))
+    return np.concatenate([places, user_sd(target, np.sqrt(total))[None], variances])
+
+
+def _figures_of_one(
+    target: EncodedTarget, mean: float, noise: float, weights: float, residual: float, interval: float
+) -> list[float]:
+    """The figures of one row with Gaussian noise, those of `_figures` to the bit."""
+    total = noise + weights + residual
+    sd, unit, largest = sqrt(total), target.scale, _LARGEST
+    lower, upper = standard_ends(interval)
+    ends = mean + lower * sd, mean + upper * sd
+    places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
+    variances = [min(variance * unit * unit, largest) for variance in (total, noise, weights, residual)]
+    return [*places, min(sd * unit, largest), *variances]
+
+
+def _covariance(known: SupervisedModel, asked: _Asked) -> Array:
+    """(N, N), in the user's units squared."""
+    likelihood = likelihood_of(known.predictor.learned)
+    if not isinstance(likelihood, GaussianNoise):
+        raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood.type}".')
+    rows = len(asked.inputs) if asked.sound is None else len(asked.sound)
+    if rows > MAX_ROWS_TOGETHER:
+        raise _refused(f"A covariance is answered for {MAX_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
+    _, found = joint(known.ready, asked.inputs, asked.noise_sd)
+    covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_LARGEST)
+    if asked.sound is None:
+        return covariance
+    spread = np.full((rows, rows), np.nan)
+    spread[np.ix_(asked.sound, asked.sound)] = covariance
+    return spread
+
+
+def _refused(detail: str) -> InvalidRequestError:
+    return InvalidRequestError(detail, [Fault(detail, pointer="/covariance")])
+
+
+def _joined(parts: Sequence[Array], sound: Mask | None) -> Array:
+    """The parts one after the other, at the places of the sound rows."""
+    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if sound is None:
+        return values
+    spread = np.full((len(sound), *values.shape[1:]), np.nan)
+    spread[sound] = values
+    return spread

@@ -1,0 +1,58 @@
+"""Numbers, counts and classes: rows with a target, measured on those held out."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from app.domain.datasets import Dataset
+from app.domain.models import NewSupervisedVersion, Version
+from app.tasks.complete import Read
+from app.tasks.supervised.importing import checked
+from app.tasks.supervised.prediction import SupervisedModel
+from app.tasks.supervised.training import SupervisedTraining
+from app.tasks.task import Task, expected
+from relevance_bayes.documents.exported import ExportedSupervised, ExportedVersion
+from relevance_bayes.documents.models import Predictor, SupervisedPredictor, SupervisedReport, VersionReport
+from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest, TrainingPlan
+from relevance_bayes.types.lineage import ImportedFrom
+
+OUTPUTS = {
+    "regression": ("mean", "sd", "variance", "interval", "support"),
+    "classification": ("label", "probabilities", "latent", "support"),
+}
+
+
+class SupervisedTask(Task):
+    """Numbers, counts and classes: rows with a target, measured on those held out."""
+
+    names = ("regression", "classification")
+    is_explained = True
+    records = (SupervisedRequest, SupervisedPlan, SupervisedReport, SupervisedPredictor)
+
+    def prepare(
+        self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
+    ) -> SupervisedTraining:
+        """Write the rows down."""
+        return SupervisedTraining.prepare(expected(plan, SupervisedPlan), dataset, read, directory, max_cells=max_cells)
+
+    def model(self, report: VersionReport, predictor: Predictor) -> SupervisedModel:
+        """The predictor with its model factorised."""
+        return SupervisedModel.of(expected(predictor, SupervisedPredictor), expected(report, SupervisedReport))
+
+    def outputs(self, report: VersionReport) -> tuple[str, ...]:
+        """By what the target is."""
+        return OUTPUTS[expected(report, SupervisedReport).task]
+
+    def exported(self, version: Version, predictor: Predictor) -> ExportedSupervised:
+        """Report and predictor."""
+        report, found = expected(version.report, SupervisedReport), expected(predictor, SupervisedPredictor)
+        return ExportedSupervised(version.model, version.number, version.created_at, report, found)
+
+    def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewSupervisedVersion:
+        """Checked like anything that comes from outside."""
+        return checked(expected(exported, ExportedSupervised), name, source)
+
+    def weight_unit(self, report: VersionReport, predictor: Callable[[], Predictor]) -> float:
+        """The target's, where that is a number: of classes they are kept in the latent's."""
+        if report.task == "classification":
+            return 1.0
+        return expected(predictor(), SupervisedPredictor).encoding.target.latent_unit

@@ -1,0 +1,89 @@
+"""Numbers and classes: rows with targets, measured on those held out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from app.domain.datasets import Dataset
+from app.domain.models import NewSupervisedVersion
+from app.tasks.complete import Read
+from app.tasks.raw_rows import BlockHolding
+from app.tasks.supervised.fit import SupervisedFit
+from app.tasks.supervised.materialise import Materialised, materialise
+from app.tasks.supervised.report import new_version, progress
+from app.tasks.task import expected
+from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step, Trained
+from relevance_bayes.plans.requests import Effort, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
+from relevance_bayes.tables.encoding import in_columns, in_target_units
+from relevance_bayes.types.jobs import Progress
+
+
+@dataclass(frozen=True)
+class SupervisedTraining:
+    """The fit of a plan to the rows that were written down for it."""
+
+    plan: SupervisedPlan
+    dataset: Dataset
+    made: Materialised
+
+    @classmethod
+    def prepare(
+        cls, plan: SupervisedPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
+    ) -> "SupervisedTraining":
+        """Write the rows into `directory`; raises TrainingFailedError."""
+        return cls(plan, dataset, materialise(plan, read, directory, max_cells=max_cells))
+
+    @property
+    def fit(self) -> SupervisedFit:
+        """What the child is asked for."""
+        plan, made = self.plan, self.made
+        target = made.encoding.target
+        return SupervisedFit(
+            made.path,
+            made.training,
+            made.held_out,
+            made.inputs,
+            in_target_units(in_columns(plan.spec, made.encoding), target),
+            _folding(plan.split),
+            rivals=tuple(in_target_units(rival, target) for rival in plan.compared_models),
+            pool=tuple(in_target_units(member, target) for member in plan.pool),
+            alternatives=plan.alternatives,
+            folds=_folds(plan),
+            bounds=_bounds(plan),
+            max_score_loss=plan.max_score_loss,
+        )
+
+    def progress(self, step: Step) -> Progress:
+        """A step in the user's units."""
+        return progress(step, self.made)
+
+    def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewSupervisedVersion:
+        """All that is recorded of it."""
+        return new_version(
+            self.plan, self.dataset, expected(result, Trained), made=self.made, seconds=seconds, holding=holding
+        )
+
+
+def _folds(plan: SupervisedPlan) -> int:
+    """Those asked for; else as many as the effort has."""
+    return plan.validation.folds if plan.validation is not None else FOLDS_OF[plan.effort]
+
+
+def _bounds(plan: SupervisedPlan) -> Bounds | None:
+    """None where folds are asked for: they are made whatever they cost."""
+    if plan.validation is not None:
+        return None
+    return THOROUGH if plan.effort == "thorough" else NORMAL
+
+
+FOLDS_OF: dict[Effort, int] = {"quick": 0, "normal": FOLDS, "thorough": 2 * FOLDS}
+
+
+def _folding(split: Split) -> Literal["random", "groups", "order"]:
+    match split:
+        case RandomSplit():
+            return "random"
+        case GroupSplit():
+            return "groups"
+        case OrderSplit():
+            return "order"

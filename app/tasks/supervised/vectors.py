@@ -1,0 +1,41 @@
+"""The functions of a model as people see them: on which row, of which input, in the user's units."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from app.domain.datasets import Dataset
+from app.domain.listing import Place, listed, places
+from app.tasks.raw_rows import BlockHolding, raw_rows
+from app.tasks.supervised.materialise import Materialised
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.pool import LearnedModel
+from relevance_bayes.core.types import Indices
+from relevance_bayes.plans.requests import SupervisedPlan
+from relevance_bayes.types.functions import RelevanceVector
+
+MOVED = 1e-9
+"""How far a function's centre differs from its row, of the number or of its unit, once it has left it."""
+
+
+def vectors(
+    plan: SupervisedPlan, dataset: Dataset, model: LearnedModel, made: Materialised, holding: BlockHolding
+) -> Iterator[RelevanceVector]:
+    """The functions that a version keeps, in the user's units."""
+    rows = made.rows()
+
+    def standing(functions: KernelFunctions, columns: Indices) -> Iterator[Place]:
+        stood = rows[functions.rows]
+        # A centre that only went through its warp and back differs by rounding.
+        stays = np.isclose(functions.centres, stood[:, columns], rtol=MOVED, atol=MOVED)
+        moved = ~np.logical_and.reduce(stays, axis=1)
+        for number, has_moved in zip(stood[:, -1].tolist(), moved.tolist(), strict=True):
+            yield Place(functions.kernel.type, row=int(number), moved=has_moved)
+
+    found = list(places(model, made.encoding, standing))
+    names = [column.name for column in plan.inputs]
+    integral = [column.name for column in dataset.columns if column.integral]
+    cells = raw_rows([place.row for place in found if place.row is not None], names, integral, holding)
+    seen = [place if place.row is None else replace(place, cells=cells[place.row]) for place in found]
+    yield from listed(model, made.encoding.target.classes, seen)

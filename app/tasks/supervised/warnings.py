@@ -1,0 +1,50 @@
+"""What a training left out, or could not do as it was planned, in sentences."""
+
+from collections.abc import Iterator
+
+from app.tasks.supervised.materialise import Materialised
+from app.tasks.supervised.outlying import OutlyingInput
+from relevance_bayes.core.basis import KernelBasis
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import members_of
+from relevance_bayes.core.priors.gaussian_process import JITTER
+from relevance_bayes.core.selection import Compared, Trained
+from relevance_bayes.types.reports import TrainingWarning
+
+
+def warnings(trained: Trained, made: Materialised) -> tuple[TrainingWarning, ...]:
+    """Of rows that were left out, then of fits."""
+    found = [TrainingWarning("outlying_input", _of_outlying(one)) for one in made.outlying]
+    if made.copies:
+        found.append(TrainingWarning("duplicates", _of_copies(made.copies)))
+    lost = [one for one in trained.compared if not one.computable]
+    found += [TrainingWarning("numerical_failure", _of_lost(one)) for one in lost]
+    return (*found, *(TrainingWarning("jitter", detail) for detail in _of_jitter(members_of(trained.learned))))
+
+
+def _of_outlying(one: OutlyingInput) -> str:
+    numbers = ", ".join(map(str, one.rows))
+    more = f" and {one.count - len(one.rows):,} more" if one.count > len(one.rows) else ""
+    rows = f"row {numbers} is" if one.count == 1 else f"rows {numbers}{more} are"
+    ordinary = f"{one.limits.least:.4g} to {one.limits.greatest:.4g}"
+    return f"`{one.name}` lies far outside its other values ({ordinary}): {rows} left out."
+
+
+def _of_copies(copies: int) -> str:
+    counts = "1 row repeats another" if copies == 1 else f"{copies:,} rows repeat others"
+    return f"{counts} in inputs and target: each counts once."
+
+
+def _of_lost(one: Compared) -> str:
+    kernels = [basis.kernel.type for basis in one.spec.basis if isinstance(basis, KernelBasis)]
+    name = " ".join([*kernels[:1], one.spec.prior.type, "with", one.spec.likelihood.type, "noise"]).replace("_", " ")
+    return f"An alternative could not be computed and was left out: {name} ({one.reason})."
+
+
+def _of_jitter(models: tuple[Model, ...]) -> Iterator[str]:
+    for model in models:
+        if model.jitter is not None and model.jitter > 1.5 * JITTER:
+            yield (
+                f"{model.jitter:.0e} was added to the diagonal of a kernel matrix, where {JITTER:.0e} is usual, to be"
+                " computed with: its functions are nearly the same, since inputs or rows repeat one another."
+            )

@@ -1,0 +1,94 @@
+"""What a task has: everything in which the tasks differ, so that nothing outside of `app.tasks` asks which it is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
+
+from app.domain.datasets import Dataset
+from app.domain.models import NewVersion, Version
+from app.tasks.complete import Read
+from app.tasks.fit import Fit
+from app.tasks.prediction import PredictiveModel
+from app.tasks.raw_rows import BlockHolding
+from relevance_bayes.core.selection import Step
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.models import Predictor, VersionReport
+from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.types.batch_predictions import AnyTask
+from relevance_bayes.types.jobs import Progress
+from relevance_bayes.types.lineage import ImportedFrom
+
+Record: TypeAlias = TrainingRequest | TrainingPlan | VersionReport | Predictor
+
+T = TypeVar("T")
+
+
+class Training(Protocol):
+    """A plan whose rows are written down: the fit of them, and the version that comes of it."""
+
+    @property
+    def fit(self) -> Fit:
+        """What a child process is sent."""
+
+    def progress(self, step: Step) -> Progress:
+        """A step in the user's units."""
+
+    def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewVersion:
+        """All that is recorded of a fit that took `seconds`; raises TypeError for another fit's result."""
+
+
+class Task(ABC):
+    """One task. Its methods take the unions of records, and raise TypeError for those of another task."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[AnyTask, ...]:
+        """The values of `task` in its records."""
+
+    @property
+    @abstractmethod
+    def records(self) -> tuple[type[Record], ...]:
+        """The classes of its request, plan, report and predictor."""
+
+    @abstractmethod
+    def prepare(self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int) -> Training:
+        """Write what the fit needs of the dataset into `directory`; raises TrainingFailedError."""
+
+    @abstractmethod
+    def model(self, report: VersionReport, predictor: Predictor) -> PredictiveModel:
+        """What predicts, made of a predictor once for all predictions to come."""
+
+    @abstractmethod
+    def outputs(self, report: VersionReport) -> tuple[str, ...]:
+        """The members that predictions of a version can have."""
+
+    @abstractmethod
+    def exported(self, version: Version, predictor: Predictor) -> ExportedVersion:
+        """A version for other programs; raises ConflictError where there is no file of it."""
+
+    @abstractmethod
+    def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewVersion:
+        """What is recorded of an imported version under a model's name; raises InvalidRequestError for what can't be
+        predicted with."""
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether the predictions of two versions can be compared."""
+        return True
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether predictions can be told as sums of what functions add."""
+        return False
+
+    def weight_unit(self, report: VersionReport, predictor: Callable[[], Predictor]) -> float:
+        """The unit of the weights of listed functions; `predictor` reads what the version predicts with."""
+        return 1.0
+
+
+def expected(value: object, kind: type[T]) -> T:
+    """The value, which is of that class; raises TypeError."""
+    if not isinstance(value, kind):
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value

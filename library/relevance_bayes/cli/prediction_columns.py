@@ -1,0 +1,200 @@
+"""The columns that predictions add to their rows, by what was learned."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from relevance_bayes.client.answers import (
+    ComponentsVersion,
+    Contribution,
+    Prediction,
+    SupervisedVersion,
+    VersionBase,
+)
+from relevance_bayes.types.values import Label
+
+COMPONENTS = 10
+"""How many of the first are told of a row where nothing is said."""
+
+Cells: TypeAlias = tuple[Label | None, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What predictions are to tell; `class_priors` and `costs` as they were said, JSON or a file of it."""
+
+    interval: float
+    explain: int | None = None
+    class_priors: str | None = None
+    costs: str | None = None
+    reject_cost: float | None = None
+    components: int | None = None
+    csv_escape_formulas: bool = False
+
+    @property
+    def decides(self) -> bool:
+        """Whether each row of classes has a decision."""
+        return any(said is not None for said in (self.class_priors, self.costs, self.reject_cost))
+
+
+class Columns(Protocol):
+    """The columns of a version's predictions."""
+
+    @property
+    def prefix(self) -> str:
+        """What their names begin with in a file: its own columns may have the same names."""
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """Those that are predicted; none where numbers are."""
+
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise."""
+
+    @property
+    def components(self) -> int | None:
+        """How many of a row are asked for."""
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What a prediction adds to its row."""
+
+    def cells(self, prediction: Prediction) -> Cells:
+        """What stands under `headings`."""
+
+
+def columns_of(version: VersionBase, wanted: Wanted) -> Columns:
+    """The columns of a version."""
+    match version:
+        case SupervisedVersion():
+            return SupervisedColumns(version, wanted)
+        case ComponentsVersion():
+            return ComponentsColumns(version, wanted)
+        case _:
+            return ValueColumns(version, wanted)
+
+
+@dataclass(frozen=True)
+class SupervisedColumns:
+    """Of numbers or classes."""
+
+    version: SupervisedVersion
+    wanted: Wanted
+
+    @property
+    def prefix(self) -> str:
+        """The target."""
+        return self.version.target
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The version's."""
+        return self.version.classes
+
+    @property
+    def noise_column(self) -> str | None:
+        """The version's."""
+        return self.version.noise_column
+
+    @property
+    def components(self) -> int | None:
+        """As it was said: the service refuses it."""
+        return self.wanted.components
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What a prediction adds to its row."""
+        explanation = () if self.wanted.explain is None else ("because",)
+        if not self.classes:
+            return ("mean", "sd", "lower", "upper", "support", *explanation)
+        decision = ("decision", "expected_cost") if self.wanted.decides else ()
+        probabilities = (f"probability_{label}" for label in self.classes)
+        return ("predicted", *probabilities, *decision, "support", *explanation)
+
+    def cells(self, prediction: Prediction) -> Cells:
+        """What stands under `headings`."""
+        one = prediction
+        numbers = (one.mean, one.sd, one.lower, one.upper, one.support)
+        cells = self._classes(one) if self.classes else numbers
+        return cells if one.explanation is None else (*cells, "; ".join(_because(one)))
+
+    def _classes(self, prediction: Prediction) -> Cells:
+        shares = {share.label: share.probability for share in prediction.probabilities or ()}
+        decided = prediction.decision
+        decision = () if decided is None else (decided.label, decided.expected_cost)
+        return (prediction.label, *(shares[label] for label in self.classes), *decision, prediction.support)
+
+
+@dataclass(frozen=True)
+class ValueColumns:
+    """Of a known function, or of an image."""
+
+    version: VersionBase
+    wanted: Wanted
+
+    classes = ()
+    noise_column = None
+    headings = ("value",)
+
+    @property
+    def prefix(self) -> str:
+        """The model."""
+        return self.version.model
+
+    @property
+    def components(self) -> int | None:
+        """As it was said: the service refuses it."""
+        return self.wanted.components
+
+    def cells(self, prediction: Prediction) -> Cells:
+        """What stands under `headings`."""
+        return (prediction.value,)
+
+
+@dataclass(frozen=True)
+class ComponentsColumns:
+    """Of components."""
+
+    version: ComponentsVersion
+    wanted: Wanted
+
+    classes = ()
+    noise_column = None
+
+    @property
+    def prefix(self) -> str:
+        """The model."""
+        return self.version.model
+
+    @property
+    def components(self) -> int:
+        """So many as were said, or a few."""
+        return self.wanted.components or COMPONENTS
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What a prediction adds to its row."""
+        told = min(self.components, len(self.version.variances))
+        return (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
+
+    def cells(self, prediction: Prediction) -> Cells:
+        """What stands under `headings`."""
+        one = prediction
+        return (*(one.components or ()), one.reconstruction_error, one.log_density, one.novelty)
+
+
+def _because(answer: Prediction) -> Iterator[str]:
+    """What the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
+    whole = answer.explanation_sum
+    if whole is not None:
+        yield f"baseline: {whole.baseline:+.4g}"
+    yield from map(_contribution, answer.explanation or ())
+    if whole is not None:
+        yield f"others: {whole.others:+.4g}"
+
+
+def _contribution(one: Contribution) -> str:
+    """A function and what it adds, as in "gaussian at row 17: +2.5"."""
+    place = one.kind if one.row is None else f"{one.kind} at row {one.row}"
+    return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"

@@ -1,0 +1,184 @@
+"""Each task has all its parts, each record is of one task, and no other code asks which task a record is of."""
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
+from app.tasks.task import Record, Task
+from app.tasks.union import TASKS, task_of
+from app.worker.child.process import FOR_FITS
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.models import Predictor, VersionReport
+from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.types.batch_predictions import AnyTask
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = [path.parent.name for path in (ROOT / "app/tasks").glob("*/task.py")]
+
+
+def package_of(task: Task) -> str:
+    return type(task).__module__.split(".")[-2]
+
+
+def test_each_package_has_one_task_in_the_union() -> None:
+    assert sorted(map(package_of, TASKS)) == sorted(PACKAGES)
+
+
+@pytest.mark.parametrize("union", [TrainingRequest, TrainingPlan, VersionReport, Predictor])
+def test_each_member_of_a_union_of_records_is_of_one_task(union: object) -> None:
+    of_tasks = Counter(record for task in TASKS for record in task.records if record in get_args(union))
+    assert of_tasks == Counter(get_args(union))
+
+
+def test_each_name_is_of_one_task_whose_records_have_it() -> None:
+    assert sorted(name for task in TASKS for name in task.names) == sorted(get_args(AnyTask))
+    for task in TASKS:
+        report = next(record for record in task.records if record in get_args(VersionReport))
+        assert get_args(get_type_hints(report)["task"]) == task.names
+
+
+def test_each_exported_version_is_of_the_task_of_its_report() -> None:
+    exported = {get_type_hints(one)["report"]: one for one in get_args(ExportedVersion)}
+    for task in TASKS:
+        returned = get_type_hints(type(task).exported)["return"]
+        report = next(record for record in task.records if record in get_args(VersionReport))
+        assert returned in (exported.pop(report, ExportedVersion), ExportedVersion)
+    assert not exported
+
+
+def test_a_child_loads_the_fit_of_each_task_before_one_comes() -> None:
+    assert {f"app.tasks.{package}.fit" for package in PACKAGES} <= set(FOR_FITS)
+    assert all(f"app.tasks.{package}.fit" in sys.modules for package in PACKAGES)
+
+
+class NewTask(Task):
+    """One that lacks all but its names."""
+
+    names = ("regression",)
+
+
+def test_a_task_without_one_of_its_parts_is_refused_by_name() -> None:
+    parts = {name for name in vars(Task) if name in Task.__abstractmethods__}
+    assert parts >= {"records", "prepare", "model", "outputs", "exported", "imported"}
+    with pytest.raises(TypeError) as refused:
+        NewTask()  # type: ignore[abstract]
+    assert set(re.findall(r"\w+", str(refused.value))) >= parts - {"names"}
+
+
+def test_a_record_finds_its_task() -> None:
+    for task in TASKS:
+        for record in task.records:
+            assert task_of(object.__new__(record)) is task
+
+
+# Branches on tasks
+
+NAMES = frozenset(get_args(AnyTask))
+
+PREFIXES = ("Supervised", "Approximation", "Image", "Components")
+PREDICTIONS = ("Regression", "Classification", "Value", *PREFIXES)
+RECORDS = ("Request", "Plan", "Report", "Predictor", "Fit", "Training", "Model", "Version", "Document", "Content")
+MEMBERS = frozenset(
+    {
+        *(prefix + kind for prefix in PREFIXES for kind in RECORDS),
+        *(f"{kind}Prediction" for kind in PREDICTIONS),
+        *(f"Exported{prefix}" for prefix in PREFIXES),
+        *(f"New{prefix}Version" for prefix in PREFIXES),
+    }
+)
+"""Classes that are of one task."""
+
+REMAINING: Mapping[str, tuple[int, str]] = {
+    "app/api/routes/wholes.py": (1, "the image of a version is an endpoint of one task"),
+    "app/api/schemas/jobs/__init__.py": (1, "encodes a tagged union, in one place"),
+    "app/api/schemas/models/__init__.py": (1, "encodes a tagged union, in one place"),
+    "app/api/schemas/models/imported.py": (1, "images are not imported"),
+    "app/domain/planning.py": (3, "metrics are of numbers or of classes; only versions with a target are judged"),
+    "app/exports/onnx_file/model.py": (1, "encodes a tagged union, in one place: only exports know ONNX"),
+    "app/exports/python_file/program.py": (1, "encodes a tagged union, in one place"),
+    "app/worker/scoring/training_rows.py": (1, "only versions with a target are judged"),
+    "library/relevance_bayes/cli/comparing.py": (1, "the commands print versions by their records"),
+    "library/relevance_bayes/cli/prediction_columns.py": (1, "columns on the terminal, in one place"),
+    "library/relevance_bayes/cli/versions.py": (3, "the commands print versions by their records"),
+    "library/relevance_bayes/client/codes.py": (2, "images are of one task"),
+    "library/relevance_bayes/documents/former_members.py": (1, "documents of an earlier format"),
+    "library/relevance_bayes/documents/reading.py": (2, "decodes a tagged union, in one place"),
+    "library/relevance_bayes/documents/validation/supervised.py": (2, "a part of the supervised task"),
+    "library/relevance_bayes/documents/validation/supervised_report.py": (1, "a part of the supervised task"),
+    "library/relevance_bayes/documents/writing.py": (2, "encodes a tagged union, in one place"),
+    "library/relevance_bayes/plans/__init__.py": (1, "the one function that plans, for users of the library too"),
+    "library/relevance_bayes/plans/choices.py": (3, "a part of the supervised task"),
+    "library/relevance_bayes/plans/likelihoods.py": (2, "a part of the supervised task"),
+    "library/relevance_bayes/plans/target.py": (1, "a part of the supervised task"),
+}
+"""Files outside of app/tasks that tell tasks apart: in how many places, and why."""
+
+
+def is_member(node: ast.expr) -> bool:
+    return any(
+        (isinstance(one, ast.Name) and one.id in MEMBERS) or (isinstance(one, ast.Attribute) and one.attr in MEMBERS)
+        for one in ast.walk(node)
+    )
+
+
+def is_name(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value in NAMES
+
+
+def tells_apart(node: ast.AST) -> bool:
+    """Whether a node is a branch on a task's classes or on values of `task`."""
+    match node:
+        case ast.Match(subject=subject, cases=cases):
+            patterns = [one for case in cases for one in ast.walk(case.pattern)]
+            named = "task" in ast.unparse(subject)
+            return any(
+                (isinstance(one, ast.MatchClass) and is_member(one.cls))
+                or (named and isinstance(one, ast.MatchValue) and is_name(one.value))
+                for one in patterns
+            )
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind]):
+            return is_member(kind)
+        case ast.Compare(left=left, comparators=comparators):
+            sides = [left, *comparators]
+            return any(map(is_name, sides)) and any("task" in ast.unparse(side) for side in sides)
+        case ast.Dict(keys=keys):
+            return sum(key is not None and (is_name(key) or is_member(key)) for key in keys) > 1
+    return False
+
+
+def branches(folder: str) -> Iterator[str]:
+    """The file of each branch."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if tells_apart(node):
+                yield path.relative_to(ROOT).as_posix()
+
+
+def test_tasks_are_told_apart_by_their_classes_alone() -> None:
+    found = Counter(path for path in [*branches("app"), *branches("library")] if not path.startswith("app/tasks/"))
+    assert found == {path: count for path, (count, _) in REMAINING.items()}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "match plan:\n    case ImagePlan(): pass",
+        "match one.task:\n    case 'image': pass",
+        "isinstance(report, SupervisedReport | ImageReport)",
+        "version.task == 'components'",
+        "{'regression': 1, 'classification': 2}",
+        "{models.ImageReport: 1, models.ComponentsReport: 2}",
+    ],
+)
+def test_each_way_to_tell_tasks_apart_is_found(source: str) -> None:
+    assert any(map(tells_apart, ast.walk(ast.parse(source))))
+
+
+def test_each_class_of_a_record_is_known_as_one_of_a_task() -> None:
+    assert {record.__name__ for record in (*get_args(Record), *get_args(ExportedVersion))} <= MEMBERS

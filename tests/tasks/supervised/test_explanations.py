@@ -1,0 +1,153 @@
+"""Explanations add up to what is predicted, and weights are in the units of that, under every likelihood and prior."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.listing import Place, listed_terms
+from app.domain.models import NewSupervisedVersion
+from app.services.catalogue import Catalogue
+from app.tasks.options import PredictOptions
+from app.tasks.supervised.explanation import Explanation
+from app.tasks.supervised.prediction import SupervisedModel
+from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import LogGaussian, TargetLikelihood
+from relevance_bayes.core.likelihoods.counts import CountLikelihood
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import members_of, n_functions
+from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.types import Array
+from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
+from relevance_bayes.types.functions import ClassWeight, RelevanceVector
+from relevance_bayes.types.references import Reference
+from tests.exports.trained import LIKELIHOODS, MIXED, block, version
+from tests.narrowing import of_kind
+from tests.services.in_memory import InMemory
+from tests.services.small_models import small_version, version_of_three_classes
+
+BASIS: tuple[Basis, ...] = (KernelBasis(Gaussian(), FixedWidth(3.0)), Bias(), Inputs())
+PRIORS: tuple[Prior, ...] = (Independent(), GaussianProcess("rows", 3.0, 12))
+NEW = block(MIXED, 30, 5, gaps=False)
+
+each_likelihood = pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=str)
+each_prior = pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: prior.type)
+
+
+def answering(likelihood: TargetLikelihood, prior: Prior) -> SupervisedModel:
+    made = version(likelihood, BASIS, prior)
+    return SupervisedModel.of(made.predictor, made.report)
+
+
+def latent_mean(known: SupervisedModel, answer: RegressionPrediction | ClassificationPrediction) -> Array:
+    """That of the prediction, by another way than through its functions one by one."""
+    if isinstance(answer, ClassificationPrediction):
+        if answer.latent_mean.ndim == 1:
+            return answer.latent_mean
+        return answer.latent_mean[np.arange(len(answer.latent_mean)), answer.most_probable]
+    inputs, _ = encode_inputs(known.predictor.encoding, NEW)
+    ready = known.ready
+    assert isinstance(ready, Ready)
+    found = ready.latent(inputs)
+    match known.predictor.model.likelihood:
+        case LogGaussian():  # the logarithm of the median
+            prediction, _ = known.ready.predict(inputs)
+            return np.log(known.predictor.encoding.target.scale * prediction.quantile(0.5))  # type: ignore[union-attr]
+        case CountLikelihood():  # a log-normal rate has the mean exp(m + v/2)
+            return np.log(answer.mean) - 0.5 * found.variance
+        case _:
+            return answer.mean
+
+
+def assert_adds_up(found: Explanation, mean: Array) -> None:
+    size = np.abs(found.baseline) + np.abs(found.added).sum(axis=1) + np.abs(found.others) + np.abs(mean)
+    assert np.all(np.abs(found.mean - mean) <= 1e-9 * size)
+    whole = found.baseline + found.added.sum(axis=1) + found.others
+    assert np.all(np.abs(whole - mean) <= 1e-9 * size)
+
+
+@each_likelihood
+@each_prior
+@pytest.mark.parametrize("most", [1, 20])
+def test_a_baseline_the_contributions_and_the_others_are_the_mean(
+    likelihood: TargetLikelihood, prior: Prior, most: int
+) -> None:
+    known = answering(likelihood, prior)
+    answer = known.predict(NEW, PredictOptions(explain=most))
+    assert isinstance(answer, RegressionPrediction | ClassificationPrediction)
+    assert answer.explanation is not None
+    assert_adds_up(answer.explanation, latent_mean(known, answer))
+    if most >= n_functions(known.predictor.learned):
+        assert_allclose(answer.explanation.others, 0.0, atol=1e-9 * np.abs(answer.explanation.mean).max())
+    elif most == 1 and isinstance(prior, GaussianProcess):
+        assert np.abs(answer.explanation.others).max() > 1e-3
+
+
+@each_likelihood
+def test_weights_times_functions_are_what_is_added(likelihood: TargetLikelihood) -> None:
+    made = version(likelihood, BASIS)
+    learned, target = made.predictor.learned, made.predictor.encoding.target
+    answer = SupervisedModel.of(made.predictor, made.report).predict(NEW, PredictOptions(explain=20))
+    assert isinstance(answer, RegressionPrediction | ClassificationPrediction)
+    found = answer.explanation
+    assert found is not None
+    inputs, _ = encode_inputs(made.predictor.encoding, NEW)
+    if isinstance(learned, Model) and learned.mean.ndim > 1:
+        return
+    terms = np.hstack([added(model, inputs, target) for model in members_of(learned)])
+    if isinstance(learned, PerClass):
+        assert isinstance(answer, ClassificationPrediction)
+        of_class = np.repeat(np.arange(3), [len(model.mean) for model in learned.members])
+        terms = np.where(of_class == answer.most_probable[:, None], terms, 0.0)
+    assert_allclose(found.added, np.take_along_axis(terms, found.functions, axis=1), rtol=1e-9)
+
+
+def added(model: Model, inputs: Array, target: EncodedTarget) -> Array:
+    weights = [of_kind(float, vector(weight).in_units(target.latent_unit).weight_mean) for weight in model.mean]
+    return np.asarray(evaluate(model.functions, inputs) * np.array(weights))
+
+
+def vector(weight: float) -> RelevanceVector:
+    return RelevanceVector(
+        number=1, kind="bias", row=None, inputs=None, weight_mean=float(weight), weight_sd=0.5, alpha=4.0, gamma=0.9
+    )
+
+
+def test_a_vector_in_other_units_is_the_same_gaussian_and_prior() -> None:
+    told = vector(-1.5).in_units(10.0)
+    assert (told.weight_mean, told.weight_sd, told.gamma) == (-15.0, 5.0, 0.9)
+    assert told.alpha == pytest.approx(0.04)
+    several = replace(vector(0.0), weight_mean=None, weight_means=(ClassWeight("a", 2.0),)).in_units(10.0)
+    assert (several.weight_mean, several.weight_means) == (None, (ClassWeight("a", 20.0),))
+    assert vector(1e300).in_units(1e300).weight_mean == np.finfo(np.float64).max
+
+
+@pytest.mark.parametrize(
+    ("made", "unit"),
+    [(small_version(), 2.0), (small_version("classification", name="classes"), 1.0), (version_of_three_classes(), 1.0)],
+    ids=["a number", "two classes", "three classes"],
+)
+def test_a_versions_functions_are_listed_in_the_targets_units(made: NewSupervisedVersion, unit: float) -> None:
+    kept = InMemory()
+    kept.models.put(OWNER, made, number=1)
+    catalogue = Catalogue(kept.open)
+    page = catalogue.vectors(OWNER, Reference(made.report.plan.model, 1), limit=10, after=None, sort="number")
+    assert page.items == tuple(one.in_units(unit) for one in made.vectors)
+    assert [one.weight_sd for one in page.items] == pytest.approx([unit * one.weight_sd for one in made.vectors])
+
+
+def test_the_terms_of_a_known_function_add_up_with_its_constant() -> None:
+    draw = np.random.default_rng(3)
+    terms = replace(Expansion.of_width(0.8, draw.normal(size=(4, 2)), draw.normal(size=4)), constant=1.5)
+    weights = [one.weight_mean for one in listed_terms(terms, ("x", "z"), [Place("gaussian")] * 4)]
+    places = draw.normal(size=(20, 2))
+    away = ((places[:, None] - terms.centres) / terms.widths) ** 2
+    assert_allclose(terms(places), 1.5 + np.exp(-away.sum(axis=2)) @ np.array(weights, np.float64), rtol=1e-9)
