@@ -28,6 +28,7 @@ CODE = (
     "library/relevance_bayes/core",
     "library/relevance_bayes/plans",
     "library/relevance_bayes/tables",
+    "app/tasks",
     "app/worker",
     "benchmarks/fitting.py",
     "benchmarks/tables/ours.py",
