@@ -55,7 +55,7 @@ def test_a_worker_that_is_started_elsewhere_goes_on_within_30_seconds(make_place
 def test_a_worker_as_shipped_does_what_a_killed_one_began(make_place: MakePlace) -> None:
     place = make_place()
     killed = place.start_worker(AS_SHIPPED)
-    job = place.submit(train)
+    job = place.submit(train, rows=4000)  # enough to be at it still once its progress is seen
     until(lambda: place.look(job).progress is not None, seconds=60)
     killed.kill()
     assert place.look(job).state == "running"
