@@ -12,7 +12,7 @@ from starlette.types import Message, Scope
 
 from app.api import large_bodies, places, prediction, render
 from app.api.application import make_application
-from app.api.inference import responses, tensors
+from app.api.inference import responses, tensor_json
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.tasks.prediction import Prediction
@@ -106,7 +106,7 @@ def application(parts: InMemoryParts, tmp_path: Path, monkeypatch: pytest.Monkey
     for limit in ("MAX_INLINE_BYTES", "MAX_QUICK_BYTES"):
         monkeypatch.setattr(prediction, limit, 10)
     monkeypatch.setattr(responses, "MAX_JOINED_BYTES", 1_000)
-    monkeypatch.setattr(tensors, "PIECE_VALUES", 100)
+    monkeypatch.setattr(tensor_json, "PIECE_VALUES", 100)
     monkeypatch.setattr(render, "ROWS_AT_ONCE", 50)
     monkeypatch.setattr(large_bodies, "PIECE_BYTES", 1_000)
     made = Application(parts, tmp_path, monkeypatch)

@@ -10,16 +10,8 @@ from typing import Generic, TypeVar
 import msgspec
 
 from app.api.bodies import MAX_MEMBERS
-from app.api.inference.tensors import (
-    FLOATS,
-    PIECE_BYTES,
-    Tensor,
-    check_shape,
-    from_bytes,
-    from_json,
-    from_part,
-    from_values,
-)
+from app.api.inference.tensor_json import PIECE_BYTES, from_json, from_part
+from app.api.inference.tensors import FLOATS, Tensor, check_shape, from_bytes, from_values
 from app.api.integers import as_integer
 from app.domain.cancellation import check_cancelled
 from app.domain.errors import MalformedBodyError

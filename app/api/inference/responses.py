@@ -9,7 +9,8 @@ import orjson
 
 from app.api.inference.messages import BINARY_SIZE
 from app.api.inference.signature import Output
-from app.api.inference.tensors import to_bytes, to_json
+from app.api.inference.tensor_json import to_json
+from app.api.inference.tensors import to_bytes
 from app.domain.cancellation import check_cancelled
 
 _CUT = b"\0"

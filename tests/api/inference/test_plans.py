@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from app.api.inference import messages, tensors
+from app.api.inference import messages, tensor_json
 from app.api.inference.messages import InferenceRequest, read_request
 from app.api.prediction import no_yield
 from app.domain.errors import MalformedBodyError
@@ -78,7 +78,7 @@ def test_the_commonest_requests_have_plans() -> None:
 def test_a_long_request_is_read_where_it_stands_to_the_same(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read(body, None)
     monkeypatch.setattr(messages, "PIECE_BYTES", 0)
-    monkeypatch.setattr(tensors, "PIECE_BYTES", 4)
+    monkeypatch.setattr(tensor_json, "PIECE_BYTES", 4)
     in_pieces = read(body, None)
     assert in_pieces == whole or in_pieces[0] == whole[0] == MalformedBodyError
 
