@@ -60,3 +60,14 @@ def refuse_too_many(cells: int, *, most: int) -> None:
             " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows.",
             kind="too-large",
         )
+
+
+def refuse_too_few(rows: int, *, left_out: str = "rows with gaps") -> None:
+    """Raises TrainingFailedError for fewer than two rows."""
+    if rows < 2:
+        number = "one row is" if rows else "no rows are"
+        raise TrainingFailedError(
+            f"After leaving out {left_out} {number} left to learn from, and at least two are needed;"
+            ' fill the gaps, leave out the columns that have them, or send "missing": "indicator".',
+            kind="too-few-rows",
+        )

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from app.domain.errors import TrainingFailedError
-from app.tasks.complete import Part, Read, complete_rows, refuse_too_many
+from app.tasks.complete import Part, Read, complete_rows, refuse_too_few, refuse_too_many
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.encoding_statistics import InputStatistics
 from relevance_bayes.plans.requests import ComponentsPlan
@@ -57,13 +57,7 @@ def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: i
     statistics = InputStatistics(plan.inputs, standardise=plan.standardise, missing=plan.missing)
     for part in complete_rows(read, plan.inputs, needed=needed):
         statistics.add(part.block, np.ones(len(part.numbers), np.bool_))
-    if statistics.rows < 2:
-        number = "one row is" if statistics.rows else "no rows are"
-        raise TrainingFailedError(
-            f"After leaving out rows with gaps {number} left to learn from, and at least two are needed;"
-            ' fill the gaps, leave out the columns that have them, or send "missing": "indicator".',
-            kind="too-few-rows",
-        )
+    refuse_too_few(statistics.rows)
     encoding = statistics.encoding()
     refuse_too_many(statistics.rows * encoding.width, most=max_cells)
     return write_matrix(encoding, complete_rows(read, plan.inputs, needed=needed), path)

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import numpy as np
 
 from app.domain.errors import TrainingFailedError
-from app.tasks.complete import Part, Read, complete_rows, refuse_too_many
+from app.tasks.complete import Part, Read, complete_rows, refuse_too_few, refuse_too_many
 from app.tasks.supervised.copies import WrittenRows, drop_copies
 from app.tasks.supervised.holdout import Holdout
 from app.tasks.supervised.outlying import AllLimits, OutlyingInput, outlying_inputs, outside
@@ -135,16 +135,9 @@ def _divided(plan: SupervisedPlan, read: Read, holdout: Holdout, limits: AllLimi
 
 
 def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cells: int) -> None:
-    left = (
-        "After leaving out rows with gaps and rows to hold out" if plan.holdout else "After leaving out rows with gaps"
-    )
-    if statistics.rows < 2:
-        number = "one row is" if statistics.rows else "no rows are"
-        raise TrainingFailedError(
-            f"{left} {number} left to learn from, and at least two are needed;"
-            ' fill the gaps, leave out the columns that have them, or send "missing": "indicator".',
-            kind="too-few-rows",
-        )
+    left_out = "rows with gaps and rows to hold out" if plan.holdout else "rows with gaps"
+    refuse_too_few(statistics.rows, left_out=left_out)
+    left = f"After leaving out {left_out}"
     if statistics.one_target:
         what = "one class" if plan.task == "classification" else "one value of the target"
         raise TrainingFailedError(
