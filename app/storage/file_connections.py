@@ -25,7 +25,7 @@ def watch_file(engine: Engine, path: str, *, creates: bool) -> None:
     opened when that is moved. So each connection is compared with what is at the path whenever it leaves the pool, and
     all are replaced where that is another file, or none.
     """
-    uri = f"{Path(path).absolute().as_uri()}?mode={'rwc' if creates else 'rw'}"
+    uri = uri_of(path, creates=creates)
 
     def connect(
         _dialect: Dialect, entry: ConnectionPoolEntry, _arguments: list[str], parameters: dict[str, bool]
@@ -39,6 +39,11 @@ def watch_file(engine: Engine, path: str, *, creates: bool) -> None:
 
     event.listen(engine, "do_connect", connect)
     event.listen(engine, "checkout", check_out)
+
+
+def uri_of(path: str, *, creates: bool = False) -> str:
+    """By which SQLite opens the file at a path, and makes it only where `creates`."""
+    return f"{Path(path).absolute().as_uri()}?mode={'rwc' if creates else 'rw'}"
 
 
 def _identity(path: str) -> Identity:

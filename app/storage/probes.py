@@ -2,7 +2,6 @@
 
 import sqlite3
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Protocol
 
 import psycopg
@@ -12,6 +11,7 @@ from sqlalchemy import Engine
 
 from app.domain.errors import UnavailableError
 from app.storage.engine import file_of
+from app.storage.file_connections import uri_of
 from app.storage.watched_connections import WAKE_SECONDS, Parameters, Result, connection_string
 
 PROBE_SECONDS = 2
@@ -84,9 +84,8 @@ class FileProbe:
         """Raise UnavailableError unless the file can be read."""
         if self._path is None:
             return
-        uri = f"{Path(self._path).absolute().as_uri()}?mode=rw"
         try:
-            with closing(sqlite3.connect(uri, uri=True, timeout=PROBE_SECONDS)) as connection:
+            with closing(sqlite3.connect(uri_of(self._path), uri=True, timeout=PROBE_SECONDS)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.Error as error:
             raise UnavailableError(f"The database's file can't be read: {error}") from error
