@@ -15,9 +15,9 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
-from relevance_bayes.types.batch_predictions import AnyTask
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.values import AnyTask
 
 Record: TypeAlias = TrainingRequest | TrainingPlan | VersionReport | Predictor
 

@@ -16,7 +16,7 @@ from app.worker.child.process import FOR_FITS
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
-from relevance_bayes.types.batch_predictions import AnyTask
+from relevance_bayes.types.values import AnyTask
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = [path.parent.name for path in (ROOT / "app/tasks").glob("*/task.py")]

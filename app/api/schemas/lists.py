@@ -9,9 +9,9 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.jobs import Which
 from app.domain.pages import Order, Slice
-from relevance_bayes.types.batch_predictions import AnyTask
 from relevance_bayes.types.jobs import JobKind, JobState
 from relevance_bayes.types.references import MAX_NUMBER
+from relevance_bayes.types.values import AnyTask
 from relevance_bayes.types.webhooks import DeliveryState
 
 MAX_TAGS_ASKED = 10

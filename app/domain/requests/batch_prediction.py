@@ -5,8 +5,8 @@ from typing import Literal
 from uuid import UUID
 
 from app.domain.decisions import Deciding
-from relevance_bayes.types.batch_predictions import AnyTask
 from relevance_bayes.types.references import Selector
+from relevance_bayes.types.values import AnyTask
 
 
 @dataclass(frozen=True)

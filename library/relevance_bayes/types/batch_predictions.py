@@ -6,8 +6,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from relevance_bayes.types.formats import FILE_FORMATS
 from relevance_bayes.types.jobs import JobBase
 from relevance_bayes.types.json_schema import Stated, wire
+from relevance_bayes.types.values import AnyTask
 
-AnyTask: TypeAlias = Literal["regression", "classification", "approximation", "image", "components"]
 OnError: TypeAlias = Literal["per_row", "fail"]
 
 

@@ -1,9 +1,12 @@
-"""Single values of tables, and the kinds of their columns."""
+"""Single values of tables, the kinds of their columns, and the tasks."""
 
 import json
 from typing import Literal
 
 ColumnKind = Literal["number", "boolean", "category", "timestamp"]
+
+AnyTask = Literal["regression", "classification", "approximation", "image", "components"]
+"""The values of `task` in jobs and versions."""
 
 Label = str | int | float | bool
 """A class, in the JSON type in which it came."""
