@@ -5,7 +5,6 @@ import re
 import threading
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import NoReturn
 
@@ -31,6 +30,7 @@ _LARGE = threading.Lock()
 _PLACE = re.compile(r"\(byte (\d+)\)")
 _NOT_FINITE = re.compile(rb"-?Infinity|NaN")
 TOO_DEEP = f"The body is nested too deeply: at most {MAX_DEPTH} objects and arrays may stand within each other."
+_CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
@@ -104,21 +104,15 @@ def _name_the_repeated_key(body: bytes) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Unspeakable:
-    """A token of a number that no finite float64 is, where it stood."""
+class _NotFinite(str):
+    """The token of a number that no finite float64 is, where it stood."""
 
-    detail: str
-    in_table: str
+    __slots__ = ()
 
 
-def _no_number(token: str) -> _Unspeakable:
-    return _Unspeakable(f"{token} is no finite number.", not_finite(token))
-
-
-def _number(token: str) -> float | _Unspeakable:
+def _number(token: str) -> float | _NotFinite:
     value = float(token)
-    return value if abs(value) != float("inf") else _Unspeakable(out_of_range(token), out_of_range(token))
+    return value if abs(value) != float("inf") else _NotFinite(token)
 
 
 def _explain(body: bytes, error: Exception) -> NoReturn:
@@ -130,7 +124,7 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
     if len(body) > MAX_BYTES_EXPLAINED:
         _explain_shortly(body, error)
     try:
-        value = json.loads(body.decode(), parse_constant=_no_number, parse_float=_number)
+        value = json.loads(body.decode(), parse_constant=_NotFinite, parse_float=_number)
     except UnicodeDecodeError as broken:
         raise MalformedBodyError(f"The body is not UTF-8: byte {broken.start} is 0x{body[broken.start]:02x}.") from None
     except json.JSONDecodeError as broken:
@@ -141,7 +135,7 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
         raise MalformedBodyError(TOO_DEEP) from None
     except ValueError:  # more digits than Python cares to read
         raise MalformedBodyError("The body holds a whole number of thousands of digits.") from None
-    refuse([_fault(path, found) for path, found in islice(_unspeakable(value, ()), MAX_FAULTS)])
+    refuse([_fault(path, found) for path, found in islice(_not_finite(value, ()), MAX_FAULTS)])
     if _is_half(value):
         raise MalformedBodyError("The body holds half of a surrogate pair, which is no character.") from None
     raise MalformedBodyError(f"The body is not JSON: {error}.") from None
@@ -167,24 +161,27 @@ def _is_half(value: object) -> bool:
     return False
 
 
-def _unspeakable(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], _Unspeakable]]:
+def _not_finite(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], _NotFinite]]:
     if len(path) > MAX_DEPTH:
         raise MalformedBodyError(TOO_DEEP)
-    if isinstance(value, _Unspeakable):
+    if isinstance(value, _NotFinite):
         yield path, value
         return
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, inner in parts:
-        if isinstance(inner, dict | list | _Unspeakable):
-            yield from _unspeakable(inner, (*path, step))
+        if isinstance(inner, dict | list | _NotFinite):
+            yield from _not_finite(inner, (*path, step))
 
 
-def _fault(path: tuple[str | int, ...], found: _Unspeakable) -> Fault:
+def _fault(path: tuple[str | int, ...], token: _NotFinite) -> Fault:
     """A fault where `path` leads: in a table the row and, where the path names it, the column."""
+    is_constant = token in _CONSTANTS
+    in_table = not_finite(token) if is_constant else out_of_range(token)
     match path:
         case ("columns", str(column), int(row)) | ("rows", int(row), str(column)):
-            return Fault(found.in_table, pointer=pointer(path), row=row, column=column)
+            return Fault(in_table, pointer=pointer(path), row=row, column=column)
         case ("rows", int(row), int()):
-            return Fault(found.in_table, pointer=pointer(path), row=row)
+            return Fault(in_table, pointer=pointer(path), row=row)
         case _:
-            return Fault(found.detail, pointer=pointer(path))
+            detail = f"{token} is no finite number." if is_constant else in_table
+            return Fault(detail, pointer=pointer(path))
