@@ -104,8 +104,9 @@ class SumRows:
         return reduce(add, map(self._of, block.pieces(max_piece(width))))
 
     def _of(self, block: RowBlock) -> RowSums:
-        B = self.whitening.columns(self.covariance(self.h.input_map(block.X), self.mapped))
-        P = np.hstack([self.candidates.columns(block.X, self.fixed), B])
+        P, F = np.empty((len(block), len(self.origin))), len(self.fixed)
+        P[:, :F] = self.candidates.columns(block.X, self.fixed)
+        B = self.whitening.columns(self.covariance(self.h.input_map(block.X), self.mapped), out=P[:, F:])
         r = block.t - P @ self.origin
         left = self.whitening.left(B)
         unexplained = float(block.weighted(left).sum())

@@ -11,9 +11,11 @@ from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.linalg import (
     cholesky,
     inverse_from_cholesky,
+    inverse_of_lower,
     log_determinant,
     solve_lower,
     solve_lower_transposed,
+    times_lower_transposed,
 )
 from relevance_bayes.core.posterior import Posterior
 from relevance_bayes.core.types import Array, ForRows
@@ -109,7 +111,10 @@ class _Ascent:
 
     def at(self, precision: Array, weights: Array, forcing: float) -> _Iterate:
         """With lam = `precision` (N,), and the mean that is best then, looked for from `weights` (R,) or (R, K)."""
-        lower, own = self.factorised(precision)
+        return self.best_mean(precision, *self.factorised(precision), weights, forcing)
+
+    def best_mean(self, precision: Array, lower: Array, own: Array, weights: Array, forcing: float) -> _Iterate:
+        """The same where what belongs to `precision` is `factorised` already."""
         mean = self.mean(weights, self.c + own)
         half = solve_lower(lower, self.scaled.T @ mean.sites.gradient - mean.weights)
         for _ in range(MAX_MEAN_STEPS):
@@ -148,19 +153,17 @@ class _Ascent:
         middle = weighted.T @ weighted
         middle.flat[:: len(middle) + 1] += 1.0
         lower = cholesky(middle)
-        half = solve_lower(lower, self.scaled.T)
-        return lower, np.vecdot(half.T, half.T)
+        half = times_lower_transposed(self.scaled, inverse_of_lower(lower))
+        return lower, np.vecdot(half, half)
 
     def begun(self) -> _Iterate:
         """From the sites of the prior: exact where the likelihood is Gaussian."""
         f, v = self.likelihood.first(self.t, self.c + np.square(self.scaled).sum(axis=1))
         first = self.likelihood.expected(self.t, f, v, self.beta)
-        lower, _ = self.factorised(first.precision)
+        lower, own = self.factorised(first.precision)
         shift = _by_row(first.precision, f) * f + first.gradient
         weights = solve_lower_transposed(lower, solve_lower(lower, self.scaled.T @ shift))
-        if self.likelihood.conjugate:
-            return self.at(first.precision, weights, inf)
-        return self.at(first.precision, weights, 0.0)
+        return self.best_mean(first.precision, lower, own, weights, inf if self.likelihood.conjugate else 0.0)
 
     def extrapolated(self, found: _Iterate, steps: list[tuple[Array, Array]], forcing: float) -> _Iterate | None:
         """Where the last steps lead to together; None with one alone, or where L falls there."""
