@@ -97,7 +97,7 @@ class SumRows:
     whitening: Whitening
     h: Hyperparameters
     origin: Array
-    rho: float
+    rho: float = 0.0
 
     def __call__(self, block: RowBlock, /) -> RowSums:
         width = max(len(self.origin), block.X.shape[1])

@@ -20,7 +20,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Bound, Rows, Vectors, bound
 from relevance_bayes.core.process_sums import RowSums, row_sums
-from relevance_bayes.core.row_source import ArrayRows, n_blocks
+from relevance_bayes.core.row_source import ArrayRows
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.core.variational import Settled
 
@@ -156,11 +156,11 @@ class Task:
         return self.sums_over(self.problem, state, near)
 
     def in_blocks(self, rows: Rows) -> Problem | None:
-        """The problem of these rows alone where L is had by sums over their blocks: they have more than one.
+        """The problem of these rows alone where L is had by sums over their blocks: for Gaussian noise and rho of 0.
 
-        Sums know L for Gaussian noise and rho of 0. None where all columns at the rows are needed at once, or are few.
+        None where the columns at all of the rows are needed at once.
         """
-        if not self.problem.likelihood.conjugate or self.prior.rho or n_blocks(len(rows.t)) < 2:
+        if not self.problem.likelihood.conjugate or self.prior.rho:
             return None
         source = ArrayRows(rows.X, rows.t, rows.precisions, self.problem.source.threads)
         return replace(self.problem, source=source)

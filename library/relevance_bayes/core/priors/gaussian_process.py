@@ -7,13 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from relevance_bayes.core.linalg import (
-    cholesky,
-    inverse_of_lower,
-    solve_lower_transposed,
-    times_lower,
-    times_lower_transposed,
-)
+from relevance_bayes.core.linalg import cholesky, inverse_of_lower, times_lower, times_lower_transposed
 from relevance_bayes.core.types import Array
 
 JITTER = 1e-5
@@ -74,7 +68,7 @@ class Whitening:
 
     def weights(self, whitened: Array) -> Array:
         """Weights of E from those of B: L^-T w, for (m,) or (m, k)."""
-        return solve_lower_transposed(self.lower, whitened)
+        return self.inverse.T @ whitened
 
     def left(self, B: Array) -> Array:
         """1 - |b_n|^2, (N,): the share of the prior variance that the vectors don't explain."""
@@ -92,5 +86,5 @@ class Whitening:
         """dL/dE_mm (m, m, symmetric) from D'B (m, m), D = dL/dB."""
         lower_half = np.tril(products)
         lower_half.flat[:: len(lower_half) + 1] *= 0.5
-        half = solve_lower_transposed(self.lower, lower_half + lower_half.T)
-        return -0.5 * solve_lower_transposed(self.lower, half.T)
+        half = times_lower(lower_half + lower_half.T, self.inverse)
+        return -0.5 * times_lower(half.T, self.inverse)
