@@ -133,6 +133,12 @@ def times_lower_transposed(left: Array, lower: Array, out: Array | None = None) 
     return found
 
 
+def subtract_outer(matrix: Array, left: Array, right: Array) -> None:
+    """matrix (n, m) -= left (n,) right (m,)' in place, by one pass where numpy needs two; rows are contiguous."""
+    if matrix.size:
+        scipy.linalg.blas.dger(-1.0, right, left, a=matrix.T, overwrite_a=1)
+
+
 def squared_distances(U: Array, Z: Array) -> Array:
     """|u_n - z_m|^2 as (N, M), from U (N, d) and Z (M, d).
 
