@@ -146,8 +146,11 @@ class Task:
         return bound(rows, vectors, self.kernel, self.problem.likelihood, h, self.prior.rho, near=near)
 
     def sums(self, state: State) -> RowSums:
-        """Over all rows; their origin is what the rows together know of the weights."""
-        h, rows = process_of(state).hyperparameters, self.rows_together(state)
+        """Over all rows; their origin is that of the sums before, else what the rows together know of the weights."""
+        process = process_of(state)
+        if process.origin is not None:
+            return self.sums_over(self.problem, state, process.origin)
+        h, rows = process.hyperparameters, self.rows_together(state)
         part = self.in_blocks(rows)
         if part is None:
             near = self.bound(rows, self.vectors(state), h).settled.posterior.mean
@@ -175,11 +178,14 @@ class Task:
         h, fixed = process_of(state).hyperparameters, state.active[: len(state.alpha)]
         return row_sums(problem, fixed, self.vectors(state), self.kernel, h, origin, self.prior.rho)
 
-    def rested(self, state: State) -> tuple[Posterior, Likelihood]:
-        """The posterior of the whitened weights on all rows, and the likelihood with what it learned itself."""
+    def rested(self, state: State, sums: RowSums | None) -> tuple[Posterior, Likelihood]:
+        """The posterior of the whitened weights on all rows, and the likelihood with what it learned itself.
+
+        `sums` are those of the state, where they are at hand.
+        """
         h, likelihood = process_of(state).hyperparameters, self.problem.likelihood
         if likelihood.conjugate and self.in_parts(state):
-            return self.sums(state).at(h).posterior, likelihood
+            return (self.sums(state) if sums is None else sums).at(h).posterior, likelihood
         settled = self.bound(self.rows(state), self.vectors(state), h).settled
         return settled.posterior, settled.likelihood
 
