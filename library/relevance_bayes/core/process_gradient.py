@@ -10,11 +10,12 @@ import numpy as np
 from relevance_bayes.core.basis import Candidates
 from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
 from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.linalg import max_piece
 from relevance_bayes.core.posterior import Posterior, as_columns
 from relevance_bayes.core.priors.gaussian_process import Whitening
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Vectors, with_vectors
-from relevance_bayes.core.process_sums import Reached, RowSums, SumRows, max_piece
+from relevance_bayes.core.process_sums import Reached, RowSums, SumRows
 from relevance_bayes.core.row_source import RowBlock
 from relevance_bayes.core.types import Array
 

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from relevance_bayes.core import process_sums, row_source
+from relevance_bayes.core import linalg, row_source
 from relevance_bayes.core.algorithms.objectives import AtOnce, InBlocks, of_bound
 from relevance_bayes.core.algorithms.task import Task
 from relevance_bayes.core.basis import KernelFunctions
@@ -63,7 +63,7 @@ def test_two_passes_over_blocks_know_the_bound_and_its_whole_gradient(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(row_source, "BLOCK_ROWS", block_rows)
-    monkeypatch.setattr(process_sums, "PIECE_BYTES", 8 * 10 * 11)
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * 10 * 11)
     posed = problem(targets, known_noise=known_noise)
     rows = Rows(X, posed.t, posed.columns(FIXED), posed.precisions)
     found = bound(rows, vectors, kernel, posed.likelihood, h)
@@ -78,7 +78,7 @@ def test_two_passes_over_blocks_know_the_bound_and_its_whole_gradient(
 
 def test_the_bound_and_its_gradient_take_the_memory_of_a_piece_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the kernel's columns at all rows, 12.8 MB, no copy is held."""
-    monkeypatch.setattr(process_sums, "PIECE_BYTES", 2**18)
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 2**18)
     rng = np.random.default_rng(0)
     X, places = rng.standard_normal((20_000, 3)), np.arange(80)
     posed = pose(X, X.sum(axis=1), process_spec(GaussianNoise()))

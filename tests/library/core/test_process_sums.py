@@ -3,7 +3,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core import process_sums, row_source
+from relevance_bayes.core import linalg, row_source
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.basis import KernelFunctions, evaluate
 from relevance_bayes.core.fitting import fit, pose, standings
@@ -57,7 +57,7 @@ def test_sums_know_the_bound_its_posterior_and_its_gradient(origin: float) -> No
 def test_blocks_of_rows_say_what_all_rows_say(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = sums()
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 13)
-    monkeypatch.setattr(process_sums, "PIECE_BYTES", 8 * 10 * 7)  # seven rows of ten inputs
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * 10 * 7)  # seven rows of ten inputs
     parts = sums()
     assert parts.rows == whole.rows == 60
     np.testing.assert_allclose(parts.gram, whole.gram, rtol=1e-12, atol=1e-12)

@@ -74,16 +74,15 @@ class Whitening:
         """1 - |b_n|^2, (N,): the share of the prior variance that the vectors don't explain."""
         return np.asarray(np.maximum(1.0 - np.vecdot(B, B), 0.0))
 
-    def pull(self, B: Array, D: Array) -> tuple[Array, Array]:
-        """dL/dE (N, m) and dL/dE_mm (m, m, symmetric) from D = dL/dB (N, m).
-
-        dE = D L^-1; through the factor, E_mm gets -1/2 L^-T (Phi + Phi') L^-1, Phi the lower triangle of D'B with
-        half its diagonal [MURRAY2016].
-        """
-        return times_lower(D, self.inverse), self.pull_factor(D.T @ B)
+    def pull_columns(self, D: Array) -> Array:
+        """dL/dE = D L^-1, (N, m), from D = dL/dB (N, m)."""
+        return times_lower(D, self.inverse)
 
     def pull_factor(self, products: Array) -> Array:
-        """dL/dE_mm (m, m, symmetric) from D'B (m, m), D = dL/dB."""
+        """dL/dE_mm (m, m, symmetric) from D'B (m, m), D = dL/dB.
+
+        -1/2 L^-T (Phi + Phi') L^-1, Phi the lower triangle of D'B with half its diagonal [MURRAY2016].
+        """
         lower_half = np.tril(products)
         lower_half.flat[:: len(lower_half) + 1] *= 0.5
         half = times_lower(lower_half + lower_half.T, self.inverse)

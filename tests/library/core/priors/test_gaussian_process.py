@@ -73,7 +73,7 @@ def test_without_vectors_all_is_left() -> None:
     assert B.shape == (5, 0)
     np.testing.assert_array_equal(whitening.left(B), 1.0)
     assert whitening.weights(np.empty(0)).shape == (0,)
-    D_E, D_mm = whitening.pull(B, np.empty((5, 0)))
+    D_E, D_mm = whitening.pull_columns(np.empty((5, 0))), whitening.pull_factor(np.empty((5, 0)).T @ B)
     assert (D_E.shape, D_mm.shape) == ((5, 0), (0, 0))
 
 
@@ -91,7 +91,8 @@ def curved_slope(B: Array) -> Array:
 def test_the_pull_is_the_gradient_in_the_columns_and_in_the_kernel_of_the_vectors() -> None:
     whitening = Whitening.of(KERNEL)
     B = whitening.columns(E)
-    D_E, D_mm = whitening.pull(B, curved_slope(B))
+    D = curved_slope(B)
+    D_E, D_mm = whitening.pull_columns(D), whitening.pull_factor(D.T @ B)
 
     def of_columns(flat: Array) -> float:
         return curved(whitening.columns(flat.reshape(E.shape)))
