@@ -4,11 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relevance_bayes.core.linalg import cholesky, solve_lower
+from relevance_bayes.core.linalg import cholesky, solve_lower, subtract_outer
 from relevance_bayes.core.types import Array, Indices
 
 MIN_RESIDUE = 1e-6
 """A candidate of whose kernel less than this is left by those chosen is out: 1e-4 stops too soon, less takes copies."""
+
+SWEEP_BYTES = 2**19
+"""The residual kernel is updated and summed so many bytes at a time, which stay in the cache of a core: it is read from
+memory once a step, and not nine times (5,000 rows by 1,000 candidates: .3 times the time)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,36 +49,58 @@ def choose(
     fall of the price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
     """
     M, a = K.shape[1], 1.0 / amplitude
-    K = np.array(K)
+    residual = _Residual(np.array(K))
     left = np.ones(M)
     latents = gradient.reshape(len(gradient), -1)
     k = latents.shape[1]
     g, fixed_rows = _with_columns(latents, precision, fixed, alpha)
     V, VK = _Stack.of(fixed_rows), _Stack.of(fixed_rows @ K)
-    scratch = np.empty_like(K)
+    squares, gK = residual.sums(precision, g)
     places: list[int] = []
     gains: list[float] = []
     while True:
-        squares = precision @ np.multiply(K, K, out=scratch)
         scale = np.where(left > residue, left, np.inf)
         S = (squares - np.einsum("rm,rm->m", VK.rows, VK.rows)) / scale
-        Q2 = np.square(g.T @ K).sum(axis=0)
-        gain = 0.5 * (k * np.log(a / (a + S)) + Q2 / scale / (a + S) + k * squares / scale / a)
+        gain = 0.5 * (k * np.log(a / (a + S)) + np.square(gK).sum(axis=0) / scale / (a + S) + k * squares / scale / a)
         gain[places] = 0.0
         best = int(gain.argmax())
         if len(places) >= min(most, M) or gain[best] < least:
             return Chosen(np.array(places, np.intp), np.array(gains), float(gain[best]))
-        phi, kappa = K[:, best] / np.sqrt(left[best]), K[best] / np.sqrt(left[best])
+        root = np.sqrt(left[best])
+        phi, kappa = residual.K[:, best] / root, residual.K[best] / root
         towards = V.rows @ phi
         v = (precision * phi - V.rows.T @ towards) / np.sqrt(a + S[best])
         g = g - np.outer(v, (phi @ g) / np.sqrt(a + S[best]))
-        K -= np.multiply(phi[:, None], kappa, out=scratch)
         left -= np.square(kappa)
         V.append(v)
-        VK.rows[:] -= np.outer(towards, kappa)
-        VK.append(v @ K)
+        subtract_outer(VK.rows, towards, kappa)
+        squares, products = residual.sums(precision, np.column_stack([g, v]), (phi, kappa))
+        gK = products[:k]
+        VK.append(products[k])
         places.append(best)
         gains.append(float(gain[best]))
+
+
+@dataclass(eq=False)
+class _Residual:
+    """The kernel K (N, M) less what the chosen functions say of it, passed over once a step: SWEEP_BYTES at a time."""
+
+    K: Array
+
+    def sums(self, precision: Array, towards: Array, outer: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+        """diag(K'diag(lam)K) (M,) and Y'K (k, M), Y = `towards` (N, k), after phi kappa' has been subtracted from K."""
+        N, M = self.K.shape
+        squares, products = np.zeros(M), np.zeros((towards.shape[1], M))
+        step = max(SWEEP_BYTES // (8 * max(M, 1)), 1)
+        for first in range(0, N, step):
+            rows = slice(first, first + step)
+            K = self.K[rows]
+            if outer is not None:
+                phi, kappa = outer
+                subtract_outer(K, phi[rows], kappa)
+            squares += precision[rows] @ np.square(K)
+            products += towards[rows].T @ K
+        return squares, products
 
 
 @dataclass

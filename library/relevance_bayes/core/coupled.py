@@ -7,7 +7,14 @@ import numpy as np
 from relevance_bayes.core.likelihoods import Coupled, Likelihood
 from relevance_bayes.core.likelihoods.categorical import curved
 from relevance_bayes.core.likelihoods.sites import Sites
-from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant
+from relevance_bayes.core.linalg import (
+    cholesky,
+    inverse_from_cholesky,
+    inverse_of_lower,
+    log_determinant,
+    squared_products,
+    weighted_gram,
+)
 from relevance_bayes.core.posterior import Posterior
 from relevance_bayes.core.types import Array, ForRows
 from relevance_bayes.core.variational import Settled, settle
@@ -84,9 +91,9 @@ def settle_coupled(
     rest, final = 1e-4 * unit, 0.1 * tolerance * unit
 
     def after(weights: Array, precision: Array, rest: float) -> tuple[Array, Settled]:
-        lower = cholesky((scaled.T * precision) @ scaled + np.eye(P.shape[1]))
+        lower = cholesky(weighted_gram(scaled, precision) + np.eye(P.shape[1]))
         whitened = inverse_from_cholesky(lower)
-        v = c + np.einsum("nr,nr->n", scaled @ whitened, scaled)
+        v = c + squared_products(scaled, inverse_of_lower(lower))
         weights, f, sites = _means(scaled, t, v, weights, likelihood, rest, near=whitened)
         found = Posterior(
             alpha=alpha,

@@ -166,7 +166,7 @@ def _input_map(width: Width | InheritedWidth, learns: Learning, *, inputs: int) 
 def rests(state: State) -> bool:
     """Whether a fit may go on from nothing but this state, and end as if it had never been broken off.
 
-    What belongs to it is made anew there, kept or not. Where nothing is kept beside a state, under a process, all rest.
+    What belongs to it is made anew there, kept or not. Under a process, where that changes no bit, all rest.
     """
     if state.iteration == 0:
         return False
@@ -179,7 +179,7 @@ def standings(problem: Problem, spec: Spec, start: State | None = None) -> Itera
     yield now
     while now.state.termination is None:
         now = spec.algorithm.step(problem, now)
-        if rests(now.state):
+        if now.state.process is None and rests(now.state):
             now = spec.algorithm.stand(problem, now.state)
         yield now
 

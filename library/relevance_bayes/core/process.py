@@ -8,7 +8,7 @@ from relevance_bayes.core.coupled import settled
 from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant
+from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant, pieces
 from relevance_bayes.core.posterior import as_columns
 from relevance_bayes.core.power import Power
 from relevance_bayes.core.priors.gaussian_process import Whitening
@@ -50,7 +50,7 @@ class Vectors:
 class Bound:
     """L in nats with the posterior of the whitened weights [F B] at rest, and what was met on the way.
 
-    E (N, m) the kernel's columns, P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope`
+    P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope`
     dL/dlog beta.
     """
 
@@ -58,7 +58,6 @@ class Bound:
 
     settled: Settled
     whitening: Whitening
-    E: Array
     P: Array
     left: Array
     left_slope: Array
@@ -83,21 +82,22 @@ def bound(
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
     whitening = Whitening.of(covariance(V, V), jitter=h.jitter)
-    E = covariance(h.input_map(rows.X), V)
-    B = whitening.columns(E)
-    left = whitening.left(B)
-    P = np.hstack([rows.F, B])
-    alpha = np.concatenate([h.alpha, np.full(B.shape[1], 1.0 / h.amplitude)])
+    F = rows.F.shape[1]
+    P, left = np.empty((len(rows.X), F + len(V))), np.empty(len(rows.X))
+    P[:, :F] = rows.F
+    for some in pieces(len(P), max(P.shape[1], rows.X.shape[1])):
+        left[some] = whitening.left(whitening.columns(covariance(h.input_map(rows.X[some]), V), out=P[some, F:]))
+    alpha = np.concatenate([h.alpha, np.full(len(V), 1.0 / h.amplitude)])
     c = h.amplitude * left
     beta = rows.precision(h.beta)
     if rho:
         power = Power(rho, np.full(len(c), beta), c)
         found = settle(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
         value = found.value - found.posterior.latents * power.price
-        return Bound(value, found, whitening, E, P, left, *power.slopes(found))
+        return Bound(value, found, whitening, P, left, *power.slopes(found))
     found = settled(P, rows.t, c, alpha, likelihood, beta, near=near)
     left_slope = -0.5 * found.posterior.latents * found.sites.precision
-    return Bound(found.value, found, whitening, E, P, left, left_slope, found.sites.noise_slope)
+    return Bound(found.value, found, whitening, P, left, left_slope, found.sites.noise_slope)
 
 
 def bound_gradient(
@@ -109,18 +109,26 @@ def bound_gradient(
     to the whitened columns is -2 s diag(dL/dc) B; then through the whitening, the kernel and the input map.
     """
     F, s, rested, sites = rows.F.shape[1], h.amplitude, found.settled.posterior, found.settled.sites
-    lam, B = rested.latents * sites.precision, found.P[:, F:]
-    D = as_columns(sites.gradient) @ as_columns(rested.mean).T
-    D -= lam[:, None] * (found.P @ rested.covariance)
+    lam, g = rested.latents * sites.precision, as_columns(sites.gradient)
     own = 0.5 * (rested.latents * rested.determined - rested.alpha * rested.squares)
     log_amplitude = -float(own[F:].sum()) + s * float(found.left_slope @ found.left)
-    D_E, D_mm = found.whitening.pull(B, D[:, F:] - 2.0 * s * found.left_slope[:, None] * B)
-    U, V = h.input_map(rows.X), vectors.mapped(h)
-    dU, dV, logits = h.terms.pull(kernel, U, V, D_E, found.E)
-    dV_mm, logits_mm = h.terms.pull_symmetric(kernel, V, D_mm)
-    dV, logits = dV + dV_mm, logits + logits_mm
-    theta = gathered(found.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU), logits)
-    return with_vectors(theta, vectors, h, dV)
+    V, covariance = vectors.mapped(h), h.covariance(kernel)
+    products, dV = np.zeros((len(V), len(V))), np.zeros_like(V)
+    theta = gathered(
+        found.noise_slope, log_amplitude, own[:F], h.input_map.pull(V[:0], V[:0]), np.zeros(len(h.terms.logits))
+    )
+    for some in pieces(len(found.P), max(found.P.shape[1], rows.X.shape[1])):
+        P, U = found.P[some], h.input_map(rows.X[some])
+        D = g[some] @ as_columns(rested.mean[F:]).T
+        D -= lam[some, None] * (P @ rested.covariance[:, F:])
+        D -= 2.0 * s * found.left_slope[some, None] * P[:, F:]
+        products += D.T @ P[:, F:]
+        dU, dV_some, logits = h.terms.pull(kernel, U, V, found.whitening.pull_columns(D), covariance(U, V))
+        theta += gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(rows.X[some], dU), logits)
+        dV += dV_some
+    dV_mm, logits = h.terms.pull_symmetric(kernel, V, found.whitening.pull_factor(products))
+    theta[len(theta) - len(logits) :] += logits
+    return with_vectors(theta, vectors, h, dV + dV_mm)
 
 
 def with_vectors(theta: Array, vectors: Vectors, h: Hyperparameters, dV: Array) -> tuple[Array, Array | None]:

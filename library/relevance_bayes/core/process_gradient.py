@@ -10,11 +10,12 @@ import numpy as np
 from relevance_bayes.core.basis import Candidates
 from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
 from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.linalg import max_piece
 from relevance_bayes.core.posterior import Posterior, as_columns
 from relevance_bayes.core.priors.gaussian_process import Whitening
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Vectors, with_vectors
-from relevance_bayes.core.process_sums import Reached, RowSums, max_piece, row_sums
+from relevance_bayes.core.process_sums import Reached, RowSums, SumRows
 from relevance_bayes.core.row_source import RowBlock
 from relevance_bayes.core.types import Array
 
@@ -35,7 +36,8 @@ class SumSlopes:
     """The reduction to the slopes at a posterior of the whitened weights [F B], for Gaussian noise.
 
     With E = B L' the kernel's columns, dL/dE = g u' - K lam (F C_F + E C_E): u (m, K) = L^-T mean, and C (R, m) =
-    (Sigma - s I) L^-1, of which the lower part once more is whitened. `fixed_mean` (F, K), `mapped` (m, d).
+    (Sigma - s I) L^-1, of which the lower part once more is whitened. `fixed_mean` (F, K), `mapped` (m, d); `of_E` (m,
+    m) = -K beta C_E, `of_others` (F + K, m) = [-K beta C_F; u'].
     """
 
     candidates: Candidates
@@ -45,8 +47,8 @@ class SumSlopes:
     mapped: Array
     fixed_mean: Array
     u: Array
-    C_F: Array
-    C_E: Array
+    of_E: Array
+    of_others: Array
 
     @classmethod
     def of(
@@ -60,27 +62,26 @@ class SumSlopes:
         posterior: Posterior,
     ) -> "SumSlopes":
         """At a posterior of weights whitened by `whitening`."""
-        F, mean = len(fixed), as_columns(posterior.mean)
+        F, mean, scale = len(fixed), as_columns(posterior.mean), -posterior.latents * h.beta
         spread = posterior.covariance[F:].copy()
         spread[:, F:].flat[:: len(spread) + 1] -= h.amplitude
         C = whitening.weights(spread).T
-        u, C_E = whitening.weights(mean[F:]), whitening.weights(C[F:])
-        return cls(candidates, fixed, kernel, h, mapped, mean[:F], u, C[:F], C_E)
+        C *= scale
+        u = whitening.weights(mean[F:])
+        return cls(
+            candidates, fixed, kernel, h, mapped, mean[:F], u, whitening.weights(C[F:]), np.concatenate([C[:F], u.T])
+        )
 
     def __call__(self, block: RowBlock, /) -> RowSlopes:
         width = max(len(self.mapped) + len(self.fixed), block.X.shape[1])
         return reduce(add, map(self._of, block.pieces(max_piece(width))))
 
     def _of(self, block: RowBlock) -> RowSlopes:
-        h, K = self.h, self.u.shape[1]
-        U = h.input_map(block.X)
+        h, U = self.h, self.h.input_map(block.X)
         E, F = h.covariance(self.kernel)(U, self.mapped), self.candidates.columns(block.X, self.fixed)
         g = h.beta * block.weighted(as_columns(block.t) - F @ self.fixed_mean - E @ self.u)
-        D = E @ self.C_E
-        D += F @ self.C_F
-        D *= -K * h.beta
-        D = block.weighted(D)
-        D += g @ self.u.T
+        D = block.weighted(E @ self.of_E)
+        D += np.hstack([block.weighted(F), g]) @ self.of_others
         dU, dV, logits = h.terms.pull(self.kernel, U, self.mapped, D, E)
         own = np.zeros(len(self.fixed))
         return RowSlopes(gathered(0.0, 0.0, own, h.input_map.pull(block.X, dU), logits), dV)
@@ -93,11 +94,13 @@ def summed_bound(
 
     For Gaussian noise and rho of 0. `fixed`: candidates without kernel; `origin` (R,) or (R, K): weights near the mean.
     """
-    sums = row_sums(problem, fixed, vectors, kernel, h, origin)
-    reached, V = sums.at(h), vectors.mapped(h)
-    whitening = Whitening.of(h.covariance(kernel)(V, V), jitter=h.jitter)
+    V, covariance = vectors.mapped(h), h.covariance(kernel)
+    E_mm = covariance(V, V)
+    whitening = Whitening.of(E_mm, jitter=h.jitter)
+    sums = problem.source.reduce(SumRows(problem.candidates, fixed, covariance, V, whitening, h, origin))
+    reached = sums.at(h)
     slopes = problem.source.reduce(SumSlopes.of(problem.candidates, fixed, kernel, h, V, whitening, reached.posterior))
-    dV, logits = h.terms.pull_symmetric(kernel, V, whitening.pull_factor(_whitened_slopes(sums, reached, h)))
+    dV, logits = h.terms.pull_symmetric(kernel, V, whitening.pull_factor(_whitened_slopes(sums, reached, h)), E_mm)
     theta = slopes.theta.copy()
     theta[: len(reached.gradient)] += reached.gradient
     theta[len(theta) - len(logits) :] += logits

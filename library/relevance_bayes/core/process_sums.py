@@ -11,6 +11,7 @@ import numpy as np
 from relevance_bayes.core.basis import Candidates
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Additive, Covariance
+from relevance_bayes.core.linalg import max_piece
 from relevance_bayes.core.posterior import Posterior, Sums, posterior
 from relevance_bayes.core.power import Power
 from relevance_bayes.core.priors.gaussian_process import Whitening
@@ -18,14 +19,6 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Vectors
 from relevance_bayes.core.row_source import RowBlock
 from relevance_bayes.core.types import Array
-
-PIECE_BYTES = 4 * 2**20
-"""Columns of a block are computed so many bytes at a time: few enough to stay in a processor's cache."""
-
-
-def max_piece(width: int) -> int:
-    """How many rows of so many numbers are computed at once."""
-    return max(PIECE_BYTES // (8 * width), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +90,16 @@ class SumRows:
     whitening: Whitening
     h: Hyperparameters
     origin: Array
-    rho: float
+    rho: float = 0.0
 
     def __call__(self, block: RowBlock, /) -> RowSums:
         width = max(len(self.origin), block.X.shape[1])
         return reduce(add, map(self._of, block.pieces(max_piece(width))))
 
     def _of(self, block: RowBlock) -> RowSums:
-        B = self.whitening.columns(self.covariance(self.h.input_map(block.X), self.mapped))
-        P = np.hstack([self.candidates.columns(block.X, self.fixed), B])
+        P, F = np.empty((len(block), len(self.origin))), len(self.fixed)
+        P[:, :F] = self.candidates.columns(block.X, self.fixed)
+        B = self.whitening.columns(self.covariance(self.h.input_map(block.X), self.mapped), out=P[:, F:])
         r = block.t - P @ self.origin
         left = self.whitening.left(B)
         unexplained = float(block.weighted(left).sum())

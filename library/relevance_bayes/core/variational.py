@@ -11,9 +11,12 @@ from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.linalg import (
     cholesky,
     inverse_from_cholesky,
+    inverse_of_lower,
     log_determinant,
     solve_lower,
     solve_lower_transposed,
+    squared_products,
+    weighted_gram,
 )
 from relevance_bayes.core.posterior import Posterior
 from relevance_bayes.core.types import Array, ForRows
@@ -99,9 +102,12 @@ class _Iterate:
 
 @dataclass(frozen=True, eq=False)
 class _Ascent:
-    """The problem of `settle`: `scaled` (N, R) = P A^-1/2, whose weights have the prior N(0, I)."""
+    """The problem of `settle` in the weights of P A^-1/2, whose prior is N(0, I); `root` (R,) = A^-1/2.
 
-    scaled: Array
+    No copy of P (N, R) is made."""
+
+    P: Array
+    root: Array
     t: Array
     c: Array
     likelihood: Likelihood
@@ -109,9 +115,12 @@ class _Ascent:
 
     def at(self, precision: Array, weights: Array, forcing: float) -> _Iterate:
         """With lam = `precision` (N,), and the mean that is best then, looked for from `weights` (R,) or (R, K)."""
-        lower, own = self.factorised(precision)
+        return self.best_mean(precision, *self.factorised(precision), weights, forcing)
+
+    def best_mean(self, precision: Array, lower: Array, own: Array, weights: Array, forcing: float) -> _Iterate:
+        """The same where what belongs to `precision` is `factorised` already."""
         mean = self.mean(weights, self.c + own)
-        half = solve_lower(lower, self.scaled.T @ mean.sites.gradient - mean.weights)
+        half = solve_lower(lower, self.towards(mean.sites.gradient) - mean.weights)
         for _ in range(MAX_MEAN_STEPS):
             if 0.5 * float(np.square(half).sum()) <= forcing:
                 break
@@ -119,7 +128,7 @@ class _Ascent:
             if higher is None:
                 break
             mean = higher
-            half = solve_lower(lower, self.scaled.T @ mean.sites.gradient - mean.weights)
+            half = solve_lower(lower, self.towards(mean.sites.gradient) - mean.weights)
         # KL = 1/2 (|w|^2 - sum lam own + log |I + A^-1/2 P'diag(lam)P A^-1/2|), of each latent.
         latents = 1 if weights.ndim == 1 else weights.shape[1]
         value = mean.value + 0.5 * latents * (float(precision @ own) - log_determinant(lower))
@@ -127,7 +136,7 @@ class _Ascent:
 
     def mean(self, weights: Array, v: Array) -> _Mean:
         """At weights (R,) or (R, K), and variances v (N,) of the latents."""
-        f = self.scaled @ weights
+        f = self.P @ (self.root * weights.T).T
         tuned = self.likelihood.tuned(self.t, f, v, self.beta)
         sites = tuned.expected(self.t, f, v, self.beta)
         return _Mean(weights, f, v, float(sites.value.sum()) - 0.5 * float(np.square(weights).sum()), sites, tuned)
@@ -144,23 +153,24 @@ class _Ascent:
 
     def factorised(self, precision: Array) -> tuple[Array, Array]:
         """The factor (R, R) of I + A^-1/2 P'diag(lam)P A^-1/2, and diag(P Sigma P') (N,)."""
-        weighted = np.sqrt(precision)[:, None] * self.scaled
-        middle = weighted.T @ weighted
+        middle = weighted_gram(self.P, precision)
+        middle *= np.outer(self.root, self.root)
         middle.flat[:: len(middle) + 1] += 1.0
         lower = cholesky(middle)
-        half = solve_lower(lower, self.scaled.T)
-        return lower, np.vecdot(half.T, half.T)
+        return lower, squared_products(self.P, inverse_of_lower(lower) * self.root)
+
+    def towards(self, gradient: Array) -> Array:
+        """A^-1/2 P'g, (R,) or (R, K), of g (N,) or (N, K)."""
+        return (self.root * (self.P.T @ gradient).T).T
 
     def begun(self) -> _Iterate:
         """From the sites of the prior: exact where the likelihood is Gaussian."""
-        f, v = self.likelihood.first(self.t, self.c + np.square(self.scaled).sum(axis=1))
+        f, v = self.likelihood.first(self.t, self.c + squared_products(self.P, np.diag(self.root)))
         first = self.likelihood.expected(self.t, f, v, self.beta)
-        lower, _ = self.factorised(first.precision)
+        lower, own = self.factorised(first.precision)
         shift = _by_row(first.precision, f) * f + first.gradient
-        weights = solve_lower_transposed(lower, solve_lower(lower, self.scaled.T @ shift))
-        if self.likelihood.conjugate:
-            return self.at(first.precision, weights, inf)
-        return self.at(first.precision, weights, 0.0)
+        weights = solve_lower_transposed(lower, solve_lower(lower, self.towards(shift)))
+        return self.best_mean(first.precision, lower, own, weights, inf if self.likelihood.conjugate else 0.0)
 
     def extrapolated(self, found: _Iterate, steps: list[tuple[Array, Array]], forcing: float) -> _Iterate | None:
         """Where the last steps lead to together; None with one alone, or where L falls there."""
@@ -206,7 +216,7 @@ def settle(
     last few while that raises L [THEORY 15]. A step costs N R^2; Sigma itself is formed at the end.
     """
     root = alpha**-0.5
-    ascent = _Ascent(P * root, t, c, likelihood, beta)
+    ascent = _Ascent(P, root, t, c, likelihood, beta)
     found = ascent.begun() if near is None else ascent.at(near.sites.precision, (near.posterior.mean.T / root).T, 1e-6)
     steps: list[tuple[Array, Array]] = []
     for _ in range(0 if likelihood.conjugate else MAX_ITERATIONS):

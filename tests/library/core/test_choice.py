@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from relevance_bayes.core import choice
 from relevance_bayes.core.choice import Chosen, choose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance, Gaussian, Laplacian, Matern52
@@ -69,6 +70,38 @@ def test_each_gain_is_what_the_bound_rises_by(kernel: Covariance, columns: int) 
     assert len(places) >= 5
     values = [bound_of(rows, h, kernel, places[:size]) for size in range(len(places) + 1)]
     np.testing.assert_allclose(found.gains, np.diff(values), rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [0, 3])
+def test_how_many_rows_are_swept_at_once_changes_no_choice(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, h = drawn(columns, rows=60), guessed(columns)
+    whole = chosen_of(rows, h, candidates=40, least=0.1)
+    assert len(whole.places) >= 10
+    for sweep_rows in (1, 7):
+        monkeypatch.setattr(choice, "SWEEP_BYTES", 8 * 40 * sweep_rows)
+        parts = chosen_of(rows, h, candidates=40, least=0.1)
+        np.testing.assert_array_equal(parts.places, whole.places)
+        np.testing.assert_allclose(parts.gains, whole.gains, rtol=1e-9)
+        assert parts.next_gain == pytest.approx(whole.next_gain, rel=1e-9)
+
+
+def test_the_kernel_that_was_handed_over_stays_as_it_was() -> None:
+    rows, h = drawn(0), guessed(0)
+    U = h.input_map(rows.X)
+    K = Gaussian()(U, U)
+    before, noise = K.copy(), np.full(len(rows.t), h.beta)
+    nothing = np.empty((len(rows.t), 0))
+    choose(
+        K,
+        amplitude=1.0,
+        gradient=rows.t,
+        precision=noise,
+        fixed=nothing,
+        alpha=np.empty(0),
+        least=0.1,
+        most=5,
+    )
+    np.testing.assert_array_equal(K, before)
 
 
 @pytest.mark.parametrize("columns", [0, 3])

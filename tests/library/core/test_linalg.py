@@ -8,6 +8,7 @@ from relevance_bayes.core.linalg import (
     cholesky,
     factors_of_sum,
     inverse_from_cholesky,
+    inverse_of_lower,
     inverse_of_upper,
     light_cholesky,
     log_determinant,
@@ -16,6 +17,9 @@ from relevance_bayes.core.linalg import (
     solve_lower_transposed,
     solve_with_cholesky,
     squared_distances,
+    subtract_outer,
+    times_lower,
+    times_lower_transposed,
 )
 from relevance_bayes.core.types import Array
 
@@ -176,3 +180,35 @@ def test_an_orthonormal_basis_spans_columns_that_are_nearly_alike() -> None:
     np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-14)
     np.testing.assert_allclose(basis @ (basis.T @ columns), columns, atol=1e-14)
     assert orthonormal(np.empty((20, 0))).shape == (20, 0)
+
+
+@pytest.mark.parametrize("order", [0, 1, 63, 64, 65, 150])
+def test_products_with_a_triangle_are_those_with_all_of_it(order: int) -> None:
+    lower = np.tril(np.random.default_rng(0).standard_normal((order, order)))
+    left = np.random.default_rng(1).standard_normal((9, order))
+    np.testing.assert_allclose(times_lower(left, lower), left @ lower, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(times_lower_transposed(left, lower), left @ lower.T, rtol=1e-12, atol=1e-12)
+    wide = np.full((9, order + 2), 7.0)
+    times_lower_transposed(left, lower, out=wide[:, 2:])
+    np.testing.assert_array_equal(wide[:, 2:], times_lower_transposed(left, lower))
+    np.testing.assert_array_equal(wide[:, :2], 7.0)
+
+
+@pytest.mark.parametrize("order", [0, 1, 7])
+def test_a_lower_triangle_has_an_inverse(order: int) -> None:
+    lower = cholesky(positive_definite(order))
+    before = lower.copy()
+    inverse = inverse_of_lower(lower)
+    np.testing.assert_allclose(inverse @ lower, np.eye(order), atol=1e-12)
+    assert np.array_equal(inverse, np.tril(inverse))
+    assert np.array_equal(lower, before)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_an_outer_product_is_subtracted_in_place(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    matrix, left, right = rng.standard_normal((rows + 2, 4)), rng.standard_normal(rows), rng.standard_normal(4)
+    before = matrix.copy()
+    subtract_outer(matrix[:rows], left, right)
+    np.testing.assert_allclose(matrix[:rows], before[:rows] - np.outer(left, right), rtol=1e-14, atol=1e-15)
+    np.testing.assert_array_equal(matrix[rows:], before[rows:])

@@ -1,3 +1,4 @@
+import tracemalloc
 from dataclasses import replace
 from itertools import product
 from typing import get_args
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from relevance_bayes.core import linalg
 from relevance_bayes.core.coupled import TOLERANCE_NEAR
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance, Gaussian
@@ -16,6 +18,7 @@ from relevance_bayes.core.likelihoods import (
     Likelihood,
     LogVariance,
     OneAgainstRest,
+    bernoulli,
 )
 from relevance_bayes.core.priors import gaussian_process
 from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, exact
@@ -343,3 +346,44 @@ def test_from_sites_that_settled_nearby_the_bound_is_the_same(likelihood: Likeli
     assert goes_on.value == pytest.approx(anew.value, abs=TOLERANCE_NEAR * (1.0 + abs(anew.value)))
     slopes = [bound_gradient(rows, vectors, Gaussian(), h, found)[0] for found in (anew, goes_on)]
     np.testing.assert_allclose(slopes[1], slopes[0], atol=1e-3)
+
+
+def test_the_bound_of_classes_and_its_gradient_hold_the_columns_at_all_rows_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """13 MB of columns and some 60 numbers a row; six times as much as the columns take was held."""
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 2**18)
+    monkeypatch.setattr(bernoulli, "CELLS", 2**9)
+    rng = np.random.default_rng(0)
+    X, places = rng.standard_normal((20_000, 3)), np.arange(80)
+    rows = Rows(X, (X.sum(axis=1) + rng.standard_normal(20_000) > 0.0).astype(np.float64), np.ones((20_000, 1)))
+    vectors, h = Vectors(places, X[places]), Hyperparameters(1.0, 1.0, np.ones(1), InputMap(np.full(3, 2.0)))
+    tracemalloc.start()
+    found = bound(rows, vectors, Gaussian(), Bernoulli(), h)
+    bound_gradient(rows, vectors, Gaussian(), h, found)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2.2 * found.P.nbytes
+
+
+@pytest.mark.parametrize("likelihood", [Bernoulli(), GaussianNoise()], ids=lambda one: one.type)
+def test_how_many_rows_are_computed_at_once_changes_nothing_but_rounding(
+    likelihood: Likelihood, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    X, places = rng.standard_normal((50, 3)), np.arange(6)
+    rows = Rows(X, (X.sum(axis=1) > 0.0).astype(np.float64), np.column_stack([np.ones(50), X[:, 0]]))
+    vectors = Vectors(places, X[places], X[places] + 0.1)
+    h = Hyperparameters(4.0, 1.5, np.array([1.0, 0.3]), InputMap(np.full(3, 2.0), np.full(3, 0.2), np.full(3, -0.1)))
+
+    def slopes() -> tuple[float, Array]:
+        found = bound(rows, vectors, Gaussian(), likelihood, h)
+        theta, moved = bound_gradient(rows, vectors, Gaussian(), h, found)
+        assert moved is not None
+        return found.value, np.append(theta, moved)
+
+    value, whole = slopes()
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * 8 * 7)  # seven rows of eight columns
+    by_pieces, parts = slopes()
+    assert by_pieces == pytest.approx(value, rel=1e-11)
+    np.testing.assert_allclose(parts, whole, rtol=1e-9, atol=1e-9 * float(np.abs(whole).max()))

@@ -1,10 +1,11 @@
+import tracemalloc
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import pytest
 
-from relevance_bayes.core import process_sums, row_source
+from relevance_bayes.core import linalg, row_source
 from relevance_bayes.core.algorithms.objectives import AtOnce, InBlocks, of_bound
 from relevance_bayes.core.algorithms.task import Task
 from relevance_bayes.core.basis import KernelFunctions
@@ -62,17 +63,32 @@ def test_two_passes_over_blocks_know_the_bound_and_its_whole_gradient(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(row_source, "BLOCK_ROWS", block_rows)
-    monkeypatch.setattr(process_sums, "PIECE_BYTES", 8 * 10 * 11)
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * 10 * 11)
     posed = problem(targets, known_noise=known_noise)
     rows = Rows(X, posed.t, posed.columns(FIXED), posed.precisions)
     found = bound(rows, vectors, kernel, posed.likelihood, h)
     slope, places = bound_gradient(rows, vectors, kernel, h, found)
     reached, summed, moved = summed_bound(posed, FIXED, vectors, kernel, h, posed.unweighted(7) + 0.5)
     assert reached.value == pytest.approx(found.value, rel=1e-11)
-    np.testing.assert_allclose(summed, slope, rtol=1e-9, atol=1e-9 * float(np.abs(slope).max()))
+    np.testing.assert_allclose(summed, slope, rtol=1e-10, atol=1e-10 * float(np.abs(slope).max()))
     assert (places is None) == (moved is None)
     if places is not None and moved is not None:
-        np.testing.assert_allclose(moved, places, rtol=1e-9, atol=1e-9 * float(np.abs(places).max()))
+        np.testing.assert_allclose(moved, places, rtol=1e-10, atol=1e-10 * float(np.abs(places).max()))
+
+
+def test_the_bound_and_its_gradient_take_the_memory_of_a_piece_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the kernel's columns at all rows, 12.8 MB, no copy is held."""
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 2**18)
+    rng = np.random.default_rng(0)
+    X, places = rng.standard_normal((20_000, 3)), np.arange(80)
+    posed = pose(X, X.sum(axis=1), process_spec(GaussianNoise()))
+    fixed, vectors = (len(X),), Vectors(places, X[places], X[places])
+    h = Hyperparameters(10.0, 1.0, np.ones(1), InputMap(np.full(3, 2.0)))
+    tracemalloc.start()
+    summed_bound(posed, fixed, vectors, Gaussian(), h, posed.unweighted(81))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5e6
 
 
 @pytest.mark.parametrize("vectors", ["optimised", "rows"])
@@ -92,11 +108,13 @@ def test_what_is_climbed_in_blocks_is_what_is_climbed_on_all_rows_at_once(
     h, moved = state.process.hyperparameters, state.process.moved
     joined = h.packed() if moved is None else np.append(h.packed(), moved)
     rows = task.rows_together(state)
-    assert task.in_blocks(rows) is None
-    value, slope = of_bound(task, state, rows, h)(joined)
-    monkeypatch.setattr(row_source, "BLOCK_ROWS", 50)
-    assert task.in_blocks(rows) is not None
-    for _ in range(2):
+    value, slope, places = AtOnce(task, rows)(task.vectors(state), h)
+    prior, slope_of_prior = task.space.log_prior(h)
+    value, slope = value + prior, slope + slope_of_prior
+    if places is not None:
+        slope = np.append(slope, places)
+    for block_rows in (4_096, 50):
+        monkeypatch.setattr(row_source, "BLOCK_ROWS", block_rows)
         summed, slopes = of_bound(task, state, rows, h)(joined)
         assert summed == pytest.approx(value, rel=1e-11)
         np.testing.assert_allclose(slopes, slope, rtol=1e-6, atol=1e-8 * float(np.abs(slope).max()))

@@ -1,19 +1,21 @@
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from relevance_bayes.core import process_sums, row_source
+from relevance_bayes.core import linalg, row_source
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.basis import KernelFunctions, evaluate
-from relevance_bayes.core.fitting import fit, pose
+from relevance_bayes.core.fitting import fit, pose, standings
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Bound, Rows, Vectors, bound, bound_gradient
 from relevance_bayes.core.process_sums import RowSums, row_sums
+from relevance_bayes.core.row_source import ArrayRows, Reduction, S
 from relevance_bayes.core.scales import InputMap
 from tests.library.core.drawn import friedman, process_spec
 
@@ -55,7 +57,7 @@ def test_sums_know_the_bound_its_posterior_and_its_gradient(origin: float) -> No
 def test_blocks_of_rows_say_what_all_rows_say(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = sums()
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 13)
-    monkeypatch.setattr(process_sums, "PIECE_BYTES", 8 * 10 * 7)  # seven rows of ten inputs
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * 10 * 7)  # seven rows of ten inputs
     parts = sums()
     assert parts.rows == whole.rows == 60
     np.testing.assert_allclose(parts.gram, whole.gram, rtol=1e-12, atol=1e-12)
@@ -76,6 +78,38 @@ def test_next_to_no_noise_loses_nothing_to_cancellation() -> None:
     _, found = on_all_rows_at_once(h)
     near = row_sums(problem(), FIXED, VECTORS, Gaussian(), h, found.settled.posterior.mean)
     assert near.at(h).value == pytest.approx(found.value, rel=1e-13)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows(ArrayRows):
+    """Rows in memory that note which passes over them are made."""
+
+    passes: list[str] = field(default_factory=list)
+
+    def reduce(self, reduction: Reduction[S]) -> S:
+        self.passes.append(type(reduction).__name__)
+        return super().reduce(reduction)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.4])
+def test_a_fit_sums_all_rows_once_and_what_is_kept_of_its_end_is_the_same_to_the_bit_when_made_anew(
+    rho: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 150)
+    monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
+    X, t, _ = friedman(400, 1)
+    spec = process_spec(GaussianNoise(), inputs=True)
+    spec = replace(spec, prior=GaussianProcess(min_gain=3.0, rho=rho))
+    source = CountedRows(X, t - t.mean())
+    problem = replace(pose(X, t - t.mean(), spec), source=source)
+    *_, before, last = standings(problem, spec)
+    kept = last.kept(problem)
+    assert source.passes.count("SumRows") == 1
+    for start in (before.state, last.state):
+        *_, again = standings(problem, spec, start)
+        anew = again.kept(problem)
+        np.testing.assert_array_equal(anew.mean, kept.mean)
+        np.testing.assert_array_equal(anew.covariance, kept.covariance)
 
 
 def test_a_fit_to_more_rows_than_are_learned_from_together_ends_with_all_of_them(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from relevance_bayes.core import process_sums
+from relevance_bayes.core import linalg, process_sums
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.augmentation import Augmented
@@ -187,7 +187,7 @@ def test_the_bound_has_each_rows_noise_and_its_gradient() -> None:
 
 @pytest.mark.parametrize("block", [8 * 7, 2**20])
 def test_sums_over_rows_say_what_the_bound_on_all_says(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr(process_sums, "PIECE_BYTES", 8 * block)
+    monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * block)
     X, t, sd = scattered(40, 3)
     problem = pose(X, t, GREEDY["fixed width"], noise_sd=sd)
     h = Hyperparameters(1.0, 1.4, np.array([0.7]), InputMap(np.array([3.0])))

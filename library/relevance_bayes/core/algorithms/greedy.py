@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from relevance_bayes.core.algorithms.objectives import with_hyperparameters
-from relevance_bayes.core.algorithms.phases import STEPS
+from relevance_bayes.core.algorithms.phases import STEPS, on_all_rows
 from relevance_bayes.core.algorithms.process_integral import integral
 from relevance_bayes.core.algorithms.state import Kept, Process, Standing, State
 from relevance_bayes.core.algorithms.task import Task, process_of
@@ -18,6 +18,7 @@ from relevance_bayes.core.linalg import squared_distances
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.priors.gaussian_process import JITTER, Whitening
 from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.row_source import RowBlock
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array, Indices
@@ -46,7 +47,7 @@ class Greedy:
         return ProcessStanding(state)
 
     def stand(self, problem: Problem, state: State) -> "ProcessStanding":
-        """The state itself: nothing is kept beside it."""
+        """The state itself: what may be kept beside it is the same to the bit when it is made anew."""
         return ProcessStanding(state)
 
     def step(self, problem: Problem, now: Standing) -> "ProcessStanding":
@@ -54,6 +55,9 @@ class Greedy:
         task, state = Task.of(problem), now.state
         process = process_of(state)
         try:
+            if process.phase == "rows":
+                ended, sums = on_all_rows(task, state, process)
+                return ProcessStanding(replace(ended, iteration=state.iteration + 1), sums)
             there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
         except NotPositiveDefiniteError as error:
             return ProcessStanding(with_more_jitter(state, error))
@@ -134,7 +138,9 @@ class FindNearest:
 
 @dataclass(frozen=True, eq=False)
 class ProcessStanding(Standing):
-    """Under a Gaussian process prior all is in the state."""
+    """Under a Gaussian process prior all is in the state; `sums` over all rows are kept where a step has made them."""
+
+    sums: RowSums | None = None
 
     def kept(self, problem: Problem) -> Kept:
         """The posterior on all rows, in the weights of the functions themselves.
@@ -144,7 +150,7 @@ class ProcessStanding(Standing):
         """
         task, process = Task.of(problem), process_of(self.state)
         h, vectors = process.hyperparameters, task.vectors(self.state)
-        rested, likelihood = task.rested(self.state)
+        rested, likelihood = task.rested(self.state, self.sums)
         F, R = len(h.alpha), len(rested.mean)
         V = vectors.mapped(h)
         unwhitened = np.eye(R)

@@ -12,6 +12,7 @@ from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows, Vectors, bound_gradient, exact
 from relevance_bayes.core.process_gradient import summed_bound
+from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.types import Array
 from relevance_bayes.core.variational import Settled
 
@@ -88,5 +89,20 @@ def of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Obj
         prior, slope = task.space.log_prior(h)
         whole = gradient + slope if places is None else np.append(gradient + slope, places)
         return value + prior, whole
+
+    return objective
+
+
+def with_head(h: Hyperparameters, head: Array) -> Hyperparameters:
+    """With others of what the kernel's columns don't depend on: `head` (2 + F,) = [log beta, log s, log alpha]."""
+    return replace(h, beta=float(np.exp(head[0])), amplitude=float(np.exp(head[1])), alpha=np.exp(head[2:]))
+
+
+def of_sums(sums: RowSums, h: Hyperparameters) -> Objective:
+    """Of the rows summed, in [log beta, log s, log alpha]."""
+
+    def objective(head: Array) -> tuple[float, Array]:
+        found = sums.at(with_head(h, head))
+        return found.value, found.gradient
 
     return objective

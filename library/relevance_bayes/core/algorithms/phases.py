@@ -17,7 +17,7 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.burst import climbed
 from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS, GREATEST
-from relevance_bayes.core.algorithms.objectives import of_bound, of_process, with_hyperparameters
+from relevance_bayes.core.algorithms.objectives import of_bound, of_process, of_sums, with_head, with_hyperparameters
 from relevance_bayes.core.algorithms.separation import separated
 from relevance_bayes.core.algorithms.state import Process, State, Termination
 from relevance_bayes.core.algorithms.task import (
@@ -29,6 +29,7 @@ from relevance_bayes.core.algorithms.task import (
 )
 from relevance_bayes.core.choice import choose
 from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 
@@ -156,28 +157,27 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     return replace(state, process=replace(process_of(state), phase="together" if only_vectors else "rows"))
 
 
-def _rows(task: Task, state: State, process: Process) -> State:
-    h = process.hyperparameters
+def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowSums | None]:
+    """The end of a fit, and the sums over all rows where it is made of such, of the columns that the model has."""
+    h, sums = process.hyperparameters, None
     if task.problem.likelihood.conjugate and task.in_parts(state):
-        sums, start, n = task.sums(state), h.packed(), 2 + len(h.alpha)
-
-        def objective(head: Array) -> tuple[float, Array]:
-            found = sums.at(h.unpacked(np.append(head, start[n:])))
-            return found.value, found.gradient
-
+        sums = task.sums(replace(state, process=replace(process, origin=None)))
+        start, n = h.packed(), 2 + len(h.alpha)
+        state = replace(state, process=replace(process, origin=sums.origin))
         if task.prior.rho:  # sums are of the precisions that rows have here
             value = sums.at(h).value
         else:
             low, high = task.space.box(h, GREATEST)
             origin = -0.5 * task.problem.rows * log(task.problem.square)
             free, ties = task.space.free(h)[:n], task.space.ties(h)[:n]
-            theta, value = climbed(objective, start[:n], free, (low[:n], high[:n]), SHORT, origin=origin, ties=ties)
-            h = h.unpacked(np.append(theta, start[n:]))
+            box = (low[:n], high[:n])
+            head, value = climbed(of_sums(sums, h), start[:n], free, box, SHORT, origin=origin, ties=ties)
+            h = with_head(h, head)
     else:
         value = task.bound(task.rows(state), task.vectors(state), h).value
     floor = task.space.max_log_beta(GREATEST)
     why = Termination.NOISE_FLOOR if task.space.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
-    return with_hyperparameters(replace(state, objective=value, termination=why), h)
+    return with_hyperparameters(replace(state, objective=value, termination=why), h), sums
 
 
 STEPS: dict[str, Callable[[Task, State, Process], State]] = {
@@ -187,7 +187,6 @@ STEPS: dict[str, Callable[[Task, State, Process], State]] = {
     "noise": _noise,
     "vectors": _vectors,
     "together": _together,
-    "rows": _rows,
 }
 
 

@@ -10,6 +10,7 @@ from relevance_bayes.core.algorithms.task import IRRELEVANT, Task
 from relevance_bayes.core.hyperparameters import WARP_SCALE, Hyperparameters
 from relevance_bayes.core.integrated import USUAL_LOG_BETA, Integral, Peak, cauchy, log_choices, normal
 from relevance_bayes.core.process import bound_gradient
+from relevance_bayes.core.process_gradient import summed_bound
 from relevance_bayes.core.types import Array, Indices, Mask
 
 MAX_ROWS = 1_000
@@ -101,14 +102,19 @@ def _curvature(task: Task, state: State, process: Process, active: Indices) -> A
     """Minus the Hessian of L in the active entries of theta, by differences of its gradient on at most MAX_ROWS."""
     h, vectors = process.hyperparameters, task.vectors(state)
     rows = task.sample(state, MAX_ROWS)
-    theta = h.packed()
+    theta, part = h.packed(), task.in_blocks(rows)
+    near = None if part is None else task.near(part, state, h)
 
     def gradient(place: int, step: float) -> Array:
         moved = theta.copy()
         moved[place] += step
         there = h.unpacked(moved)
-        found = task.bound(rows, vectors, there)
-        slopes, _ = bound_gradient(rows, vectors, task.kernel, there, found)
+        if part is None or near is None:
+            found = task.bound(rows, vectors, there)
+            slopes, _ = bound_gradient(rows, vectors, task.kernel, there, found)
+        else:
+            fixed = state.active[: len(state.alpha)]
+            _, slopes, _ = summed_bound(part, fixed, vectors, task.kernel, there, near)
         return slopes[active]
 
     curvature = np.array([gradient(k, -NUDGE) - gradient(k, NUDGE) for k in active]).reshape(len(active), len(active))

@@ -44,7 +44,8 @@ class Process:
     `moved` (m, d) are the vectors that left their rows, warped but unscaled; `last_gain` and `next_gain` in nats, of
     the last function that entered and the best that did not. `trial` is the best of what was tried in this round of a
     phase, and `structures` how many in all; `promise` is what the fit will be worth, in nats a row of the targets as
-    they came, once its scales are learned.
+    they came, once its scales are learned. `origin` (R,), or (R, K): the weights that the sums over all rows are taken
+    from, once they are, so that they are the same to the bit when they are made anew.
     """
 
     phase: str
@@ -56,6 +57,7 @@ class Process:
     trial: Trial | None = None
     structures: int = 1
     promise: float | None = None
+    origin: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Bound, Rows, Vectors, bound
 from relevance_bayes.core.process_sums import RowSums, row_sums
-from relevance_bayes.core.row_source import ArrayRows, n_blocks
+from relevance_bayes.core.row_source import ArrayRows
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.core.variational import Settled
 
@@ -146,8 +146,11 @@ class Task:
         return bound(rows, vectors, self.kernel, self.problem.likelihood, h, self.prior.rho, near=near)
 
     def sums(self, state: State) -> RowSums:
-        """Over all rows; their origin is what the rows together know of the weights."""
-        h, rows = process_of(state).hyperparameters, self.rows_together(state)
+        """Over all rows; their origin is that of the sums before, else what the rows together know of the weights."""
+        process = process_of(state)
+        if process.origin is not None:
+            return self.sums_over(self.problem, state, process.origin)
+        h, rows = process.hyperparameters, self.rows_together(state)
         part = self.in_blocks(rows)
         if part is None:
             near = self.bound(rows, self.vectors(state), h).settled.posterior.mean
@@ -156,11 +159,11 @@ class Task:
         return self.sums_over(self.problem, state, near)
 
     def in_blocks(self, rows: Rows) -> Problem | None:
-        """The problem of these rows alone where L is had by sums over their blocks: they have more than one.
+        """The problem of these rows alone where L is had by sums over their blocks: for Gaussian noise and rho of 0.
 
-        Sums know L for Gaussian noise and rho of 0. None where all columns at the rows are needed at once, or are few.
+        None where the columns at all of the rows are needed at once.
         """
-        if not self.problem.likelihood.conjugate or self.prior.rho or n_blocks(len(rows.t)) < 2:
+        if not self.problem.likelihood.conjugate or self.prior.rho:
             return None
         source = ArrayRows(rows.X, rows.t, rows.precisions, self.problem.source.threads)
         return replace(self.problem, source=source)
@@ -175,11 +178,14 @@ class Task:
         h, fixed = process_of(state).hyperparameters, state.active[: len(state.alpha)]
         return row_sums(problem, fixed, self.vectors(state), self.kernel, h, origin, self.prior.rho)
 
-    def rested(self, state: State) -> tuple[Posterior, Likelihood]:
-        """The posterior of the whitened weights on all rows, and the likelihood with what it learned itself."""
+    def rested(self, state: State, sums: RowSums | None) -> tuple[Posterior, Likelihood]:
+        """The posterior of the whitened weights on all rows, and the likelihood with what it learned itself.
+
+        `sums` are those of the state, where they are at hand.
+        """
         h, likelihood = process_of(state).hyperparameters, self.problem.likelihood
         if likelihood.conjugate and self.in_parts(state):
-            return self.sums(state).at(h).posterior, likelihood
+            return (self.sums(state) if sums is None else sums).at(h).posterior, likelihood
         settled = self.bound(self.rows(state), self.vectors(state), h).settled
         return settled.posterior, settled.likelihood
 
