@@ -49,10 +49,10 @@ class NeighbourSearch:
         order = np.lexsort((numbers, distances), axis=-1)
         return distances, np.take_along_axis(numbers, order, axis=-1)
 
-    def others(self, targets: Indices, k: int) -> Neighbourhoods:
-        """The k nearest of each target that are elsewhere: neither itself nor a row of equal inputs."""
-        distances, numbers = self.nearest(self._tree.data[targets], k + 1)
-        return Neighbourhoods(targets, _first(numbers, distances > 0.0, k))
+    def elsewhere(self, Z: Array, k: int) -> Indices:
+        """The k nearest rows (n, k) of each of Z (n, d) that have other inputs; ABSENT where fewer of k + 1 have."""
+        distances, numbers = self.nearest(Z, k + 1)
+        return _first(numbers, distances > 0.0, k)
 
 
 def earlier(U: Array, targets: Indices, m: int) -> Neighbourhoods:
