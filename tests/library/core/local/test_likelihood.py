@@ -104,7 +104,8 @@ def test_neither_threads_nor_pieces_change_what_it_is(monkeypatch: pytest.Monkey
 
 def test_rows_in_no_neighbourhood_do_not_count() -> None:
     rows, h = drawn(), guessed()
-    some = NeighbourSearch(rows.X).others(np.array([3, 9]), 4)
+    targets = np.array([3, 9])
+    some = Neighbourhoods(targets, NeighbourSearch(rows.X).elsewhere(rows.X[targets], 4))
     likelihood = NeighbourLikelihood.of(rows, Gaussian(), some)
     assert len(likelihood.rows.t) <= 10
     whole = NeighbourLikelihood(rows, Gaussian(), some)

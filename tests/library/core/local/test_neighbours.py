@@ -25,17 +25,16 @@ def test_of_rows_that_are_equally_near_the_first_come_first() -> None:
     assert earlier(U, np.array([5]), 3).neighbours.tolist() == [[1, 2, 0]]
 
 
-def test_rows_of_equal_inputs_are_no_others() -> None:
+def test_rows_of_equal_inputs_are_not_elsewhere() -> None:
     U = np.array([[0.0], [0.0], [1.0], [3.0]])
-    found = NeighbourSearch(U).others(np.array([0, 2]), 3)
-    assert found.neighbours.tolist() == [[2, 3, ABSENT], [0, 1, 3]]
+    assert NeighbourSearch(U).elsewhere(U[[0, 2]], 3).tolist() == [[2, 3, ABSENT], [0, 1, 3]]
 
 
-def test_other_neighbours_are_the_nearest_of_all_rows() -> None:
+def test_neighbours_elsewhere_are_the_nearest_of_all_rows() -> None:
     U = np.random.default_rng(1).standard_normal((80, 4))
-    targets = np.array([5, 79])
-    found = NeighbourSearch(U).others(targets, 6)
-    assert found.neighbours.tolist() == [nearest_by_hand(U, i, [j for j in range(80) if j != i], 6) for i in targets]
+    targets = [5, 79]
+    found = NeighbourSearch(U).elsewhere(U[targets], 6)
+    assert found.tolist() == [nearest_by_hand(U, i, [j for j in range(80) if j != i], 6) for i in targets]
 
 
 def test_no_more_are_found_than_there_are() -> None:
