@@ -14,7 +14,7 @@ import numpy as np
 from relevance_bayes.core.algorithms.burst import climbed
 from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS, GREATEST, HyperparameterSpace
 from relevance_bayes.core.algorithms.task import RISE, Task
-from relevance_bayes.core.errors import DataError, IllegalCombinationError
+from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Gaussian, Matern32, Matern52
@@ -100,6 +100,8 @@ class LocalTask:
     def __post_init__(self) -> None:
         if not self.problem.likelihood.conjugate or self.problem.t.ndim != 1:
             raise IllegalCombinationError("local", "expected one target a row with Gaussian noise")
+        if self.problem.learning.additive:
+            raise IllegalCombinationError("local", "expected no terms of single inputs beside neighbours")
         if self.problem.rows < MIN_ROWS:
             raise DataError(f"expected at least {MIN_ROWS} rows to learn from by neighbours, got {self.problem.rows}")
 
@@ -180,8 +182,11 @@ class LocalTask:
         return NeighbourLikelihood.of(self.rows, kernel, hoods, self.threads).conditionals(h)
 
     def score(self, kernel: LocalKernel, h: Hyperparameters) -> Scored:
-        """By the rows kept apart."""
-        found = self.held_out(kernel, h, self.stages.best.neighbours)
+        """By the rows kept apart; the score is -inf where covariances are not positive definite."""
+        try:
+            found = self.held_out(kernel, h, self.stages.best.neighbours)
+        except NotPositiveDefiniteError:
+            return Scored(kernel, h, -inf)
         return Scored(kernel, h, float(found.log_density(self.rows.t[self.learned :]).mean()))
 
 

@@ -1,7 +1,7 @@
 """Predictions of a nearest-neighbour process: each new row given its nearest rows of those kept [THEORY 22]."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -14,8 +14,15 @@ from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.local.conditioning import Stack, correlations, slices, solved
 from relevance_bayes.core.local.learning import LocalKernel, LocalTask
 from relevance_bayes.core.local.neighbours import NeighbourSearch
+from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows
 from relevance_bayes.core.types import Array, Indices
+
+ROWS_AT_ONCE = 1_024
+"""Neighbours are searched for so many new rows at a time, which bounds what is held of them."""
+
+MeanFunction = Callable[[Array], Array]
+"""The mean (n,) of another model at X (n, d), in the targets' units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +39,10 @@ class LocalModel:
     functions: tuple[Functions, ...]
     neighbours: int
     centre: float = 0.0
-    mean: Callable[[Array], Array] | None = None
+    mean: MeanFunction | None = None
 
     @classmethod
-    def of(
-        cls, task: LocalTask, kernel: LocalKernel, h: Hyperparameters, mean: Callable[[Array], Array] | None = None
-    ) -> Self:
+    def of(cls, task: LocalTask, kernel: LocalKernel, h: Hyperparameters, mean: MeanFunction | None = None) -> Self:
         """With all rows of a task, those kept apart too."""
         functions, _ = task.problem.candidates.take(task.fixed)
         return cls(kernel, h, task.rows, functions, task.neighbours, float(task.problem.centre), mean)
@@ -51,14 +56,21 @@ class LocalModel:
         if X.ndim != 2 or X.shape[1] != self.rows.X.shape[1]:
             raise DataError(f"expected X (N, {self.rows.X.shape[1]}), got shape {X.shape}")
         mean, variance, prior = np.empty(len(X)), np.empty(len(X)), np.empty(len(X))
-        U, F = self.hyperparameters.input_map(X), evaluate(self.functions, X)
-        _, numbers = self._search.nearest(U, self.neighbours)
-        for piece in slices(len(X), numbers.shape[1] + 1):
-            mean[piece], variance[piece], prior[piece] = self._given(U[piece], F[piece], numbers[piece])
+        for first in range(0, len(X), ROWS_AT_ONCE):
+            some = slice(first, min(first + ROWS_AT_ONCE, len(X)))
+            mean[some], variance[some], prior[some] = self._of(X[some])
         mean += self.centre
         if self.mean is not None:
             mean += self.mean(X)
         return Latent(mean, variance, np.zeros(len(X)), np.clip(1.0 - variance / prior, 0.0, 1.0))
+
+    def _of(self, X: Array) -> tuple[Array, Array, Array]:
+        """Of the latent at few rows X (n, d): mean, variance and prior variance, each (n,)."""
+        U, F = self.hyperparameters.input_map(X), evaluate(self.functions, X)
+        _, numbers = self._search.nearest(U, self.neighbours)
+        parts = [self._given(U[piece], F[piece], numbers[piece]) for piece in slices(len(X), numbers.shape[1] + 1)]
+        mean, variance, prior = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return mean, variance, prior
 
     def _given(self, U: Array, F: Array, numbers: Indices) -> tuple[Array, Array, Array]:
         """Of the latent at U (B, d) and F (B, F), by the rows `numbers` (B, k): mean, variance, prior variance."""
@@ -83,3 +95,10 @@ class LocalModel:
     @cached_property
     def _search(self) -> NeighbourSearch:
         return NeighbourSearch(self._U)
+
+
+def residuals(problem: Problem, mean: MeanFunction) -> Problem:
+    """The problem of what another model's mean leaves of the targets, for a process that is added to it."""
+    left = problem.t + problem.centre - mean(problem.X)
+    source = problem.source.with_targets(left, problem.precisions)
+    return replace(problem, source=source, centre=np.zeros(()))

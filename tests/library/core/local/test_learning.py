@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ from relevance_bayes.core.local.learning import (
 )
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS
-from tests.library.core.local.drawn_locally import posed, rough, wavy
+from tests.library.core.local.drawn_locally import plausible, posed, rough, wavy
 
 GAUSSIAN: tuple[LocalKernel, ...] = (Gaussian(),)
 ROUGH_OR_SMOOTH: tuple[LocalKernel, ...] = (Matern32(), Gaussian())
@@ -104,3 +106,18 @@ def test_other_noise_is_refused() -> None:
     X, t = wavy(120)
     with pytest.raises(IllegalCombinationError, match="Gaussian noise"):
         LocalTask(posed(X, (t > 0.0).astype(np.float64), LIKELIHOODS["classes"]))
+
+
+def test_terms_of_single_inputs_are_refused() -> None:
+    problem = posed(*wavy(120))
+    with pytest.raises(IllegalCombinationError, match="single inputs"):
+        LocalTask(replace(problem, learning=replace(problem.learning, additive=True)))
+
+
+def test_scales_without_a_factorisation_score_least() -> None:
+    X, t = wavy(120)
+    X[:, :] = X[0]
+    X[100:] += 1.0
+    task = LocalTask(posed(X, t), GAUSSIAN)
+    h = plausible(task.problem)
+    assert task.score(GAUSSIAN[0], replace(h, beta=1e300)).score == -np.inf

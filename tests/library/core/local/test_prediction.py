@@ -3,8 +3,9 @@ import pytest
 
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.kernels import Matern52
+from relevance_bayes.core.local import prediction
 from relevance_bayes.core.local.learning import LocalTask
-from relevance_bayes.core.local.prediction import LocalModel
+from relevance_bayes.core.local.prediction import LocalModel, residuals
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import plausible, posed, wavy
 
@@ -63,13 +64,22 @@ def test_a_process_of_residuals_adds_to_the_other_models_mean() -> None:
     def mean(at: Array) -> Array:
         return np.sin(2.0 * at[:, 0])
 
-    task = LocalTask(posed(X[:300], t[:300] - mean(X[:300])), neighbours=64)
+    task = LocalTask(residuals(posed(X[:300], t[:300] + 7.0), mean), neighbours=64)
     h = plausible(task.problem, noise=0.05)
     local, bare = LocalModel.of(task, Matern52(), h, mean), LocalModel.of(task, Matern52(), h)
     np.testing.assert_allclose(local.latent(X).mean, bare.latent(X).mean + mean(X), rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(local.latent(X).variance, bare.latent(X).variance)
     error = t[300:] - local.latent(X[300:]).mean
-    assert float(np.mean(error**2)) < 0.2 * float(np.mean((t[300:] - mean(X[300:])) ** 2))
+    assert float(np.mean((error + 7.0) ** 2)) < 0.2 * float(np.var(t[300:] - mean(X[300:])))
+
+
+def test_many_rows_are_predicted_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    local, X = model(), new(50)
+    together = local.latent(X)
+    monkeypatch.setattr(prediction, "ROWS_AT_ONCE", 7)
+    apart = local.latent(X)
+    np.testing.assert_allclose(apart.mean, together.mean, rtol=1e-10)
+    np.testing.assert_allclose(apart.variance, together.variance, rtol=1e-8)
 
 
 def test_rows_of_another_width_are_refused() -> None:
