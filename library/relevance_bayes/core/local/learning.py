@@ -187,7 +187,7 @@ class LocalTask:
             found = self.held_out(kernel, h, self.stages.best.neighbours)
         except NotPositiveDefiniteError:
             return Scored(kernel, h, -inf)
-        return Scored(kernel, h, float(found.log_density(self.rows.t[self.learned :]).mean()))
+        return Scored(kernel, h, float(found.log_density.mean()))
 
 
 def advance(task: LocalTask, state: LocalState) -> LocalState:

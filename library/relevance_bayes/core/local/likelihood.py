@@ -21,14 +21,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Conditionals:
-    """Of each target given its neighbours: mean and variance of a new target there, (n,) each."""
+    """The targets t (n,), and of each given its neighbours: mean and variance of a new target there, (n,) each."""
 
+    t: Array
     mean: Array
     variance: Array
 
-    def log_density(self, t: Array) -> Array:
+    @property
+    def squares(self) -> Array:
+        """Squared errors over the variances, (n,)."""
+        return np.square(self.t - self.mean) / self.variance
+
+    @property
+    def log_density(self) -> Array:
         """log N(t; mean, variance), (n,)."""
-        return np.asarray(-0.5 * (np.log(2.0 * np.pi * self.variance) + np.square(t - self.mean) / self.variance))
+        return np.asarray(-0.5 * (np.log(2.0 * np.pi * self.variance) + self.squares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +96,7 @@ class NeighbourLikelihood:
         U, noise = self._mapped(h)
         found = self._by_pieces(partial(self._conditionals, h, U, noise))
         mean, variance = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return Conditionals(mean, variance)
+        return Conditionals(self.rows.t[self.hoods.targets], mean, variance)
 
     def _mapped(self, h: Hyperparameters) -> tuple[Array, Array]:
         """U (N, d), and the noise variance of each row, (N,)."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.local.learning import LocalTask, Scored
+from relevance_bayes.core.local.likelihood import Conditionals
 from relevance_bayes.core.types import Array
 
 Refusal = Literal["no better than a linear model", "no better than noise", "predicted variances do not hold"]
@@ -24,7 +25,8 @@ class Validation:
     """What `rows` kept apart say: mean log densities in nats a row, of the process, a linear model and noise alone.
 
     `variance_factor` is the mean of squared errors over the variances predicted, which these are multiplied by;
-    `coverage` the share of targets in the intervals of 95 % after it. `refusal` is None where the process may be used.
+    `coverage` the share of targets in the intervals of 95 % after it. `refusal` is None where the process may be used:
+    it scores better than both by more than the standard error of the difference, and the factor is near 1.
     """
 
     rows: int
@@ -43,31 +45,35 @@ def validated(task: LocalTask, found: Scored) -> tuple[Hyperparameters, Validati
     reported alone.
     """
     h = found.hyperparameters
-    t = task.rows.t[task.learned :]
     met = task.held_out(found.kernel, h, task.neighbours)
-    squares = np.square(t - met.mean) / met.variance
-    factor = float(squares.mean())
+    factor = float(met.squares.mean())
     applied = factor if task.space(found.kernel).free(h)[0] else 1.0
     met = replace(met, variance=applied * met.variance)
     h = replace(h, beta=h.beta / applied, amplitude=h.amplitude * applied, alpha=h.alpha / applied)
-    score = float(met.log_density(t).mean())
-    coverage = float(np.mean(squares <= applied * NORMAL_95**2))
-    linear, noise = _linear(task, task.rows.X), _linear(task, task.rows.X[:, :0])
+    own, linear, noise = met.log_density, _linear(task, task.rows.X), _linear(task, task.rows.X[:, :0])
     refusal: Refusal | None = None
-    if score <= noise:
+    if not _better(own, noise):
         refusal = "no better than noise"
-    elif score <= linear:
+    elif not _better(own, linear):
         refusal = "no better than a linear model"
     elif not 1.0 / MAX_FACTOR <= factor <= MAX_FACTOR:
         refusal = "predicted variances do not hold"
-    return h, Validation(len(t), score, linear, noise, factor, coverage, refusal)
+    coverage = float(np.mean(met.squares <= NORMAL_95**2))
+    scores = float(own.mean()), float(linear.mean()), float(noise.mean())
+    return h, Validation(len(own), *scores, factor, coverage, refusal)
 
 
-def _linear(task: LocalTask, X: Array) -> float:
-    """The mean log density of the rows kept apart by least squares in X (N, k) and a constant, of normal errors."""
+def _better(own: Array, other: Array) -> bool:
+    """Whether the mean of log densities (n,) is above that of others by more than the difference's standard error."""
+    gain = own - other
+    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+
+
+def _linear(task: LocalTask, X: Array) -> Array:
+    """Log densities of the rows kept apart, by least squares in X (N, k) and a constant, of normal errors."""
     n, t = task.learned, task.rows.t
     P = np.column_stack([np.ones(len(X)), X])
     w, _, _, _ = np.linalg.lstsq(P[:n], t[:n], rcond=None)
-    errors = t - P @ w
-    variance = max(float(np.mean(np.square(errors[:n]))), np.finfo(np.float64).tiny)
-    return float(np.mean(-0.5 * (np.log(2.0 * np.pi * variance) + np.square(errors[n:]) / variance)))
+    mean = P @ w
+    variance = max(float(np.mean(np.square(t[:n] - mean[:n]))), np.finfo(np.float64).tiny)
+    return Conditionals(t[n:], mean[n:], np.full(len(t) - n, variance)).log_density

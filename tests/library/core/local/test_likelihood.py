@@ -79,7 +79,7 @@ def test_each_target_is_conditioned_on_its_neighbours_alone() -> None:
         assert variance == pytest.approx(C[i, i] - float(w @ C[near, i]), rel=1e-9)
         total += -0.5 * (np.log(2.0 * np.pi * variance) + (rows.t[i] - mean) ** 2 / variance)
     assert total == pytest.approx(likelihood.gradient(h)[0], rel=1e-10)
-    assert total == pytest.approx(float(found.log_density(rows.t).sum()), rel=1e-12)
+    assert total == pytest.approx(float(found.log_density.sum()), rel=1e-12)
 
 
 def test_more_neighbours_come_nearer_to_the_process() -> None:
