@@ -1,0 +1,94 @@
+"""One value of a Gaussian process given its neighbours, many of them at a time [THEORY 21]."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.kernels.base import BLOCK
+from relevance_bayes.core.kernels.radial import Radial
+from relevance_bayes.core.types import Array, Mask
+
+BLOCK_BYTES = 2 * 2**20
+"""Neighbourhoods are met so many bytes of covariances at a time: few enough to stay in a processor's cache."""
+
+
+def slices(n: int, m: int) -> "Iterator[slice[int, int, None]]":
+    """Pieces of n neighbourhoods of m rows each."""
+    step = max(BLOCK_BYTES // (8 * m * m), 1)
+    for first in range(0, n, step):
+        yield slice(first, min(first + step, n))
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """B neighbourhoods of m rows each, the neighbours and last their target.
+
+    U (B, m, d) scaled and warped, F (B, m, F) the columns without kernel, `noise` (B, m) the variance of the noise of
+    each row, `present` (B, m) where a row is not there, and None where all are.
+    """
+
+    U: Array
+    F: Array
+    noise: Array
+    present: Mask | None = None
+
+    def squares(self) -> Array:
+        """Squared distances (B, m, m), from points centred on the target, which keeps what cancels small."""
+        U = self.U - self.U[:, -1:]
+        products = U @ U.transpose(0, 2, 1)
+        own = np.einsum("bij,bij->bi", U, U)
+        products *= -2.0
+        products += own[:, :, None]
+        products += own[:, None, :]
+        np.maximum(products, 0.0, out=products)
+        np.einsum("bii->bi", products)[:] = 0.0
+        return products
+
+    def covariance(self, K: Array, h: Hyperparameters) -> Array:
+        """s K + F diag(1/alpha) F' + diag(noise), (B, m, m); rows that are not there are independent of all."""
+        C = h.amplitude * K
+        if self.F.shape[2]:
+            C += (self.F / h.alpha) @ self.F.transpose(0, 2, 1)
+        np.einsum("bii->bi", C)[:] += self.noise
+        if self.present is not None:
+            C *= self.present[:, :, None] & self.present[:, None, :]
+            np.einsum("bii->bi", C)[:] += ~self.present
+        return C
+
+
+def correlations(kernel: Radial, squares: Array) -> Array:
+    """k at squared distances (B, m, m), which are overwritten."""
+    return kernel.evaluated(squares.reshape(-1, squares.shape[-1])).reshape(squares.shape)
+
+
+def slopes(kernel: Radial, squares: Array, K: Array) -> Array:
+    """dk / d(squared distance) at squared distances (B, m, m), which are overwritten."""
+    if kernel.slope_of_k:
+        return kernel.slope(np, K, K)
+    flat, k = squares.reshape(-1), K.reshape(-1)
+    for first in range(0, flat.size, BLOCK):
+        flat[first : first + BLOCK] = kernel.slope(np, flat[first : first + BLOCK], k[first : first + BLOCK])
+    return squares
+
+
+def solved(C: Array, right: Array) -> Array:
+    """C_cc^-1 right, for right (B, m - 1, k): C_cc are the neighbours' covariances in C (B, m, m).
+
+    numpy's solution by LU factors of many at once, 7 microseconds each for 32 neighbours; Cholesky's without the
+    triangular solutions, which numpy has not, takes 5, and scipy's over a stack 12.
+    """
+    try:
+        return np.asarray(np.linalg.solve(C[:, :-1, :-1], right), np.float64)
+    except np.linalg.LinAlgError:
+        raise NotPositiveDefiniteError(f"expected positive definite covariances of {C.shape[1] - 1} rows") from None
+
+
+def residual_variance(C: Array, w: Array) -> Array:
+    """c_ii - c_i'w, (B,), of the targets under C (B, m, m) with weights w (B, m - 1)."""
+    v: Array = C[:, -1, -1] - np.vecdot(C[:, :-1, -1], w)
+    if not (v > 0.0).all():
+        raise NotPositiveDefiniteError(f"expected positive definite covariances of {C.shape[1]} rows")
+    return v

@@ -1,0 +1,217 @@
+"""Learning the scales of a nearest-neighbour process, kernel by kernel, in steps from state to state [THEORY 22].
+
+For each kernel every start for a while on few targets, the best on more of them; the kernel of the greatest log score
+on rows kept apart goes on with more neighbours. Neighbours are found anew at the scales that each step begins with.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf, log
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.burst import climbed
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS, GREATEST, HyperparameterSpace
+from relevance_bayes.core.algorithms.task import RISE, Task
+from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
+from relevance_bayes.core.folds import content_keys
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.kernels import Gaussian, Matern32, Matern52
+from relevance_bayes.core.kernels.radial import Radial
+from relevance_bayes.core.local.likelihood import Conditionals, NeighbourLikelihood
+from relevance_bayes.core.local.neighbours import Neighbourhoods, NeighbourSearch, earlier
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.process import Rows
+from relevance_bayes.core.types import Array, Indices
+
+LocalKernel = Matern32 | Matern52 | Gaussian
+"""The kernels that are tried: of rough, of smooth and of very smooth functions."""
+
+KERNELS: tuple[LocalKernel, ...] = (Matern52(), Matern32(), Gaussian())
+
+MIN_ROWS = 100
+"""Fewer are no sample to keep a part of apart, and the process itself is cheap."""
+
+HELD_SHARE, MAX_HELD = 0.2, 1_000
+"""Of the rows this share, and at most so many, are kept apart to score by."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How many targets of how many neighbours each are climbed for how many iterations."""
+
+    targets: int
+    neighbours: int
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Of each `start`, of the best start of each kernel (`kernel`), and of the `best` kernel.
+
+    On kin40k 64 neighbours in the last stage in place of 32 lowered the negative log density by .13 nats a row, and 32
+    before it lost nothing.
+    """
+
+    start: Stage = Stage(500, 32, 15)
+    kernel: Stage = Stage(1_000, 32, 20)
+    best: Stage = Stage(2_000, 64, 25)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A kernel with hyperparameters, and the mean log density of rows kept apart, in nats a row."""
+
+    kernel: LocalKernel
+    hyperparameters: Hyperparameters
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class LocalState:
+    """What learning has found after `completed` steps, from which it can go on.
+
+    `start` is the best start of the kernel in hand and `reached` its objective; `scored` has each kernel that is done,
+    and `found` is the best of them after the last stage, None before.
+    """
+
+    completed: int = 0
+    start: Hyperparameters | None = None
+    reached: float = -inf
+    scored: tuple[Scored, ...] = ()
+    found: Scored | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LocalTask:
+    """A problem of Gaussian noise under a Gaussian process prior, as neighbours see it.
+
+    `neighbours` are those that a prediction has; a step has its stage's. `threads` share the targets of a step, to the
+    same bits.
+    """
+
+    problem: Problem
+    kernels: tuple[LocalKernel, ...] = KERNELS
+    neighbours: int = 256
+    stages: Stages = Stages()
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.problem.likelihood.conjugate or self.problem.t.ndim != 1:
+            raise IllegalCombinationError("local", "expected one target a row with Gaussian noise")
+        if self.problem.learning.additive:
+            raise IllegalCombinationError("local", "expected no terms of single inputs beside neighbours")
+        if self.problem.rows < MIN_ROWS:
+            raise DataError(f"expected at least {MIN_ROWS} rows to learn from by neighbours, got {self.problem.rows}")
+
+    @cached_property
+    def order(self) -> Indices:
+        """All rows in the order of the approximation, which what stands in them decides; the last are kept apart.
+
+        Rows of equal inputs follow one another by their targets, whose unit decides nothing else.
+        """
+        return np.lexsort((self.problem.t, content_keys(self.problem.X, self.problem.seed)))
+
+    @cached_property
+    def fixed(self) -> tuple[int, ...]:
+        """Candidates without kernel, all of which are in."""
+        return self.space(self.kernels[0]).fixed_numbers()
+
+    @cached_property
+    def rows(self) -> Rows:
+        """All rows, in that order."""
+        X, precisions = self.problem.X[self.order], self.problem.precisions
+        of_rows = None if precisions is None else precisions[self.order]
+        return Rows(X, self.problem.t[self.order], self.problem.candidates.columns(X, self.fixed), of_rows)
+
+    @property
+    def learned(self) -> int:
+        """How many rows, the first in order, are learned from; the others are kept apart."""
+        return self.problem.rows - min(int(HELD_SHARE * self.problem.rows), MAX_HELD)
+
+    @property
+    def held(self) -> Indices:
+        """The rows kept apart."""
+        return np.arange(self.learned, self.problem.rows)
+
+    def space(self, kernel: LocalKernel) -> HyperparameterSpace:
+        """Where hyperparameters begin under a kernel, what of them moves, and their priors."""
+        return HyperparameterSpace(self.problem, Task.of(self.problem).functions, kernel)
+
+    @property
+    def starts(self) -> int:
+        """How many starts each kernel has."""
+        return max(self.space(self.kernels[0]).starts, 1)
+
+    @property
+    def steps(self) -> int:
+        """Of learning."""
+        return len(self.kernels) * (self.starts + 1) + 1
+
+    def climb(self, kernel: LocalKernel, h: Hyperparameters, stage: Stage, cap: float) -> tuple[Hyperparameters, float]:
+        """The best hyperparameters near some, and the likelihood of the stage's targets with the priors there."""
+        targets = np.unique(np.linspace(0, self.learned - 1, stage.targets).astype(np.intp))
+        hoods = earlier(h.input_map(self.rows.X[: self.learned]), targets, stage.neighbours)
+        likelihood = NeighbourLikelihood.of(self.rows, kernel, hoods, self.threads)
+        space = self.space(kernel)
+
+        def objective(theta: Array) -> tuple[float, Array]:
+            tried = h.unpacked(theta)
+            value, gradient = likelihood.gradient(tried)
+            prior, slope = space.log_prior(tried)
+            return value + prior, gradient + slope
+
+        theta, value = climbed(
+            objective,
+            h.packed(),
+            space.free(h),
+            space.box(h, cap),
+            stage.iterations,
+            origin=-0.5 * len(targets) * log(self.problem.square),
+            flat=RISE / len(targets),
+            ties=space.ties(h),
+        )
+        return h.unpacked(theta), value
+
+    def held_out(self, kernel: Radial, h: Hyperparameters, neighbours: int) -> Conditionals:
+        """Of the rows kept apart, each by its nearest rows of other inputs among those learned from."""
+        U = h.input_map(self.rows.X)
+        found = NeighbourSearch(U[: self.learned]).elsewhere(U[self.learned :], neighbours)
+        hoods = Neighbourhoods(self.held, found)
+        return NeighbourLikelihood.of(self.rows, kernel, hoods, self.threads).conditionals(h)
+
+    def score(self, kernel: LocalKernel, h: Hyperparameters) -> Scored:
+        """By the rows kept apart; the score is -inf where covariances are not positive definite."""
+        try:
+            found = self.held_out(kernel, h, self.stages.best.neighbours)
+        except NotPositiveDefiniteError:
+            return Scored(kernel, h, -inf)
+        return Scored(kernel, h, float(found.log_density.mean()))
+
+
+def advance(task: LocalTask, state: LocalState) -> LocalState:
+    """The state after one more step."""
+    number, start = divmod(state.completed, task.starts + 1)
+    after = replace(state, completed=state.completed + 1)
+    if number == len(task.kernels):
+        best = max(state.scored, key=lambda one: one.score)
+        h, _ = task.climb(best.kernel, best.hyperparameters, task.stages.best, GREATEST)
+        further = task.score(best.kernel, h)
+        return replace(after, found=further if further.score >= best.score else best)
+    kernel = task.kernels[number]
+    if start < task.starts:
+        h, reached = task.climb(kernel, task.space(kernel).start(start), task.stages.start, CAUTIOUS)
+        return replace(after, start=h, reached=reached) if reached > state.reached or start == 0 else after
+    if state.start is None:
+        raise DataError("expected a start from which the process has a likelihood")
+    h, _ = task.climb(kernel, state.start, task.stages.kernel, GREATEST)
+    return replace(after, start=None, reached=-inf, scored=(*state.scored, task.score(kernel, h)))
+
+
+def learn(task: LocalTask, state: LocalState | None = None) -> Iterator[LocalState]:
+    """The states of learning, from the one given to that which has `found`."""
+    now = LocalState() if state is None else state
+    while now.found is None:
+        now = advance(task, now)
+        yield now

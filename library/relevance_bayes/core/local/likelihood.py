@@ -1,0 +1,169 @@
+"""The marginal likelihood of a nearest-neighbour Gaussian process, and its gradient [THEORY 21]."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
+from typing import Self, TypeVar
+
+import numpy as np
+
+from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
+from relevance_bayes.core.kernels.radial import Radial
+from relevance_bayes.core.local.conditioning import Stack, correlations, residual_variance, slices, slopes, solved
+from relevance_bayes.core.local.neighbours import ABSENT, Neighbourhoods
+from relevance_bayes.core.process import Rows
+from relevance_bayes.core.types import Array, Indices
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Conditionals:
+    """The targets t (n,), and of each given its neighbours: mean and variance of a new target there, (n,) each."""
+
+    t: Array
+    mean: Array
+    variance: Array
+
+    @property
+    def squares(self) -> Array:
+        """Squared errors over the variances, (n,)."""
+        return np.square(self.t - self.mean) / self.variance
+
+    @property
+    def log_density(self) -> Array:
+        """log N(t; mean, variance), (n,)."""
+        return np.asarray(-0.5 * (np.log(2.0 * np.pi * self.variance) + self.squares))
+
+
+@dataclass(frozen=True, eq=False)
+class _Slopes:
+    """What a piece of the neighbourhoods says: the sum of log densities, and its gradient but through the input map."""
+
+    value: float
+    log_beta: float
+    log_amplitude: float
+    log_alpha: Array
+    dU: Array
+
+    def __add__(self, other: Self, /) -> "_Slopes":
+        return _Slopes(
+            self.value + other.value,
+            self.log_beta + other.log_beta,
+            self.log_amplitude + other.log_amplitude,
+            self.log_alpha + other.log_alpha,
+            self.dU + other.dU,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourLikelihood:
+    """sum_i log p(t_i | its neighbours' t) of a Gaussian process, by the targets of `hoods` among `rows` [VECCHIA1988].
+
+    Where the neighbours come earlier in an order, and all rows are targets, it is the log density of all t under a
+    process of its own, [DATTA2016]'s; with all earlier rows as neighbours the exact one. Targets may be a sample of the
+    rows. `threads` share the targets, to the same bits.
+    """
+
+    rows: Rows
+    kernel: Radial
+    hoods: Neighbourhoods
+    threads: int = 1
+
+    @classmethod
+    def of(cls, rows: Rows, kernel: Radial, hoods: Neighbourhoods, threads: int = 1) -> "NeighbourLikelihood":
+        """Of the rows in the neighbourhoods alone, the others being of no account."""
+        used, own = hoods.compact()
+        precisions = None if rows.precisions is None else rows.precisions[used]
+        return cls(Rows(rows.X[used], rows.t[used], rows.F[used], precisions), kernel, own, threads)
+
+    def gradient(self, h: Hyperparameters) -> tuple[float, Array]:
+        """The likelihood, in nats, and its gradient in theta; raises NotPositiveDefiniteError.
+
+        With w = C_cc^-1 c_i, q = C_cc^-1 t_c, a = [-w, 1], v = a'C a, r = a't: dL/dC = (a b' + b a')/2, of rank two,
+        b = (r^2/v - 1)/(2v) a + r/v [q, 0].
+        """
+        U, noise = self._mapped(h)
+        total = reduce(add, self._by_pieces(partial(self._slopes, h, U, noise)))
+        scales = h.input_map.pull(self.rows.X, total.dU)
+        theta = gathered(total.log_beta, total.log_amplitude, total.log_alpha, scales, np.zeros(len(h.terms.logits)))
+        return total.value, theta
+
+    def conditionals(self, h: Hyperparameters) -> Conditionals:
+        """Of each target, as if it were new."""
+        U, noise = self._mapped(h)
+        found = self._by_pieces(partial(self._conditionals, h, U, noise))
+        mean, variance = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return Conditionals(self.rows.t[self.hoods.targets], mean, variance)
+
+    def _mapped(self, h: Hyperparameters) -> tuple[Array, Array]:
+        """U (N, d), and the noise variance of each row, (N,)."""
+        return h.input_map(self.rows.X), np.ones(len(self.rows.t)) / self.rows.precision(h.beta)
+
+    def _by_pieces(self, of: "Callable[[slice[int, int, None]], T]") -> Iterator[T]:
+        """What `of` makes of each piece of the neighbourhoods, in their order."""
+        pieces = slices(len(self.hoods.targets), self.hoods.neighbours.shape[1] + 1)
+        if self.threads == 1:
+            yield from map(of, pieces)
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            yield from pool.map(of, pieces)
+
+    def _stack(self, U: Array, noise: Array, piece: "slice[int, int, None]") -> tuple[Indices, Stack, Array]:
+        """The rows (B, m) of a piece, what is known of them, and the neighbours' targets (B, m - 1), 0 of none."""
+        targets, neighbours = self.hoods.targets[piece], self.hoods.neighbours[piece]
+        present = np.column_stack([neighbours != ABSENT, np.ones(len(targets), np.bool_)])
+        numbers = np.column_stack([np.where(neighbours == ABSENT, targets[:, None], neighbours), targets])
+        stack = Stack(U[numbers], self.rows.F[numbers], noise[numbers], None if present.all() else present)
+        return numbers, stack, self.rows.t[numbers[:, :-1]] * present[:, :-1]
+
+    def _conditionals(
+        self, h: Hyperparameters, U: Array, noise: Array, piece: "slice[int, int, None]"
+    ) -> tuple[Array, Array]:
+        _, stack, t = self._stack(U, noise, piece)
+        C = stack.covariance(correlations(self.kernel, stack.squares()), h)
+        w = solved(C, C[:, :-1, -1:])[:, :, 0]
+        return np.vecdot(w, t), residual_variance(C, w)
+
+    def _slopes(self, h: Hyperparameters, U: Array, noise: Array, piece: "slice[int, int, None]") -> _Slopes:
+        numbers, stack, t = self._stack(U, noise, piece)
+        squares = stack.squares()
+        K = correlations(self.kernel, squares.copy())
+        C = stack.covariance(K, h)
+        found = solved(C, np.stack([C[:, :-1, -1], t], axis=-1))
+        w, q = found[:, :, 0], found[:, :, 1]
+        v = residual_variance(C, w)
+        r = self.rows.t[numbers[:, -1]] - np.vecdot(w, t)
+        value = -0.5 * float(np.sum(np.log(2.0 * np.pi * v) + r * r / v))
+        one = np.ones((len(r), 1))
+        a = np.hstack([-w, one])
+        b = (0.5 * (r * r / v - 1.0) / v)[:, None] * a
+        b[:, :-1] += (r / v)[:, None] * q
+        u = stack.U - stack.U[:, -1:]
+        sides = np.concatenate([b[:, :, None], a[:, :, None], b[:, :, None] * u, a[:, :, None] * u], axis=2)
+        d = u.shape[2]
+        log_amplitude = h.amplitude * float(np.vdot(b, (K @ a[:, :, None])[:, :, 0]))
+        passed = slopes(self.kernel, squares, K) @ sides
+        both = a * passed[:, :, 0] + b * passed[:, :, 1]
+        dU = both[:, :, None] * u - a[:, :, None] * passed[:, :, 2 : 2 + d] - b[:, :, None] * passed[:, :, 2 + d :]
+        dU *= 2.0 * h.amplitude
+        return _Slopes(
+            value,
+            -float(np.vdot(a * b, stack.noise)),
+            log_amplitude,
+            -np.einsum("bf,bf->f", _products(stack.F, a), _products(stack.F, b)) / h.alpha,
+            _at_rows(numbers, dU, len(self.rows.t)),
+        )
+
+
+def _products(F: Array, a: Array) -> Array:
+    """F'a, (B, F), of each neighbourhood: F (B, m, F), a (B, m)."""
+    return np.asarray((a[:, None, :] @ F)[:, 0])
+
+
+def _at_rows(numbers: Indices, dU: Array, rows: int) -> Array:
+    """The sum (rows, d) over neighbourhoods of dU (B, m, d), by the `numbers` (B, m) of their rows."""
+    flat = numbers.ravel()
+    return np.column_stack([np.bincount(flat, part.ravel(), rows) for part in np.moveaxis(dU, 2, 0)])

@@ -1,0 +1,85 @@
+"""Nearest neighbours among rows, of all and of those that come earlier in an order [THEORY 21].
+
+By scipy's k-d tree, which is here already. One core, 50,000 standard normal rows: a tree takes .02 s, and the 32 / 256
+nearest of a row 14 / 75 microseconds with 4 inputs, .18 / .54 ms with 8, 4.2 / 4.5 ms with 20, where all distances by
+one product of matrices take 2 ms. Inputs that a learned map makes narrow count for little there. It is exact, holds no
+interpreter lock, and needs no randomness, as graphs do (hnswlib), nor 30 MB more (faiss).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from relevance_bayes.core.types import Array, Indices, Mask
+
+ABSENT = -1
+"""Stands for a neighbour that is not there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhoods:
+    """The rows `targets` (n,) and the `neighbours` (n, m) of each, the nearest first; ABSENT where there are fewer."""
+
+    targets: Indices
+    neighbours: Indices
+
+    def compact(self) -> "tuple[Indices, Neighbourhoods]":
+        """The numbers (r,) of all rows in them, ascending, and the same neighbourhoods among these alone."""
+        used = np.union1d(self.targets, self.neighbours[self.neighbours != ABSENT])
+        neighbours = np.searchsorted(used, self.neighbours)
+        neighbours[self.neighbours == ABSENT] = ABSENT
+        return used, Neighbourhoods(np.searchsorted(used, self.targets), neighbours)
+
+
+class NeighbourSearch:
+    """The nearest of the rows U (N, d), scaled and warped; equally near ones as they come.
+
+    Which of those at the greatest distance are found is the tree's choice, the same for the same rows in one order.
+    """
+
+    def __init__(self, U: Array) -> None:
+        self._tree = cKDTree(U)
+
+    def nearest(self, Z: Array, k: int) -> tuple[Array, Indices]:
+        """Distances and numbers (n, k) of the k nearest rows of each of Z (n, d), of all of them where k is greater."""
+        k = min(k, self._tree.n)
+        answer = self._tree.query(Z, np.arange(1, k + 1))
+        distances, numbers = np.asarray(answer[0], np.float64), np.asarray(answer[1], np.intp)
+        order = np.lexsort((numbers, distances), axis=-1)
+        return distances, np.take_along_axis(numbers, order, axis=-1)
+
+    def elsewhere(self, Z: Array, k: int) -> Indices:
+        """The k nearest rows (n, k) of each of Z (n, d) that have other inputs; ABSENT where fewer of k + 1 have."""
+        distances, numbers = self.nearest(Z, k + 1)
+        return _first(numbers, distances > 0.0, k)
+
+
+def earlier(U: Array, targets: Indices, m: int) -> Neighbourhoods:
+    """The m nearest of each target among the rows before it, U (N, d) being in the order of a Vecchia approximation.
+
+    From trees of the first 2, 4, 8, ... rows: in the least that holds a target at least half come before it. What a
+    query finds of later rows is dropped, and more is asked for where too few are left.
+    """
+    neighbours = np.full((len(targets), min(m, max(len(U) - 1, 1))), ABSENT, np.intp)
+    sizes = np.minimum(2 ** np.ceil(np.log2(targets + 1.0)).astype(np.intp), len(U))
+    for size in np.unique(sizes[targets > 0]):
+        search = NeighbourSearch(U[:size])
+        waiting, k = np.flatnonzero((sizes == size) & (targets > 0)), 2 * m + 1
+        while len(waiting):
+            own = targets[waiting]
+            _, numbers = search.nearest(U[own], k)
+            before = numbers < own[:, None]
+            done = (before.sum(axis=1) >= m) | (k >= size)
+            neighbours[waiting[done]] = _first(numbers[done], before[done], neighbours.shape[1])
+            waiting, k = waiting[~done], 2 * k
+    return Neighbourhoods(targets, neighbours)
+
+
+def _first(numbers: Indices, wanted: Mask, k: int) -> Indices:
+    """The first k of each row's numbers (n, l) that are wanted, (n, k); ABSENT where there are fewer."""
+    order = np.argsort(~wanted, axis=-1, kind="stable")[:, :k]
+    found = np.full((len(numbers), k), ABSENT, np.intp)
+    taken = np.where(np.take_along_axis(wanted, order, axis=-1), np.take_along_axis(numbers, order, axis=-1), ABSENT)
+    found[:, : taken.shape[1]] = taken
+    return found

@@ -1,0 +1,104 @@
+"""Predictions of a nearest-neighbour process: each new row given its nearest rows of those kept [THEORY 22]."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from relevance_bayes.core.basis import Functions, evaluate
+from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.local.conditioning import Stack, correlations, slices, solved
+from relevance_bayes.core.local.learning import LocalKernel, LocalTask
+from relevance_bayes.core.local.neighbours import NeighbourSearch
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.process import Rows
+from relevance_bayes.core.types import Array, Indices
+
+ROWS_AT_ONCE = 1_024
+"""Neighbours are searched for so many new rows at a time, which bounds what is held of them."""
+
+MeanFunction = Callable[[Array], Array]
+"""The mean (n,) of another model at X (n, d), in the targets' units."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalModel:
+    """A process with the rows that it predicts from: `rows`, in the order of content, and `functions` without kernel.
+
+    `centre` is what the targets are less than, and `mean` a function of X (n, d) that they are less than too, None for
+    none: a process of the residuals of another model.
+    """
+
+    kernel: LocalKernel
+    hyperparameters: Hyperparameters
+    rows: Rows
+    functions: tuple[Functions, ...]
+    neighbours: int
+    centre: float = 0.0
+    mean: MeanFunction | None = None
+
+    @classmethod
+    def of(cls, task: LocalTask, kernel: LocalKernel, h: Hyperparameters, mean: MeanFunction | None = None) -> Self:
+        """With all rows of a task, those kept apart too."""
+        functions, _ = task.problem.candidates.take(task.fixed)
+        return cls(kernel, h, task.rows, functions, task.neighbours, float(task.problem.centre), mean)
+
+    def latent(self, X: Array) -> Latent:
+        """The latent at X (n, d), with all of its variance in `weights`; raises DataError.
+
+        That of a mean function is not part of it: what this function leaves, with its error, is what the process is of.
+        The `support` is the share of the prior variance that the neighbours explain.
+        """
+        if X.ndim != 2 or X.shape[1] != self.rows.X.shape[1]:
+            raise DataError(f"expected X (N, {self.rows.X.shape[1]}), got shape {X.shape}")
+        mean, variance, prior = np.empty(len(X)), np.empty(len(X)), np.empty(len(X))
+        for first in range(0, len(X), ROWS_AT_ONCE):
+            some = slice(first, min(first + ROWS_AT_ONCE, len(X)))
+            mean[some], variance[some], prior[some] = self._of(X[some])
+        mean += self.centre
+        if self.mean is not None:
+            mean += self.mean(X)
+        return Latent(mean, variance, np.zeros(len(X)), np.clip(1.0 - variance / prior, 0.0, 1.0))
+
+    def _of(self, X: Array) -> tuple[Array, Array, Array]:
+        """Of the latent at few rows X (n, d): mean, variance and prior variance, each (n,)."""
+        U, F = self.hyperparameters.input_map(X), evaluate(self.functions, X)
+        _, numbers = self._search.nearest(U, self.neighbours)
+        parts = [self._given(U[piece], F[piece], numbers[piece]) for piece in slices(len(X), numbers.shape[1] + 1)]
+        mean, variance, prior = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return mean, variance, prior
+
+    def _given(self, U: Array, F: Array, numbers: Indices) -> tuple[Array, Array, Array]:
+        """Of the latent at U (B, d) and F (B, F), by the rows `numbers` (B, k): mean, variance, prior variance."""
+        stack = Stack(
+            np.concatenate([self._U[numbers], U[:, None]], axis=1),
+            np.concatenate([self.rows.F[numbers], F[:, None]], axis=1),
+            np.concatenate([self._noise[numbers], np.zeros((len(U), 1))], axis=1),
+        )
+        C = stack.covariance(correlations(self.kernel, stack.squares()), self.hyperparameters)
+        w = solved(C, C[:, :-1, -1:])[:, :, 0]
+        prior = C[:, -1, -1]
+        return np.vecdot(w, self.rows.t[numbers]), np.maximum(prior - np.vecdot(C[:, :-1, -1], w), 0.0), prior
+
+    @cached_property
+    def _U(self) -> Array:
+        return self.hyperparameters.input_map(self.rows.X)
+
+    @cached_property
+    def _noise(self) -> Array:
+        return np.ones(len(self.rows.t)) / self.rows.precision(self.hyperparameters.beta)
+
+    @cached_property
+    def _search(self) -> NeighbourSearch:
+        return NeighbourSearch(self._U)
+
+
+def residuals(problem: Problem, mean: MeanFunction) -> Problem:
+    """The problem of what another model's mean leaves of the targets, for a process that is added to it."""
+    left = problem.t + problem.centre - mean(problem.X)
+    source = problem.source.with_targets(left, problem.precisions)
+    return replace(problem, source=source, centre=np.zeros(()))

@@ -1,0 +1,79 @@
+"""A nearest-neighbour process held against simpler models on rows kept apart, before it is believed [THEORY 22]."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.local.learning import LocalTask, Scored
+from relevance_bayes.core.local.likelihood import Conditionals
+from relevance_bayes.core.types import Array
+
+Refusal = Literal["no better than a linear model", "no better than noise", "predicted variances do not hold"]
+
+MAX_FACTOR = 3.0
+"""Squared errors may be so many times, or one so-manieth of, the variances predicted; beyond that the scales are not to
+be believed, and one factor mends nothing."""
+
+NORMAL_95 = 1.959963984540054
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """What `rows` kept apart say: mean log densities in nats a row, of the process, a linear model and noise alone.
+
+    `variance_factor` is the mean of squared errors over the variances predicted, which these are multiplied by;
+    `coverage` the share of targets in the intervals of 95 % after it. `refusal` is None where the process may be used:
+    it scores better than both by more than the standard error of the difference, and the factor is near 1.
+    """
+
+    rows: int
+    score: float
+    linear: float
+    noise: float
+    variance_factor: float
+    coverage: float
+    refusal: Refusal | None
+
+
+def validated(task: LocalTask, found: Scored) -> tuple[Hyperparameters, Validation]:
+    """The hyperparameters with variances multiplied by the factor that scores best on rows kept apart, and their score.
+
+    The factor is the same for signal, columns and noise, so that means do not change; where the noise is known, it is
+    reported alone.
+    """
+    h = found.hyperparameters
+    met = task.held_out(found.kernel, h, task.neighbours)
+    factor = float(met.squares.mean())
+    applied = factor if task.space(found.kernel).free(h)[0] else 1.0
+    met = replace(met, variance=applied * met.variance)
+    h = replace(h, beta=h.beta / applied, amplitude=h.amplitude * applied, alpha=h.alpha / applied)
+    own, linear, noise = met.log_density, _linear(task, task.rows.X), _linear(task, task.rows.X[:, :0])
+    refusal: Refusal | None = None
+    if not _better(own, noise):
+        refusal = "no better than noise"
+    elif not _better(own, linear):
+        refusal = "no better than a linear model"
+    elif not 1.0 / MAX_FACTOR <= factor <= MAX_FACTOR:
+        refusal = "predicted variances do not hold"
+    coverage = float(np.mean(met.squares <= NORMAL_95**2))
+    scores = float(own.mean()), float(linear.mean()), float(noise.mean())
+    return h, Validation(len(own), *scores, factor, coverage, refusal)
+
+
+def _better(own: Array, other: Array) -> bool:
+    """Whether the mean of log densities (n,) is above that of others by more than the difference's standard error."""
+    gain = own - other
+    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+
+
+def _linear(task: LocalTask, X: Array) -> Array:
+    """Log densities of the rows kept apart, by least squares in X (N, k) and a constant, of normal errors."""
+    n, t = task.learned, task.rows.t
+    P = np.column_stack([np.ones(len(X)), X])
+    w, _, _, _ = np.linalg.lstsq(P[:n], t[:n], rcond=None)
+    mean = P @ w
+    variance = max(float(np.mean(np.square(t[:n] - mean[:n]))), np.finfo(np.float64).tiny)
+    return Conditionals(t[n:], mean[n:], np.full(len(t) - n, variance)).log_density
