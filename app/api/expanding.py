@@ -25,7 +25,7 @@ BYTES_PER_MEMBER = 8_192
 """A body may have `FREE_MEMBERS` gzip members or zstd frames, and one more for so many bytes that it unpacks to: each
 costs time even where it is empty. Writers of many members put 64 KiB (bgzip) or more into each."""
 
-LARGEST_WINDOW = 23
+MAX_WINDOW_BITS = 23
 """Of zstd, as a power of 2: what a decoder of the web's must take (RFC 9659), 8 MiB."""
 
 GZIP, ZLIB, RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
@@ -67,7 +67,7 @@ class _Zstandard:
     """zstd."""
 
     def __init__(self) -> None:
-        options = {int(zstd.DecompressionParameter.window_log_max): LARGEST_WINDOW}
+        options = {int(zstd.DecompressionParameter.window_log_max): MAX_WINDOW_BITS}
         self._decoder = zstd.ZstdDecompressor(options=options)
 
     @property

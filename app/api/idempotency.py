@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
-LONGEST_KEY = 255
+MAX_KEY_LENGTH = 255
 _QUOTED = re.compile(r'"((?:[!#-\[\]-~]|\\["\\])+)"')
 _BARE = re.compile(r"[!#-~][!-~]*")
 
@@ -34,7 +34,7 @@ DESCRIPTION = (
 )
 
 
-_PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{LONGEST_KEY}}}"|[!#-~][!-~]{{0,{LONGEST_KEY - 1}}})$'
+_PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}"|[!#-~][!-~]{{0,{MAX_KEY_LENGTH - 1}}})$'
 """Both ways to write a key, as OpenAPI is told."""
 
 _Told = Annotated[
@@ -63,8 +63,8 @@ def read_key(text: str) -> str:
         key = bare
     else:
         key = ""
-    if not 1 <= len(key) <= LONGEST_KEY:
-        detail = f"{HEADER} has 1 to {LONGEST_KEY} visible ASCII characters, quoted or bare: a UUID is a good one."
+    if not 1 <= len(key) <= MAX_KEY_LENGTH:
+        detail = f"{HEADER} has 1 to {MAX_KEY_LENGTH} visible ASCII characters, quoted or bare: a UUID is a good one."
         raise InvalidRequestError(detail, [Fault(detail, header=HEADER)])
     return key
 

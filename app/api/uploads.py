@@ -18,7 +18,7 @@ from app.formats.format import TableFormat
 from app.formats.misfits import shown
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile, spooled
-from app.formats.streams import LONGEST_NAME, TableStream, is_plain, within
+from app.formats.streams import MAX_NAME_LENGTH, TableStream, is_plain, within
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
@@ -142,8 +142,8 @@ def dataset_name(name: str | None, file_name: str | None) -> str:
     """The name asked for, else the file's without its ending, else "dataset"; raises InvalidRequestError."""
     if name is None:
         stem = PurePosixPath((file_name or "").replace("\\", "/")).stem
-        return "".join(filter(is_plain, stem)).strip()[:LONGEST_NAME] or UNNAMED
-    if not name.strip() or len(name) > LONGEST_NAME or not is_plain(name):
-        detail = f"A dataset's name has 1 to {LONGEST_NAME} characters and no control characters; got {shown(name)}."
+        return "".join(filter(is_plain, stem)).strip()[:MAX_NAME_LENGTH] or UNNAMED
+    if not name.strip() or len(name) > MAX_NAME_LENGTH or not is_plain(name):
+        detail = f"A dataset's name has 1 to {MAX_NAME_LENGTH} characters and no control characters; got {shown(name)}."
         raise InvalidRequestError(detail, [Fault(detail, parameter="name")])
     return name

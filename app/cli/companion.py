@@ -11,7 +11,7 @@ from relevance_bayes.cli.console import warn
 STEADY_SECONDS = 10.0
 """A worker that lived this long started well: its successor comes at once."""
 
-LONGEST_PAUSE = 30.0
+MAX_PAUSE_SECONDS = 30.0
 """Most seconds between the death of a worker that fails at every start and the next try."""
 
 GRACE_SECONDS = 15.0
@@ -61,7 +61,9 @@ class Companion:
             self._close_its_input()
             if self._stopping.is_set():
                 return
-            pause = self._first_pause if time.monotonic() - began > STEADY_SECONDS else min(2 * pause, LONGEST_PAUSE)
+            pause = (
+                self._first_pause if time.monotonic() - began > STEADY_SECONDS else min(2 * pause, MAX_PAUSE_SECONDS)
+            )
             warn(f"The worker ended with {code}; the next one starts in {pause:.0f} s.")
             if self._stopping.wait(pause):
                 return

@@ -18,7 +18,7 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-LONGEST_URL = 2000
+MAX_URL_LENGTH = 2000
 HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 PRINTABLE = re.compile(r"[!-~]+")
 PORTS = {"http": 80, "https": 443}
@@ -146,9 +146,9 @@ class Allowance:
 
 def read_target(url: str) -> Target:
     """A URL in its parts; raises InvalidRequestError for what is no http(s) URL, or has more than such a one needs."""
-    if len(url) > LONGEST_URL or not PRINTABLE.fullmatch(url):
+    if len(url) > MAX_URL_LENGTH or not PRINTABLE.fullmatch(url):
         raise _refused(
-            f"Expected a URL of up to {LONGEST_URL} ASCII characters without spaces; others are written %xx."
+            f"Expected a URL of up to {MAX_URL_LENGTH} ASCII characters without spaces; others are written %xx."
         )
     try:
         parts = urlsplit(url)

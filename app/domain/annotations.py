@@ -6,12 +6,12 @@ from typing import Literal
 
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
-LONGEST_DESCRIPTION = 2_000
+MAX_DESCRIPTION_LENGTH = 2_000
 MAX_TAGS = 50
 TAG_PATTERN = r"[A-Za-z][A-Za-z0-9._/-]{0,62}"
 """What a tag's name looks like: no colon, which stands between a name and a value."""
 
-LONGEST_VALUE = 200
+MAX_VALUE_LENGTH = 200
 
 Member = Literal["description", "tags"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.types.values import Label
 
-_LARGEST = float(np.finfo(np.float64).max)
+_MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def decided(probabilities: Array, costs: Array | None = None, reject_cost: float
         expected = np.maximum(1.0 - _taken(probabilities, chosen), 0.0)
     else:
         with np.errstate(over="ignore"):
-            risk = np.minimum(probabilities @ costs, _LARGEST)
+            risk = np.minimum(probabilities @ costs, _MAX_FLOAT)
         chosen = _last_greatest(-risk)
         expected = _taken(risk, chosen)
     if reject_cost is None:

@@ -6,7 +6,7 @@ import pyarrow as pa
 from app.formats.cells import column_of
 from app.formats.misfits import Misfits, not_finite, shown, too_long_an_integer
 from relevance_bayes.tables.columns import Column, NumberColumn, TimestampColumn
-from relevance_bayes.tables.kinds import FIRST_SECOND, LARGEST_EXACT_INTEGER, LAST_SECOND, iso_8601, kind_of_cells
+from relevance_bayes.tables.kinds import FIRST_SECOND, LAST_SECOND, MAX_EXACT_INTEGER, iso_8601, kind_of_cells
 from relevance_bayes.types.values import Cell, ColumnKind
 
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -86,9 +86,9 @@ def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberColumn, Misfits]: 
     if misfits:
         numbers = np.where(finite, numbers, np.nan)
     if exact and pa.types.is_integer(values.type):
-        large = np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT_INTEGER)
+        large = np.flatnonzero(np.abs(numbers) >= MAX_EXACT_INTEGER)
         whole = [(int(row), values[int(row)].as_py()) for row in large]
-        misfits += [(row, too_long_an_integer(n)) for row, n in whole if abs(n) > LARGEST_EXACT_INTEGER]
+        misfits += [(row, too_long_an_integer(n)) for row, n in whole if abs(n) > MAX_EXACT_INTEGER]
     return NumberColumn(numbers), misfits
 
 

@@ -18,7 +18,7 @@ from app.formats.misfits import (
     too_long_an_integer,
 )
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from relevance_bayes.tables.kinds import LARGEST_EXACT_INTEGER, seconds_of
+from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, seconds_of
 from relevance_bayes.types.values import ColumnKind, text_of
 
 JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
@@ -26,7 +26,7 @@ JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 
 NUMBERS = frozenset({int, float, NoneType})
 PRESENT_NUMBERS = frozenset({int, float})
-LONGEST_TOGETHER = 100
+MAX_CELLS_TOGETHER = 100
 """Rows of a table whose numbers are read all at once."""
 
 
@@ -75,7 +75,7 @@ def block_of(
 
 def _numbers_together(columns: Sequence[Sequence[JSON]]) -> Iterator[NDArray[np.float64]] | None:
     """The columns one after the other, None when there are none, they are long, or something does not fit."""
-    if not columns or len(columns[0]) > LONGEST_TOGETHER:
+    if not columns or len(columns[0]) > MAX_CELLS_TOGETHER:
         return None
     flat = list(chain.from_iterable(columns))
     if not {*map(type, flat)} <= PRESENT_NUMBERS:
@@ -124,7 +124,7 @@ def _not_a(kind: ColumnKind, cell: JSON, before: Misfits) -> str:
 
 
 def _is_long(cell: JSON) -> bool:
-    return type(cell) is int and abs(cell) > LARGEST_EXACT_INTEGER
+    return type(cell) is int and abs(cell) > MAX_EXACT_INTEGER
 
 
 def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, Misfits]:

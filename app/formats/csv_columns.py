@@ -20,7 +20,7 @@ from app.formats.options import Decimal
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import (
     FALSE_TEXTS,
-    LARGEST_EXACT_INTEGER,
+    MAX_EXACT_INTEGER,
     TRUE_TEXTS,
     is_long_integer,
     is_not_finite,
@@ -41,7 +41,7 @@ def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exa
     if not columns:
         return []
     values = _cast(pa.concat_arrays(columns), decimal)
-    if values is None or bool((np.abs(values) >= LARGEST_EXACT_INTEGER).any()):
+    if values is None or bool((np.abs(values) >= MAX_EXACT_INTEGER).any()):
         return [_numbers(texts, decimal, exact=keep) for texts, keep in zip(columns, exact, strict=True)]
     return [(NumberColumn(row), []) for row in values.reshape(len(columns), -1)]
 
@@ -102,7 +102,7 @@ def _numbers(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[N
         return _numbers_one_by_one(texts, decimal, exact=exact)
     misfits: Misfits = []
     if exact:
-        large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
+        large = np.flatnonzero(np.abs(values) >= MAX_EXACT_INTEGER)
         for row in large.tolist():
             text = str(texts[row].as_py()).strip()
             if is_long_integer(text):
@@ -160,7 +160,7 @@ def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool)
 def all_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
     """Whether all cells are finite numbers that float64 holds as they are, so that no closer look is needed."""
     values = _cast(texts, decimal)
-    return values is not None and not (np.abs(values) >= LARGEST_EXACT_INTEGER).any()
+    return values is not None and not (np.abs(values) >= MAX_EXACT_INTEGER).any()
 
 
 def pointed(text: str, decimal: Decimal) -> str:

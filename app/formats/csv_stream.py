@@ -21,7 +21,7 @@ from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
 PIECE = 2**20
-LARGEST_PIECE = 2 * 2**20
+MAX_PIECE_BYTES = 2 * 2**20
 """What is parsed at once, in bytes, more where rows are long; Arrow reads some sixteen of them ahead."""
 
 RECORDS_OF_A_PIECE = 64
@@ -71,7 +71,7 @@ def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
     width = len(dialect.names)
     names = [str(position) for position in range(width)]
     ending = "\n" + (dialect.delimiter * (width - 1) if width > 1 else '""') + "\n"
-    size = min(max(RECORDS_OF_A_PIECE * dialect.longest, PIECE), LARGEST_PIECE)
+    size = min(max(RECORDS_OF_A_PIECE * dialect.longest, PIECE), MAX_PIECE_BYTES)
     waiting: pa.RecordBatch | None = None
     try:
         reader = pacsv.open_csv(

@@ -14,7 +14,7 @@ from relevance_bayes.types.values import ColumnKind
 MAX_CELLS_OF_A_BLOCK = 2**19
 """4 MiB of numbers: storing one is a matter of milliseconds."""
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,12 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
     for position, name in enumerate(names, start=1):
         if not name:
             faults.append(Fault(f"Column {position} has no name.", line=line))
-        elif len(name) > LONGEST_NAME:
+        elif len(name) > MAX_NAME_LENGTH:
             faults.append(
                 Fault(
-                    f"The name has {len(name):,} characters, where {LONGEST_NAME} are the most.", column=name, line=line
+                    f"The name has {len(name):,} characters, where {MAX_NAME_LENGTH} are the most.",
+                    column=name,
+                    line=line,
                 )
             )
         elif not is_plain(name):

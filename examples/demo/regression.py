@@ -63,7 +63,7 @@ def _coverage(client: Relevance, console: Console, version: SupervisedVersion) -
 def _picture(client: Relevance, version: SupervisedVersion, training: truth.Curve, path: Path) -> Path:
     from examples.demo.pictures import draw_fit
 
-    x = np.linspace(-truth.WIDEST, truth.WIDEST, 401)
+    x = np.linspace(-truth.MAX_X, truth.MAX_X, 401)
     vectors = tuple(client.relevance_vectors(version.model, version.version))
     draw_fit(path, training, x, _predict(client, version, x), vectors)
     return path

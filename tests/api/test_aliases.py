@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.aliases import LONGEST_REASON
+from app.domain.aliases import MAX_REASON_LENGTH
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
@@ -137,7 +137,7 @@ def test_a_weak_tag_is_not_strong_enough(client: TestClient) -> None:
         ({"version": 1.5}, "/version"),
         ({"version": "1"}, "/version"),
         ({"version": 2**31}, "/version"),
-        ({"version": 1, "reason": "x" * (LONGEST_REASON + 1)}, "/reason"),
+        ({"version": 1, "reason": "x" * (MAX_REASON_LENGTH + 1)}, "/reason"),
         ({"version": 1, "reason": 7}, "/reason"),
         ({"version": 1, "why": "so"}, "/why"),
     ],
@@ -196,5 +196,5 @@ def test_its_history_stays_when_it_is_removed(client: TestClient) -> None:
 
 def test_a_reason_is_not_endless(client: TestClient) -> None:
     put(client, 1)
-    response = client.delete(f"{CHAMPION}?reason={'x' * (LONGEST_REASON + 1)}")
+    response = client.delete(f"{CHAMPION}?reason={'x' * (MAX_REASON_LENGTH + 1)}")
     assert (response.status_code, response.json()["errors"][0]["parameter"]) == (422, "reason")

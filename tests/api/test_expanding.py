@@ -18,7 +18,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-MOST = 2**26
+MAX_BYTES = 2**26
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "gzip": lambda data: gzip.compress(data, 1),
     "deflate": lambda data: zlib.compress(data, 1),
@@ -37,7 +37,7 @@ def refused_in(body: bytes, encoding: str) -> tuple[str, float]:
     """What is said of a body that has too many members, and the CPU seconds until then."""
     began = time.process_time()
     with pytest.raises(MalformedBodyError) as error:
-        expanded(body, encoding, MOST)
+        expanded(body, encoding, MAX_BYTES)
     return error.value.detail, time.process_time() - began
 
 
@@ -53,7 +53,7 @@ def test_empty_members_and_frames_are_bounded(encoding: str, member: bytes, coun
 
 
 def test_empty_frames_are_bounded_over_all_pieces_of_an_upload() -> None:
-    expander = Expander("zstd", MOST)
+    expander = Expander("zstd", MAX_BYTES)
     piece = zstd.compress(b"") * 100
     assert [[*expander.feed(piece)] for _ in range(10)] == [[]] * 10
     with pytest.raises(MalformedBodyError):
@@ -63,19 +63,19 @@ def test_empty_frames_are_bounded_over_all_pieces_of_an_upload() -> None:
 @pytest.mark.parametrize("encoding", PACK)
 def test_so_many_members_as_are_allowed_are_read(encoding: str) -> None:
     body = PACK[encoding](b"row\n") * FREE_MEMBERS
-    assert expanded(body, encoding, MOST) == b"row\n" * FREE_MEMBERS
+    assert expanded(body, encoding, MAX_BYTES) == b"row\n" * FREE_MEMBERS
 
 
 @pytest.mark.parametrize("encoding", PACK)
 def test_blocks_that_hold_enough_may_be_many_more(encoding: str) -> None:
     block = b"x" * BYTES_PER_MEMBER
     body = PACK[encoding](block) * (3 * FREE_MEMBERS)
-    assert expanded(body, encoding, MOST) == block * (3 * FREE_MEMBERS)
+    assert expanded(body, encoding, MAX_BYTES) == block * (3 * FREE_MEMBERS)
 
 
 def test_a_skippable_frame_says_nothing() -> None:
     body = SKIPPABLE + zstd.compress(b"one") + SKIPPABLE + zstd.compress(b"two") + SKIPPABLE
-    assert expanded(body, "zstd", MOST) == b"onetwo"
+    assert expanded(body, "zstd", MAX_BYTES) == b"onetwo"
 
 
 @pytest.mark.parametrize("encoding", PACK)
@@ -83,7 +83,7 @@ def test_pieces_may_end_anywhere(encoding: str) -> None:
     data = random.Random(1).randbytes(70_000)
     body = PACK[encoding](data) + PACK[encoding](data[:100])
     for size in (1, 2, 1_000, 16_384, 16_385, 65_536):
-        expander = Expander(encoding, MOST)
+        expander = Expander(encoding, MAX_BYTES)
         got = b"".join(
             piece for start in range(0, len(body), size) for piece in expander.feed(body[start : start + size])
         )
@@ -95,8 +95,8 @@ def test_pieces_may_end_anywhere(encoding: str) -> None:
 def test_a_body_that_hardly_shrinks_costs_linear_time(encoding: str) -> None:
     data = random.Random(2).randbytes(2**25)
     small, large = PACK[encoding](data[: 2**23]), PACK[encoding](data)
-    least = cpu_seconds(lambda: expanded(small, encoding, MOST))
-    assert cpu_seconds(lambda: expanded(large, encoding, MOST)) < max(8 * least, 0.5)
+    least = cpu_seconds(lambda: expanded(small, encoding, MAX_BYTES))
+    assert cpu_seconds(lambda: expanded(large, encoding, MAX_BYTES)) < max(8 * least, 0.5)
 
 
 def test_a_window_beyond_8_mib_is_refused() -> None:
@@ -104,4 +104,4 @@ def test_a_window_beyond_8_mib_is_refused() -> None:
     compressor = zstd.ZstdCompressor(options=options)
     body = compressor.compress(b"x" * 2**25) + compressor.flush()
     with pytest.raises(MalformedBodyError):
-        expanded(body, "zstd", MOST)
+        expanded(body, "zstd", MAX_BYTES)

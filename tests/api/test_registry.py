@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.annotations import LONGEST_DESCRIPTION, LONGEST_VALUE, MAX_TAGS
+from app.domain.annotations import MAX_DESCRIPTION_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.identity import uuid7
 from tests.api.conftest import DATASET, SUBMIT, InMemoryParts
@@ -53,10 +53,10 @@ def test_a_merge_patch_may_say_that_it_is_one(client: TestClient) -> None:
     ("sent", "pointer"),
     [
         ({"description": 7}, "/description"),
-        ({"description": "x" * (LONGEST_DESCRIPTION + 1)}, "/description"),
+        ({"description": "x" * (MAX_DESCRIPTION_LENGTH + 1)}, "/description"),
         ({"tags": []}, "/tags"),
         ({"tags": {"a": 1}}, "/tags/a"),
-        ({"tags": {"a": "x" * (LONGEST_VALUE + 1)}}, "/tags/a"),
+        ({"tags": {"a": "x" * (MAX_VALUE_LENGTH + 1)}}, "/tags/a"),
         ({"tags": {f"t{number}": "" for number in range(MAX_TAGS + 1)}}, "/tags"),
         ({"label": "x"}, "/label"),
     ],

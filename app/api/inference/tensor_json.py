@@ -13,7 +13,7 @@ from app.api.inference.tensors import (
     CODES,
     HALF,
     TEXT,
-    WIDEST,
+    WIDEST_TYPES,
     Numbers,
     Tensor,
     check_count,
@@ -131,7 +131,7 @@ def _in_pieces(
     the process runs.
     """
     kind = np.dtype(CODES[datatype]).kind
-    decoder, values = _DECODERS[kind], np.empty(size, np.dtype(WIDEST[kind]))
+    decoder, values = _DECODERS[kind], np.empty(size, np.dtype(WIDEST_TYPES[kind]))
     place = 0
     while start <= end:
         yield_gil()

@@ -39,7 +39,7 @@ DATATYPES = (*CODES, TEXT)
 MAX_AXES = 8
 
 _LENGTH = struct.Struct("<I")
-WIDEST = {"f": "=f8", "i": "=i8", "u": "=u8", "b": "?"}
+WIDEST_TYPES = {"f": "=f8", "i": "=i8", "u": "=u8", "b": "?"}
 """The type in which numbers of each kind are kept."""
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.webhooks import LONGEST_DESCRIPTION, Delivery, Webhook
+from app.domain.webhooks import MAX_DESCRIPTION_LENGTH, Delivery, Webhook
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.jobs import JobState, VersionName
@@ -23,7 +23,7 @@ class WebhookIn(BaseModel):
 
     url: Url
     events: Events = EVENT_TYPES
-    description: Annotated[str, Field(max_length=LONGEST_DESCRIPTION)] | None = None
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_LENGTH)] | None = None
 
 
 class WebhookChangeIn(BaseModel):

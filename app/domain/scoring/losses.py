@@ -11,7 +11,7 @@ from relevance_bayes.types.evaluations import ClassMetric, Metric, NumberMetric
 NUMBER_METRICS: tuple[NumberMetric, ...] = get_args(NumberMetric)
 CLASS_METRICS: tuple[ClassMetric, ...] = get_args(ClassMetric)
 
-LARGEST_ERROR = 1e150
+MAX_ERROR = 1e150
 """An error whose square is still a number: greater ones cost as much."""
 
 
@@ -24,7 +24,7 @@ def losses(judged: Judged, metric: Metric) -> Array:
     """
     match judged, metric:
         case JudgedNumbers(), "rmse":
-            return np.square(np.clip(judged.error, -LARGEST_ERROR, LARGEST_ERROR))
+            return np.square(np.clip(judged.error, -MAX_ERROR, MAX_ERROR))
         case JudgedNumbers(), "mae":
             return np.abs(judged.error)
         case JudgedNumbers(), "nll":

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.domain.scoring.cells import Cells
 from app.domain.scoring.judged import COVERAGES, JudgedNumbers
-from app.domain.scoring.losses import LARGEST_ERROR, losses
+from app.domain.scoring.losses import MAX_ERROR, losses
 from app.domain.scoring.means import Mean
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.moments import Moments
@@ -122,7 +122,7 @@ class NumberScores:
 
     def _explained(self, rmse: float) -> float:
         spread = self.targets.sd
-        return 1.0 - min(rmse / spread, LARGEST_ERROR) ** 2 if spread else 0.0
+        return 1.0 - min(rmse / spread, MAX_ERROR) ** 2 if spread else 0.0
 
 
 def _counted(places: Indices, bins: int) -> Array:

@@ -27,7 +27,7 @@ PREFIX, ATOM = 3, 4
 PIECES = frozenset({"expit", "ndtr"})
 """What numpy lacks: functions that generated files have of their own."""
 
-LONGEST = 60
+MAX_INLINE_LENGTH = 60
 """Characters of an expression above which it gets a name."""
 
 
@@ -67,7 +67,7 @@ class _Statements:
         if operand in self._known:
             return self._known[operand]
         made = _expression(operand, [self.text(one) for one in operand.operands])
-        return self._named(operand, made[0]) if self._counts[operand] > 1 or len(made[0]) > LONGEST else made
+        return self._named(operand, made[0]) if self._counts[operand] > 1 or len(made[0]) > MAX_INLINE_LENGTH else made
 
     def _named(self, traced: Traced, expression: str) -> tuple[str, int]:
         name = next(self._free)

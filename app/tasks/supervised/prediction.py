@@ -41,7 +41,7 @@ from relevance_bayes.types.values import Label
 FIGURES = 8
 """What is told of a number: see `_figures`."""
 
-_LARGEST = float(np.finfo(np.float64).max)
+_MAX_FLOAT = float(np.finfo(np.float64).max)
 
 MAX_ROWS_TOGETHER = 1_000
 """Rows of which the covariance is answered: their squares of numbers are in one answer."""
@@ -245,7 +245,7 @@ def _figures_of_one(
 ) -> list[float]:
     """The figures of one row with Gaussian noise, those of `_figures` to the bit."""
     total = noise + weights + residual
-    sd, unit, largest = sqrt(total), target.scale, _LARGEST
+    sd, unit, largest = sqrt(total), target.scale, _MAX_FLOAT
     lower, upper = standard_ends(interval)
     ends = mean + lower * sd, mean + upper * sd
     places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
@@ -262,7 +262,7 @@ def _covariance(known: SupervisedModel, asked: _Asked) -> Array:
     if rows > MAX_ROWS_TOGETHER:
         raise _refused(f"A covariance is answered for {MAX_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
     _, found = joint(known.ready, asked.inputs, asked.noise_sd)
-    covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_LARGEST)
+    covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_MAX_FLOAT)
     if asked.sound is None:
         return covariance
     spread = np.full((rows, rows), np.nan)

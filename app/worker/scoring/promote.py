@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.aliases import LONGEST_REASON
+from app.domain.aliases import MAX_REASON_LENGTH
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.errors import ConflictError
 from app.domain.jobs import Job, Problem
@@ -133,7 +133,7 @@ def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, uow:
     if _holder(uow, job.owner, plan) != plan.champion:
         uow.jobs.fail(attempt.job_id, attempt.number, ALIAS_MOVED)
     elif uow.jobs.conclude(attempt.job_id, attempt.number, found) and found.moved:
-        reason = f"Promotion {attempt.job_id}: {found.reason}"[:LONGEST_REASON]
+        reason = f"Promotion {attempt.job_id}: {found.reason}"[:MAX_REASON_LENGTH]
         alias, to = plan.alias, plan.version
         uow.aliases.move(job.owner, plan.model, alias, to=to, by=job.owner, reason=reason, condition=UNCONDITIONAL)
 

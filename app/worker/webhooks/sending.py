@@ -23,7 +23,7 @@ SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[i
 Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, SocketAddress]
 
 STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9][0-9])(?=[ \r])")
-LONGEST_HEAD = 16 * 1024
+MAX_HEAD_BYTES = 16 * 1024
 """Bytes up to the end of the headers; with what is read of the body, and dropped, there are no more either."""
 
 DROP_SECONDS = 0.5
@@ -138,7 +138,7 @@ def _status(connection: socket.socket, deadline: Deadline) -> int:
     head = b""
     for _ in range(10):
         while (end := head.find(b"\r\n\r\n")) < 0:
-            if len(head) > LONGEST_HEAD:
+            if len(head) > MAX_HEAD_BYTES:
                 raise NotSent("not-http")
             received = _received(connection, deadline)
             if not received:
@@ -167,5 +167,5 @@ def _drop(connection: socket.socket, length: int) -> None:
     """Read a little of the body, lest a server that is about to send it be cut off; what comes late does not matter."""
     deadline = Deadline(Event(), DROP_SECONDS)
     with suppress(OSError):
-        while length < LONGEST_HEAD and (received := _received(connection, deadline)):
+        while length < MAX_HEAD_BYTES and (received := _received(connection, deadline)):
             length += len(received)

@@ -13,7 +13,7 @@ from relevance_bayes.types.records import Converter
 
 J = TypeVar("J", bound=JobBase)
 
-LONGEST_WAIT = 30
+MAX_WAIT_SECONDS = 30
 """Seconds for which one question may be held open by the service."""
 
 
@@ -32,7 +32,7 @@ class JobRoom(Generic[J]):
 
     def wait(self, job_id: str) -> J:
         """Wait for its end, however long it takes."""
-        while not (job := self.get(job_id, wait=LONGEST_WAIT)).has_ended:
+        while not (job := self.get(job_id, wait=MAX_WAIT_SECONDS)).has_ended:
             pass
         return job
 

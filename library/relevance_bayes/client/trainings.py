@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar, overload
 
 from relevance_bayes.client.answers import Job, Json, SupervisedJob, TrainingJob
-from relevance_bayes.client.job_room import LONGEST_WAIT, JobRoom
+from relevance_bayes.client.job_room import MAX_WAIT_SECONDS, JobRoom
 from relevance_bayes.client.kinds import ANY_JOB, of_kind
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.pages import Page
@@ -50,6 +50,6 @@ class Trainings(JobRoom[Job]):
     def wait(self, job_id: str, *, of: type[K]) -> K: ...
     def wait(self, job_id: str, *, of: type[Job] = SupervisedJob) -> Job:
         """Wait for its end, however long it takes."""
-        while not (job := self.get(job_id, of=of, wait=LONGEST_WAIT)).has_ended:
+        while not (job := self.get(job_id, of=of, wait=MAX_WAIT_SECONDS)).has_ended:
             pass
         return job

@@ -30,10 +30,10 @@ from relevance_bayes.plans.requests import (
     Task,
 )
 from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
-LARGEST_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 
 MAX_ROWS_FOR_INDEPENDENT = 5_000
 """Above, independent weights are not fitted beside a process: every look at the candidates is a pass over all rows."""
@@ -163,7 +163,7 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
 def _spans(target: ColumnSummary) -> bool:
     """Whether all targets are above 0 and the greatest is so many times the least that their scatter may grow too."""
     least, most = target.minimum, target.maximum
-    return least is not None and most is not None and least > 0.0 and SPAN * least < most <= LARGEST * least
+    return least is not None and most is not None and least > 0.0 and SPAN * least < most <= MAX_SCALED * least
 
 
 def _bases(
@@ -222,9 +222,9 @@ def spec_faults(spec: Spec) -> list[Fault]:
 
 def seed_faults(seed: int) -> list[Fault]:
     """A seed that the draws can't be made from."""
-    if 0 <= seed <= LARGEST_SEED:
+    if 0 <= seed <= MAX_SEED:
         return []
-    return [Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}.", "/seed")]
+    return [Fault(f"`seed` is a whole number from 0 to {MAX_SEED}.", "/seed")]
 
 
 def has_fixed_width(spec: Spec) -> bool:
@@ -248,8 +248,8 @@ def width_faults(request: SupervisedRequest) -> list[Fault]:
         inputs = request.inputs if group is None else group.inputs
         several = isinstance(basis.width.value, tuple)
         for place, width in enumerate(basis.width.each):
-            if not 1 / LARGEST <= width <= LARGEST:
-                detail = f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {width:g}."
+            if not 1 / MAX_SCALED <= width <= MAX_SCALED:
+                detail = f"The width must be from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {width:g}."
                 faults.append(Fault(detail, f"{pointer}/{place}" if several else pointer))
         if several and inputs is None:
             detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."

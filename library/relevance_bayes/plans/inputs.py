@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split
 from relevance_bayes.plans.target import unknown_column
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
-FEWEST_ROWS_FOR_IDS = 20
+MIN_ROWS_FOR_IDS = 20
 """In shorter tables a column of different values is taken for a measurement, not for an id."""
 
 MAX_FAULTS_TOLD = 20
@@ -86,7 +86,7 @@ def scale_faults(inputs: Placed, *, named: bool, standardise: bool) -> list[Faul
             column=column.name,
         )
         for pointer, column in inputs
-        if size(column) > LARGEST
+        if size(column) > MAX_SCALED
     ]
 
 
@@ -148,11 +148,11 @@ def _unfit(column: ColumnSummary, rows: int) -> str | None:
     if is_constant(column):
         return "it is the same in every row"
     if column.kind == "category":
-        if rows >= FEWEST_ROWS_FOR_IDS and column.distinct == rows:
+        if rows >= MIN_ROWS_FOR_IDS and column.distinct == rows:
             return "it looks like an id: a different text in every row"
         if _has_many_texts(column):
             return f"it holds more than {MAX_CATEGORIES_LISTED} different texts"
-    if column.kind == "number" and rows >= FEWEST_ROWS_FOR_IDS and _counts_rows(column, rows):
+    if column.kind == "number" and rows >= MIN_ROWS_FOR_IDS and _counts_rows(column, rows):
         return "it looks like an id: consecutive whole numbers, one for each row"
     return None
 

@@ -18,7 +18,7 @@ from relevance_bayes.core.likelihoods import (
 from relevance_bayes.core.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
 LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
@@ -105,7 +105,7 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
 
 def is_near(noise_sd: float, scale: float) -> bool:
     """Whether a noise sd in units of the targets' scale can be squared."""
-    return 1.0 / LARGEST <= noise_sd / scale <= LARGEST
+    return 1.0 / MAX_SCALED <= noise_sd / scale <= MAX_SCALED
 
 
 def too_far(noise_sd: float, target: str, scale: float) -> str:
@@ -151,7 +151,7 @@ def _no_logarithms(target: ColumnSummary) -> str | None:
     if least <= 0:
         others = '"poisson" or "gaussian"' if target.integral and least == 0 else '"gaussian" or "student_t"'
         return f"`{target.name}` goes down to {least:g}, and only numbers above 0 have a logarithm; use {others}."
-    if most / least > LARGEST:
+    if most / least > MAX_SCALED:
         return f"`{target.name}` goes from {least:g} to {most:g}, too far to be computed with."
     return None
 

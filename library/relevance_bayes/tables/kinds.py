@@ -30,7 +30,7 @@ from relevance_bayes.types.values import Cell, ColumnKind
 ROWS_LOOKED_AT = 1_000
 """How many rows decide what a column holds."""
 
-LARGEST_EXACT_INTEGER = 2**53
+MAX_EXACT_INTEGER = 2**53
 """Up to here every whole number is a float64."""
 
 MAX_MISFITS = 3
@@ -69,7 +69,7 @@ def is_long_integer(text: str) -> bool:
     if _INTEGER.fullmatch(text) is None:
         return False
     digits = text.lstrip("+-0")
-    return len(digits) > 16 or (len(digits) == 16 and int(digits) > LARGEST_EXACT_INTEGER)
+    return len(digits) > 16 or (len(digits) == 16 and int(digits) > MAX_EXACT_INTEGER)
 
 
 def seconds_of(text: str) -> float | None:
@@ -106,7 +106,7 @@ def _form_of_cell(cell: str | int | float | bool) -> _Form:
     if isinstance(cell, bool):
         return "boolean"
     if isinstance(cell, int):
-        return "long" if abs(cell) > LARGEST_EXACT_INTEGER else "number"
+        return "long" if abs(cell) > MAX_EXACT_INTEGER else "number"
     if isinstance(cell, float):
         return "number"
     return "text" if seconds_of(cell) is None else "timestamp"

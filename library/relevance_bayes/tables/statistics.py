@@ -15,7 +15,7 @@ from relevance_bayes.tables.columns import (
     block_rows,
 )
 from relevance_bayes.tables.encoding import real_values
-from relevance_bayes.tables.kinds import LARGEST_EXACT_INTEGER
+from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER
 from relevance_bayes.tables.moments import Moments
 from relevance_bayes.types.values import ColumnKind
 
@@ -27,7 +27,7 @@ MAX_LABELS_COUNTED = 1_000
 
 MAX_LABELS_COUNTED_IN_ALL = 100_000
 
-LONGEST_LABEL = 200
+MAX_LABEL_LENGTH = 200
 """A column with a longer text holds no categories: its texts are not counted."""
 
 MISSING_TEXT = (0xFFFFFFFF).to_bytes(4, "little")
@@ -114,7 +114,7 @@ class _Numbers:
             return
         self._moments += Moments.of(present)
         if self._integral:
-            whole = (np.abs(present) < LARGEST_EXACT_INTEGER) & (np.floor(present) == present)
+            whole = (np.abs(present) < MAX_EXACT_INTEGER) & (np.floor(present) == present)
             self._integral = bool(whole.all())
         if self._distinct is not None:
             # Most columns of real numbers are done with after their first few values.
@@ -173,7 +173,7 @@ class _Texts:
         if self._counts is None:
             return
         for label, count in zip(labels, found, strict=True):
-            if len(label) > LONGEST_LABEL:
+            if len(label) > MAX_LABEL_LENGTH:
                 self._counts = None
                 return
             if count:

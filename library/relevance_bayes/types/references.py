@@ -13,7 +13,7 @@ SEPARATOR = "@"
 
 _ALIAS = re.compile(ALIAS_PATTERN)
 _NUMBER = re.compile(NUMBER_PATTERN)
-_LONGEST_SHOWN = 64
+_MAX_SHOWN_LENGTH = 64
 
 Selector: TypeAlias = int | str | None
 """Which version of a model: its number, an alias that points to it, or None for the newest."""
@@ -46,7 +46,7 @@ class Reference(NamedTuple):
             return cls(model, number)
         if is_alias(version):
             return cls(model, version)
-        shown = version if len(version) <= _LONGEST_SHOWN else f"{version[:_LONGEST_SHOWN]}…"
+        shown = version if len(version) <= _MAX_SHOWN_LENGTH else f"{version[:_MAX_SHOWN_LENGTH]}…"
         raise NotFoundError(f"There is no version {shown!r} of model {model!r}.")
 
     @property

@@ -9,7 +9,7 @@ from relevance_bayes.client import Relevance
 from relevance_bayes.client.answers import Json, SupervisedJob, Version
 from tests.faults.chaos.containers import Containers
 
-FEWEST_ROWS, MAX_ROWS = 250, 600
+MIN_ROWS, MAX_ROWS = 250, 600
 """Of the least and the greatest fit: from some five seconds to some fifteen, with its search of a width."""
 
 BASIS: list[Json] = [
@@ -20,7 +20,7 @@ BASIS: list[Json] = [
 
 def submitted(containers: Containers, number: int, name: str) -> list[SupervisedJob]:
     """Jobs from the least fit to the greatest, each with a model of its own."""
-    sizes = np.linspace(FEWEST_ROWS, MAX_ROWS, number).astype(int).tolist()
+    sizes = np.linspace(MIN_ROWS, MAX_ROWS, number).astype(int).tolist()
     return [containers.ask(partial(_submit, rows=rows, model=f"{name}-{place}")) for place, rows in enumerate(sizes)]
 
 

@@ -8,10 +8,10 @@ from relevance_bayes.documents.validation.figures import SHARE, figure_faults
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, InputEncoding, quoted
 from relevance_bayes.types.errors import Fault
 
-LONGEST_TEXT = 200
+MAX_TEXT_LENGTH = 200
 """Of a name, in characters."""
 
-LONGEST_LABEL = 100_000
+MAX_LABEL_LENGTH = 100_000
 
 
 def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) -> Iterator[Fault]:
@@ -56,10 +56,10 @@ def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
 def column_name_faults(name: str, where: str) -> Iterator[Fault]:
     """What is wrong with a column's name."""
     plain = not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in name)
-    if not (0 < len(name) <= LONGEST_TEXT and plain):
-        yield Fault(f"A column's name has 1 to {LONGEST_TEXT} characters, none of them for control.", where)
+    if not (0 < len(name) <= MAX_TEXT_LENGTH and plain):
+        yield Fault(f"A column's name has 1 to {MAX_TEXT_LENGTH} characters, none of them for control.", where)
 
 
 def is_label(text: str) -> bool:
     """Whether a text may be a category or a class."""
-    return "\0" not in text and len(text) <= LONGEST_LABEL
+    return "\0" not in text and len(text) <= MAX_LABEL_LENGTH
