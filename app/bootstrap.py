@@ -22,7 +22,7 @@ from app.domain.readiness import Readiness
 from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import Engine
-from app.queue.forgetting import EndedEntries
+from app.queue.entry_retention import EndedEntries
 from app.queue.polling import AdaptivePolling
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
@@ -32,13 +32,13 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.job_watcher import Watcher
 from app.services.jobs import Jobs
 from app.services.retention import Retention
 from app.services.scoring import Scoring
 from app.services.served_versions import ServedVersions
 from app.services.timed_calls import TimedCalls
 from app.services.training import Training
-from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
 from app.settings import Settings
 from app.storage import revision
@@ -48,16 +48,16 @@ from app.storage.notifier import MODELS, SqlNotifier
 from app.storage.unit_of_work import unit_of_work
 from app.tasks.limits import Limits
 from app.worker.attempts import Records
-from app.worker.beat import Heart
 from app.worker.health_check import default_directory
 from app.worker.health_file import HealthFile
+from app.worker.heartbeat import Heart
 from app.worker.outage import DatabaseOutage
+from app.worker.periodic_tasks import Housekeeper
 from app.worker.pool import CORE, Pool
 from app.worker.program import FILES, program
 from app.worker.run import Runner
 from app.worker.scoring.run import Scorer
 from app.worker.spool import Spool
-from app.worker.tidy import Housekeeper
 from app.worker.webhooks.deliverer import Deliverer, Finder
 from app.worker.worker import Worker
 

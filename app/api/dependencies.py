@@ -10,7 +10,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from app.api.expanding import Expander, expanded
+from app.api.decompression import Expander, expanded
 from app.api.job_waiter import JobWaiter
 from app.api.negotiation import media_type_of
 from app.api.prediction import PredictionRunner
@@ -26,11 +26,11 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.job_watcher import Watcher
 from app.services.jobs import Jobs
 from app.services.scoring import Scoring
 from app.services.served_versions import ServedVersions
 from app.services.training import Training
-from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
 from relevance_bayes.types.errors import NotFoundError
 

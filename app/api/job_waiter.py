@@ -14,8 +14,8 @@ from starlette.concurrency import run_in_threadpool
 
 from app.api.event_stream import rendered
 from app.domain.jobs import Job
+from app.services.job_watcher import Watcher
 from app.services.jobs import Jobs
-from app.services.watching import Watcher
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 T = TypeVar("T")

@@ -13,11 +13,11 @@ from starlette.types import Receive
 
 from app.api.disconnection import run_for_client
 from app.api.large_bodies import LargeBodies, LargeBody
-from app.api.places import MAX_PLACES, Place
+from app.api.prediction_slots import MAX_PLACES, Place
 from app.domain.cancellation import check_cancelled
-from app.services.counting import CountedRequest, Rows
 from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.services.usage_counts import CountedRequest, Rows
 from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.references import Reference

@@ -7,15 +7,15 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from app.api.decompression import expanded
 from app.api.dependencies import content_encoding_of
-from app.api.expanding import expanded
+from app.api.format_checks import check_writable
 from app.api.json_codec import JsonCodec, check_rows, options_of
 from app.api.negotiation import media_type_of, response_format, row_format_of
 from app.api.predict_query import Pairs, asked_in
 from app.api.prediction import Content, YieldGil, is_quick, no_yield
 from app.api.render import prediction_lines, predictions_json
 from app.api.schemas.requests import PredictOptionsIn
-from app.api.writable import check_writable
 from app.formats.expected import Expected, ReadRows
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable

@@ -8,8 +8,8 @@ from typing import get_args
 
 from starlette.requests import ClientDisconnect, Request
 
+from app.api.decompression import Expander
 from app.api.dependencies import Limits
-from app.api.expanding import Expander
 from app.api.multipart import OneFile
 from app.api.negotiation import FORM, media_type_of, table_format_of
 from app.domain.cancellation import check_cancelled

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
 
+from app.domain.attempts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which
@@ -15,7 +16,6 @@ from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
 from app.domain.pages import Slice as Slice
 from app.domain.results import Results
-from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
 from relevance_bayes.tables.columns import Block, ColumnSummary
 from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from app.formats.csv_columns import column_of_texts, numbers_of_texts
 from app.formats.csv_dialect import Dialect, find_dialect
-from app.formats.csv_places import lines_of
+from app.formats.csv_positions import lines_of
 from app.formats.csv_stream import find_decimal, strings_of, text_batches
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.misfits import MAX_FAULTS_TOLD, Misfits

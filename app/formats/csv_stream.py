@@ -10,7 +10,7 @@ import pyarrow.csv as pacsv
 
 from app.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
 from app.formats.csv_dialect import Dialect, find_dialect
-from app.formats.csv_places import lines_of, why_unreadable
+from app.formats.csv_positions import lines_of, why_unreadable
 from app.formats.misfits import MAX_FAULTS_TOLD, refuse
 from app.formats.options import Decimal, ReadOptions
 from app.formats.spool import BodyFile

@@ -11,6 +11,7 @@ import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
 from app.queue.failures import translated
+from app.queue.fair_claiming import take_turns
 from app.queue.names import (
     APPLICATION,
     MAX_RECOVERIES,
@@ -24,7 +25,6 @@ from app.queue.names import (
 )
 from app.queue.outage_filter import reported_outages
 from app.queue.polling import intervals
-from app.queue.turns import take_turns
 
 logger = logging.getLogger(__name__)
 

@@ -12,13 +12,13 @@ from app.domain.errors import OutOfReachError, UnavailableError
 from app.domain.models import Version
 from app.domain.ports import Notifier, OpenUnitOfWork
 from app.domain.reachability import Reachability
+from app.services.background_refresh import Renewals
 from app.services.bounded_cache import BoundedCache
-from app.services.counting import Counters
 from app.services.prediction import ServedVersion
-from app.services.renewals import Renewals
 from app.services.serving import serve, stored
 from app.services.staleness import note_stale
 from app.services.timed_calls import TimedCalls
+from app.services.usage_counts import Counters
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import NamedVersion, Selector
 

@@ -10,13 +10,13 @@ from threading import Event
 from typing import TypeVar
 from uuid import UUID
 
+from app.domain.attempts import Claim, EarlierStarts, Kept
 from app.domain.errors import UnavailableError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.starts import Claim, EarlierStarts, Kept
 from app.worker.job_log import JobEvent
 from app.worker.problems import of_death
-from app.worker.retrying import Interrupted, retry
+from app.worker.retry import Interrupted, retry
 from app.worker.running_time import RunningTime
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption

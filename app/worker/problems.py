@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from app.domain.attempts import MAX_STARTS
 from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import QueueEnding
-from app.domain.starts import MAX_STARTS
 from app.tasks.limits import MEBIBYTE
 from app.worker.child.process import Failure
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
+from app.domain.attempts import Checkpoint
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Problem, training_of
 from app.domain.models import Learned, NewVersion
 from app.domain.ports import UnitOfWork
-from app.domain.starts import Checkpoint
 from app.tasks.fit import Fitted, Rested
 from app.tasks.task import Training
 from app.tasks.union import task_of
@@ -19,7 +19,7 @@ from app.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.worker.child.process import Failure
 from app.worker.pool import Child, ChildDied, Pool
 from app.worker.problems import TOO_LONG, name_taken, of_error, of_failure
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 from app.worker.spool import Spool
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.trail import Mark

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Protocol
 
-from app.worker.beat import Heart
 from app.worker.health_file import HealthFile
+from app.worker.heartbeat import Heart
+from app.worker.periodic_tasks import Housekeeper
 from app.worker.pool import Pool
 from app.worker.spool import Spool
-from app.worker.tidy import Housekeeper
 
 
 class Engine(Protocol):

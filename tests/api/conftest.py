@@ -24,11 +24,11 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.job_watcher import Watcher
 from app.services.jobs import Jobs
 from app.services.scoring import Scoring
 from app.services.served_versions import ServedVersions
 from app.services.training import Training
-from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
 from app.storage.engine import make_engine
 from app.storage.notifier import SqlNotifier

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 
 from app.api.application import make_application
 from app.api.bodies import MAX_ELEMENTS, MAX_MEMBERS
-from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
+from app.api.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.api.inference.messages import read_request
 from app.api.json_codec import JsonCodec, max_containers
 from app.api.prediction import no_yield

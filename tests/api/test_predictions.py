@@ -12,9 +12,9 @@ from starlette.types import Receive
 from app.api import json_codec, render
 from app.api import prediction as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.counting import Rows
 from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.services.usage_counts import Rows
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import prediction as supervised
 from app.tasks.supervised.predictions import RegressionPrediction

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from app.api.application import make_application
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.counting import BOUNDS
+from app.services.usage_counts import BOUNDS
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.services.small_models import small_version

@@ -9,7 +9,7 @@ from PIL import Image
 
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.answers import ImageVersion, Json, SupervisedVersion
-from relevance_bayes.client.codes import EncodeOptions, decode, encode
+from relevance_bayes.client.encodings import EncodeOptions, decode, encode
 from relevance_bayes.core.types import Array
 from tests.end_to_end.deployment import Api
 

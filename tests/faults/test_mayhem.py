@@ -11,9 +11,9 @@ import numpy as np
 from sqlalchemy import exists, select
 
 from app.bootstrap import workers_alive
+from app.domain.attempts import MAX_STARTS
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
-from app.domain.starts import MAX_STARTS
 from app.storage.tables import TrainingJobRow
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias

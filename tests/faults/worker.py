@@ -8,7 +8,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import Pool
 
 from app import bootstrap
-from app.cli.ending import end_with_standard_input
+from app.cli.standard_input import end_with_standard_input
 from app.cli.stop_request import StopRequest
 from app.logs import configure_logging
 from app.services.prediction import ServedVersion, judge

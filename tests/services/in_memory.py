@@ -10,6 +10,7 @@ from uuid import UUID
 
 from app.domain.aliases import Alias, MovedAlias, nowhere
 from app.domain.annotations import Annotation
+from app.domain.attempts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
 from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, UnavailableError
@@ -33,7 +34,6 @@ from app.domain.ports import (
     Workers,
 )
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
-from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.domain.webhooks import MAX_WEBHOOKS, Delivery, DeliveryAttempt, Webhook
 from relevance_bayes.documents.models import Predictor, SupervisedReport

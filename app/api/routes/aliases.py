@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, Changing, Removing, unless_known
+from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, Changing, Removing, unless_known
 from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson

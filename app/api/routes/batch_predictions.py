@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
 from app.api.bodies import read_strictly
-from app.api.conditions import NOT_MODIFIED, UNCHANGING, is_known
+from app.api.conditional_requests import NOT_MODIFIED, UNCHANGING, is_known
 from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once

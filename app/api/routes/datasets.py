@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.api.conditions import NOT_MODIFIED, TAGGED, UNCHANGING, unless_known
+from app.api.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, unless_known
 from app.api.dependencies import Owner, PartsDependency, identifier, limits_of
 from app.api.disconnection import run_for_client
 from app.api.documentation import problems

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from app.api.bodies import MAX_DOCUMENT_MEMBERS, checked
-from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
+from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
 from app.api.idempotency import Key, named, once

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from app import __version__
+from app.api.decompression import expanded
 from app.api.dependencies import (
     Owner,
     Parts,
@@ -17,10 +18,9 @@ from app.api.dependencies import (
     content_encoding_of,
     runner_of,
 )
-from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.documentation import inference_problems, json_body
-from app.api.expanding import expanded
 from app.api.fast_path import FastPath
+from app.api.inference_metadata import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.large_bodies import LargeBody
 from app.api.paths import INFERENCE
 from app.api.prediction import Codec, DeferredCodec, PredictionRunner

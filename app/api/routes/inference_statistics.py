@@ -10,7 +10,7 @@ from app.api.paths import INFERENCE
 from app.api.references import ModelName, VersionName
 from app.api.schemas.inference import InferenceStatisticsOut, ModelStatisticsOut
 from app.domain.models import Version
-from app.services.counting import Counted
+from app.services.usage_counts import Counted
 from relevance_bayes.types.references import Reference
 
 router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
 
 from app.api.bodies import read_strictly
-from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, Removing, tag_of, unless_known
+from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, Removing, tag_of, unless_known
 from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson

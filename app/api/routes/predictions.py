@@ -5,12 +5,12 @@ import re
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from app.api.by_lines import by_lines
 from app.api.dependencies import runner_of
 from app.api.documentation import problems
 from app.api.fast_path import FastPath
 from app.api.json_codec import JsonCodec
 from app.api.large_bodies import LargeBody
+from app.api.line_streaming import by_lines
 from app.api.prediction import Codec, DeferredCodec, PredictionRunner
 from app.api.raw_route import RawRoute, documented, reference_of
 from app.api.schemas.predictions import PredictionsOut

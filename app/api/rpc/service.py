@@ -11,9 +11,9 @@ from google.protobuf.message import DecodeError, Message
 
 from app import __version__
 from app.api.dependencies import Parts
-from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.errors import kind_of
 from app.api.inference.signature import Kind
+from app.api.inference_metadata import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.keys import HOW_TO_SEND, Key
 from app.api.prediction import MAX_QUICK_BYTES, PredictionRunner
 from app.api.readiness import ReadinessProbe

@@ -1,4 +1,4 @@
-"""Two versions on the same rows, as OpenAPI shows it; the answers are written by app.api.comparing, without detours."""
+"""The OpenAPI schemas of two versions on the same rows; responses are written by `app.api.comparison`."""
 
 from collections.abc import Sequence
 

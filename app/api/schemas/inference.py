@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.api.inference.signature import Kind
 from app.api.inference.tensors import DATATYPES
-from app.services.counting import Counted
+from app.services.usage_counts import Counted
 from relevance_bayes.types.references import Reference
 
 Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATATYPES)})]

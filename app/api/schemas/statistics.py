@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from app.domain.models import Version
-from app.services.counting import BOUNDS, Counted
+from app.services.usage_counts import BOUNDS, Counted
 from relevance_bayes.types.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
 
 

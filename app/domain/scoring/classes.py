@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from app.domain.scoring.judged import JudgedClasses
+from app.domain.scoring.labelled import JudgedClasses
 from app.domain.scoring.losses import losses
 from app.domain.scoring.means import Mean
 from app.domain.scoring.ranking import Ranking

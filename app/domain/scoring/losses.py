@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 
-from app.domain.scoring.judged import Judged, JudgedClasses, JudgedNumbers
+from app.domain.scoring.labelled import Judged, JudgedClasses, JudgedNumbers
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.evaluations import ClassMetric, Metric, NumberMetric
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from app.domain.scoring.cells import Cells
-from app.domain.scoring.judged import COVERAGES, JudgedNumbers
+from app.domain.scoring.labelled import COVERAGES, JudgedNumbers
 from app.domain.scoring.losses import MAX_ERROR, losses
 from app.domain.scoring.means import Mean
 from relevance_bayes.core.types import Array, Indices

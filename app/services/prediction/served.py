@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.domain.models import Version
-from app.services.counting import Counts
+from app.services.usage_counts import Counts
 from app.tasks.prediction import PredictiveModel
 from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import ColumnKind

@@ -15,7 +15,7 @@ from app.storage.changes import changed
 from app.storage.codec import decode_block, encode_block
 from app.storage.documents import COLUMNS
 from app.storage.engine import lock_for_writing
-from app.storage.repositories.needed import refuse_needed_dataset
+from app.storage.repositories.in_use import refuse_needed_dataset
 from app.storage.repositories.removal import remove_piece
 from app.storage.tables import DatasetBlockRow, DatasetRow
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows

@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.attempts import MAX_STARTS, Claim, EarlierStarts
 from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which, no_such_job, too_late_to_cancel
 from app.domain.models import NewVersion, Version
 from app.domain.ports import Clock, Page, Slice
-from app.domain.starts import MAX_STARTS, Claim, EarlierStarts
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS, RESULT

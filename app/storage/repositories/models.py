@@ -19,8 +19,8 @@ from app.storage.codec import decode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.notifier import MODELS, notify
+from app.storage.repositories.in_use import refuse_needed_model, refuse_needed_version
 from app.storage.repositories.naming import version_ids
-from app.storage.repositories.needed import refuse_needed_model, refuse_needed_version
 from app.storage.repositories.recording import record
 from app.storage.repositories.tagging import retag, tagged, tags_of
 from app.storage.tables import (

@@ -5,7 +5,7 @@ from itertools import repeat
 
 from app.domain.listing import Place, listed_terms
 from app.domain.models import Learned, NewApproximationVersion
-from app.tasks.refusing import refuse
+from app.tasks.refusals import refuse
 from relevance_bayes.documents.exported import ExportedApproximation
 from relevance_bayes.documents.validation import approximation_faults
 from relevance_bayes.tables.encoding import column_names

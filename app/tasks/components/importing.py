@@ -5,7 +5,7 @@ from itertools import repeat
 
 from app.domain.listing import Place, listed_images
 from app.domain.models import Learned, NewComponentsVersion
-from app.tasks.refusing import refuse
+from app.tasks.refusals import refuse
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.documents.exported import ExportedComponents

@@ -9,7 +9,7 @@ import numpy as np
 from app import __version__
 from app.domain.datasets import Dataset
 from app.domain.models import Learned, NewImageVersion
-from app.tasks.complete import Read, complete_rows
+from app.tasks.complete_rows import Read, complete_rows
 from app.tasks.images.fit import ImageFit
 from app.tasks.matrix import write_matrix
 from app.tasks.raw_rows import BlockHolding

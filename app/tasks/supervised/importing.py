@@ -8,7 +8,7 @@ import numpy as np
 from app.domain.listing import Place, listed, places
 from app.domain.models import Learned, NewSupervisedVersion
 from app.tasks.options import PredictOptions
-from app.tasks.refusing import refuse
+from app.tasks.refusals import refuse
 from app.tasks.supervised.prediction import SupervisedModel
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.basis import KernelFunctions

@@ -8,10 +8,10 @@ from typing import BinaryIO
 import numpy as np
 
 from app.domain.errors import TrainingFailedError
-from app.tasks.complete import Part, Read, complete_rows, refuse_too_few, refuse_too_many
-from app.tasks.supervised.copies import WrittenRows, drop_copies
+from app.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
+from app.tasks.supervised.duplicates import WrittenRows, drop_copies
 from app.tasks.supervised.holdout import Holdout
-from app.tasks.supervised.outlying import AllLimits, OutlyingInput, outlying_inputs, outside
+from app.tasks.supervised.outlying_inputs import AllLimits, OutlyingInput, outlying_inputs, outside
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.plans.encoding_statistics import Statistics

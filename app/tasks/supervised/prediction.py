@@ -7,14 +7,14 @@ from math import nan, sqrt
 import numpy as np
 
 from app.domain.cancellation import check_cancelled
-from app.domain.deciding import Rule, rule_of
+from app.domain.decision_rule import Rule, rule_of
 from app.domain.decisions import Decisions, most_probable
 from app.tasks.expansion import VersionExpansion
 from app.tasks.options import PredictOptions, refuse_all
 from app.tasks.prediction import JudgedBlock, PredictiveModel
+from app.tasks.supervised.evaluation import ROWS_AT_ONCE, judged_block
 from app.tasks.supervised.expansion import model_expansion
 from app.tasks.supervised.explanation import Explanation
-from app.tasks.supervised.judging import ROWS_AT_ONCE, judged_block
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint

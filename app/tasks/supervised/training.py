@@ -6,7 +6,7 @@ from typing import Literal
 
 from app.domain.datasets import Dataset
 from app.domain.models import NewSupervisedVersion
-from app.tasks.complete import Read
+from app.tasks.complete_rows import Read
 from app.tasks.raw_rows import BlockHolding
 from app.tasks.supervised.fit import SupervisedFit
 from app.tasks.supervised.materialise import Materialised, materialise

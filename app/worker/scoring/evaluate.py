@@ -9,8 +9,8 @@ from app.domain.requests import EvaluationPlan
 from app.domain.scoring import Evaluation
 from app.services.prediction import judge
 from app.worker.attempts import Attempt
+from app.worker.scoring.accumulator import Tally
 from app.worker.scoring.rows import told_blocks, version_at_hand
-from app.worker.scoring.tally import Tally
 from app.worker.scoring.training_rows import seen_rows, training_rows_of
 
 

@@ -18,8 +18,8 @@ from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
 from app.services.prediction import ServedVersion, judge
 from app.tasks.prediction import JudgedBlock
 from app.worker.attempts import Attempt
+from app.worker.scoring.accumulator import Tally
 from app.worker.scoring.rows import told_blocks, version_at_hand
-from app.worker.scoring.tally import Tally
 from app.worker.scoring.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.split import content_hash

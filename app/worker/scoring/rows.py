@@ -6,9 +6,9 @@ from uuid import UUID
 from app.domain.jobs import Job
 from app.domain.models import Version
 from app.domain.ports import UnitOfWork
-from app.services.counting import Counts
 from app.services.prediction import ServedVersion
 from app.services.serving import Stored, serve, stored
+from app.services.usage_counts import Counts
 from app.worker.attempts import Attempt, Pace
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import Progress

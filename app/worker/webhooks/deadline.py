@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from threading import Event
 
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 
 SECONDS = 10.0
 """For one attempt, from looking up the name to the status."""

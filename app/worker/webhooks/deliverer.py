@@ -14,7 +14,7 @@ from app.domain.addresses import Allowance, Target, read_target
 from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
 from app.domain.webhook_messages import message, trial_message
 from app.domain.webhooks import GONE, PAUSES, DeliveryAttempt, signature
-from app.worker.retrying import Interrupted, retry
+from app.worker.retry import Interrupted, retry
 from app.worker.webhooks.deadline import Deadline
 from app.worker.webhooks.sending import NotSent, post
 from relevance_bayes.types.errors import InvalidRequestError

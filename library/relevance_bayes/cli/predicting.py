@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from relevance_bayes.cli.console import refuse, say, warn
-from relevance_bayes.cli.deciding import read_costs, read_priors
+from relevance_bayes.cli.decision_options import read_costs, read_priors
 from relevance_bayes.cli.prediction_columns import Wanted, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
 from relevance_bayes.cli.rows import Row, RowReader

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.deciding import listed
+from relevance_bayes.client.class_priors import listed
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
-from relevance_bayes.client.job_room import VersionJobRoom
+from relevance_bayes.client.job_collection import VersionJobRoom
 from relevance_bayes.client.paths import part, reference
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page

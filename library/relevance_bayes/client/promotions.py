@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.job_room import VersionJobRoom
+from relevance_bayes.client.job_collection import VersionJobRoom
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.promotions import Promotion

@@ -17,7 +17,7 @@ from relevance_bayes.client.answers import (
     VersionBase,
 )
 from relevance_bayes.client.batch_predictions import BatchPredictions
-from relevance_bayes.client.deciding import listed
+from relevance_bayes.client.class_priors import listed
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.exports import ExportFormat, exported_name
@@ -183,7 +183,7 @@ class Relevance:
     def expansion(self, name: str, version: int | str) -> GaussianExpansion:
         """A version as a sum of Gaussians that all have one width; raises ClientError where it is none."""
         # It makes arrays: numpy is imported where the first is met.
-        from relevance_bayes.client.expansions.told import gaussian
+        from relevance_bayes.client.expansions.gaussian_sum import gaussian
 
         return gaussian(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
 

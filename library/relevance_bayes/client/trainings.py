@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar, overload
 
 from relevance_bayes.client.answers import Job, Json, SupervisedJob, TrainingJob
-from relevance_bayes.client.job_room import MAX_WAIT_SECONDS, JobRoom
+from relevance_bayes.client.job_collection import MAX_WAIT_SECONDS, JobRoom
 from relevance_bayes.client.kinds import ANY_JOB, of_kind
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.pages import Page

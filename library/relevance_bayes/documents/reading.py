@@ -16,7 +16,7 @@ from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, n_functions
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.earlier import earlier_models, with_evidence
+from relevance_bayes.documents.earlier_versions import earlier_models, with_evidence
 from relevance_bayes.documents.exported import (
     ExportedApproximation,
     ExportedComponents,

@@ -22,8 +22,8 @@ from app.api.application import make_application
 from app.api.prediction import Codec, PredictionRunner
 from app.api.tensor_codec import RenderedTensors
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.counting import Rows
 from app.services.prediction import ServedVersion
+from app.services.usage_counts import Rows
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes

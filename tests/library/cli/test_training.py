@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 import typer
 
-from relevance_bayes.cli import members
+from relevance_bayes.cli import completion
 from relevance_bayes.cli.commands.training import Effort, Prior
 from relevance_bayes.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
 from relevance_bayes.core.kernels import Covariance
@@ -63,14 +63,14 @@ def test_what_is_not_said_is_left_to_the_service() -> None:
 
 
 def test_the_options_are_the_members_of_the_unions() -> None:
-    assert set(members.kernels("")) == {member().type for member in get_args(KernelUnion)}
-    assert set(members.covariances("")) == {member().type for member in get_args(Covariance)}
+    assert set(completion.kernels("")) == {member().type for member in get_args(KernelUnion)}
+    assert set(completion.covariances("")) == {member().type for member in get_args(Covariance)}
     of_targets = {member().type for member in get_args(LikelihoodUnion)} - {"log_variance"}
-    assert set(members.likelihoods("")) == of_targets
+    assert set(completion.likelihoods("")) == of_targets
     for named, names in (
-        (members.kernel, members.kernels),
-        (members.covariance, members.covariances),
-        (members.likelihood, members.likelihoods),
+        (completion.kernel, completion.kernels),
+        (completion.covariance, completion.covariances),
+        (completion.likelihood, completion.likelihoods),
     ):
         first, *_ = names("")
         assert named(first) == first

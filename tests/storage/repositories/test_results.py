@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.attempts import MAX_STARTS, Claim
 from app.domain.ports import OpenUnitOfWork
 from app.domain.results import Layer, Piece, Reached
-from app.domain.starts import MAX_STARTS, Claim
 from app.storage.repositories import results as under_test
 from app.storage.tables import PredictionPieceRow, PredictionResultRow
 from tests.storage import samples

@@ -5,10 +5,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
+from app.domain.attempts import Claim
 from app.domain.errors import InUseError
 from app.domain.jobs import Job, Which
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.starts import Claim
 from app.domain.webhooks import Webhook, new_secret
 from app.storage.migrations import downgrade, migrate
 from relevance_bayes.types.errors import NotFoundError

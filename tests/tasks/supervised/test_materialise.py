@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import TrainingFailedError
-from app.tasks import complete
+from app.tasks import complete_rows
 from app.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, materialise
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
@@ -105,7 +105,7 @@ def test_a_large_block_is_taken_in_pieces(tmp_path: Path, monkeypatch: pytest.Mo
     wanted = plan_for(block, replace(ASKING, missing="drop_rows", holdout=0.2))
     whole = materialise(wanted, reader(block), tmp_path, max_cells=MANY)
     expected = rows_in(whole)
-    monkeypatch.setattr(complete, "MAX_CELLS_AT_ONCE", 30)
+    monkeypatch.setattr(complete_rows, "MAX_CELLS_AT_ONCE", 30)
     pieces = materialise(wanted, reader(block), tmp_path, max_cells=MANY)
     assert (pieces.dropped, pieces.training) == (whole.dropped, whole.training) == (9, 41)
     for part, other in zip(rows_in(pieces), expected, strict=True):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from app.domain.attempts import MAX_STARTS, Claim
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, JudgedNumbers, NumberResult, NumberScores
-from app.domain.starts import MAX_STARTS, Claim
 from app.services.prediction import ServedVersion, judge
 from app.tasks.prediction import JudgedBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn

@@ -30,7 +30,7 @@ from app.domain.webhooks import PAUSES, Delivery, Webhook, new_secret
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import WEBHOOK_SHARE, Engine
 from app.storage.unit_of_work import unit_of_work
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 from app.worker.webhooks import deliverer as deliverer_module
 from app.worker.webhooks.deadline import Deadline
 from app.worker.webhooks.deliverer import Deliverer, Finder

@@ -8,7 +8,7 @@ from threading import Event, Timer
 import pytest
 
 from app.domain.addresses import Allowance, read_target
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 from app.worker.webhooks import sending
 from app.worker.webhooks.deadline import LAST_SECONDS, Deadline
 from app.worker.webhooks.sending import NotSent, post

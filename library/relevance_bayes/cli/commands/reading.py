@@ -95,8 +95,8 @@ def decode(
     url: Url = HERE,
 ) -> None:
     """Decode the image or the signal that MODEL encodes."""
-    from relevance_bayes.cli.coding import decode
     from relevance_bayes.cli.connection import service
+    from relevance_bayes.cli.encoding import decode
 
     with service(url) as client:
         decode(client, model, version, output)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relevance_bayes.cli import members
+from relevance_bayes.cli import completion
 from relevance_bayes.cli.commands.options import HERE, AsJson, ReadableFile, Url
 
 
@@ -60,8 +60,8 @@ def train(
     likelihood: Annotated[
         str | None,
         typer.Option(
-            parser=members.likelihood,
-            autocompletion=members.likelihoods,
+            parser=completion.likelihood,
+            autocompletion=completion.likelihoods,
             metavar="NAME",
             help="The likelihood: gaussian by default; student_t with outliers, log_gaussian for positive "
             "numbers, poisson or negative_binomial for counts; "
@@ -78,8 +78,8 @@ def train(
     kernel: Annotated[
         str | None,
         typer.Option(
-            parser=members.kernel,
-            autocompletion=members.kernels,
+            parser=completion.kernel,
+            autocompletion=completion.kernels,
             metavar="NAME",
             help="The shape of the functions: gaussian by default; another name is answered with all that there are.",
         ),

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.tasks.complete import Part
+from app.tasks.complete_rows import Part
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import CategoryColumn
 from relevance_bayes.tables.encoding import Limits, real_values

@@ -11,7 +11,7 @@ from app.domain.errors import UnavailableError
 from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.storage.unit_of_work import unit_of_work
-from app.worker.beat import IDLE_BEATS, Heart, Streak
+from app.worker.heartbeat import IDLE_BEATS, Heart, Streak
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 from tests.storage import samples

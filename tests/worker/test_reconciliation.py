@@ -11,7 +11,7 @@ from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, QueueEnding
 from app.services.ingest import Ingest
 from app.storage.unit_of_work import now, unit_of_work
-from app.worker.sweep import sweep
+from app.worker.reconciliation import sweep
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
@@ -94,7 +94,7 @@ def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(open_uow:
 def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
     open_uow: OpenUnitOfWork, job_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.worker.sweep.MAX_AT_ONCE", 2)
+    monkeypatch.setattr("app.worker.reconciliation.MAX_AT_ONCE", 2)
     first = look(open_uow, job_id)
     others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
     with open_uow() as uow:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from app import bootstrap
 from app.cli.database import database_in_reach
-from app.cli.ending import end_with_standard_input
+from app.cli.standard_input import end_with_standard_input
 from app.cli.stop_request import StopRequest
 from app.cli.watchdog import Watchdog
 from app.logs import configure_logging

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Mask
-from relevance_bayes.plans.recurring import InputLevels, RecurringRows
+from relevance_bayes.plans.recurring_rows import InputLevels, RecurringRows
 from relevance_bayes.plans.requests import RandomSplit
 from relevance_bayes.plans.split import Cut, Ranks, content_hash, cut, held_out_rows
 from relevance_bayes.tables.columns import Block

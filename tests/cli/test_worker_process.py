@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.cli.companion import Companion
+from app.cli.worker_process import Companion
 
 HELLO = """
 import os, socket, sys
@@ -56,7 +56,7 @@ def test_a_worker_ends_by_itself_when_it_is_left(listener: socket.socket) -> Non
 
 
 def test_a_worker_that_does_not_end_is_killed(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.cli.companion.GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("app.cli.worker_process.GRACE_SECONDS", 0.1)
     with Companion(command(FOR_EVER, listener)):
         _, connection = next_child(listener)
     with connection:

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, inspect, text
 
 from app.domain.ports import OpenUnitOfWork
 from app.queue.client import Control
-from app.queue.forgetting import EndedEntries
+from app.queue.entry_retention import EndedEntries
 from app.services import retention
 from app.services.retention import Retention
 from relevance_bayes.types.jobs import JobKind

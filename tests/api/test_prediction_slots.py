@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from app.api import places
-from app.api.places import Place
+from app.api import prediction_slots
+from app.api.prediction_slots import Place
 
 SOON = 30.0
 
@@ -43,7 +43,7 @@ def test_a_place_is_taken_once_another_is_given_up() -> None:
 
 
 def test_a_client_that_takes_what_comes_leaves_its_response_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "SECONDS_FOR_CLIENT", SOON)
+    monkeypatch.setattr(prediction_slots, "SECONDS_FOR_CLIENT", SOON)
 
     async def run() -> None:
         all_places = asyncio.Semaphore(1)
@@ -60,7 +60,7 @@ def test_a_client_that_takes_what_comes_leaves_its_response_the_place(monkeypatc
 
 @pytest.mark.parametrize("n_waits", [1, 3])
 def test_a_slow_client_delays_nobody(monkeypatch: pytest.MonkeyPatch, n_waits: int) -> None:
-    monkeypatch.setattr(places, "SECONDS_FOR_CLIENT", 0.05)
+    monkeypatch.setattr(prediction_slots, "SECONDS_FOR_CLIENT", 0.05)
 
     async def run() -> None:
         all_places = asyncio.Semaphore(1)

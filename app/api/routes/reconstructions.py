@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, unless_known
+from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, unless_known
 from app.api.dependencies import Owner, PartsDependency
 from app.api.documentation import problems
 from app.api.negotiation import AcceptsJson, image_media_type

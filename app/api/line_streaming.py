@@ -8,20 +8,20 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from app.api.decompression import Expander
 from app.api.errors import fault_members, kind_of
-from app.api.expanding import Expander
+from app.api.format_checks import check_writable
 from app.api.json_codec import options_of
 from app.api.predict_query import asked_in
 from app.api.prediction import PredictionRunner, YieldGil, is_quick, no_yield
 from app.api.render import prediction_lines
 from app.api.schemas.requests import PredictOptionsIn
 from app.api.table_codec import ContentNegotiation, expected_of, request_of, version_link
-from app.api.writable import check_writable
 from app.domain.errors import MalformedBodyError
 from app.formats.expected import Expected, need_rows
 from app.formats.line_rows import Line, read_lines
-from app.services.counting import CountedRequest
 from app.services.prediction import PredictRequest, ServedVersion, outputs_asked
+from app.services.usage_counts import CountedRequest
 from app.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError, sentence
 

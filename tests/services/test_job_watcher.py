@@ -13,7 +13,7 @@ import pytest
 from app.domain.errors import UnavailableError
 from app.domain.identity import uuid7
 from app.domain.ports import Listener
-from app.services.watching import Watcher
+from app.services.job_watcher import Watcher
 from relevance_bayes.types.jobs import Event, Transition
 from tests.services.in_memory import NOW, InMemory
 from tests.waiting import until

@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from types import FrameType
 
 from app import __version__, bootstrap
-from app.cli import companion
-from app.cli.companion import Companion
+from app.cli import worker_process
 from app.cli.database import database_in_reach
-from app.cli.ending import end_with_standard_input
+from app.cli.standard_input import end_with_standard_input
 from app.cli.watchdog import MARGIN_SECONDS, Watchdog
+from app.cli.worker_process import Companion
 from app.logs import configure_logging
 from app.malloc import tune_malloc
 from app.server.config import Config
@@ -42,7 +42,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
                     with database_in_reach():
                         bootstrap.migrate(settings)
                 stack.enter_context(Companion())
-                stack.callback(watchdog.restart, companion.GRACE_SECONDS + MARGIN_SECONDS)
+                stack.callback(watchdog.restart, worker_process.GRACE_SECONDS + MARGIN_SECONDS)
             greeting = _greeting(settings, listener, with_worker=with_worker)
             Server(config, greeting, echo=say, on_signal=watchdog.arm).run(sockets=[listener])
     except KeyboardInterrupt:

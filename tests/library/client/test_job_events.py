@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from relevance_bayes.client import NOT_REACHABLE, ClientError
-from relevance_bayes.client.following import PAUSES, follow
+from relevance_bayes.client.job_events import PAUSES, follow
 from tests.library.client.conftest import Connected
 
 NOW = "2026-01-02T03:04:05Z"

@@ -9,9 +9,9 @@ from uuid import UUID
 from app.domain.errors import UnavailableError
 from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, Recovery
+from app.worker.orphan_recovery import Watch, reap
 from app.worker.outage import DatabaseOutage
-from app.worker.reap import Watch, reap
-from app.worker.sweep import sweep
+from app.worker.reconciliation import sweep
 
 logger = logging.getLogger(__name__)
 

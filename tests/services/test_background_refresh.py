@@ -6,7 +6,7 @@ from threading import Event
 
 from app.domain.errors import UnavailableError
 from app.domain.ports import Listener
-from app.services.renewals import Renewals
+from app.services.background_refresh import Renewals
 from tests.services.in_memory import InMemoryNotifier
 from tests.waiting import until
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, Expander, expanded
+from app.api.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, Expander, expanded
 from app.domain.errors import MalformedBodyError
 
 if sys.version_info >= (3, 14):

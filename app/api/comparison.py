@@ -12,7 +12,7 @@ from app.api.schemas.requests import CompareOptions
 from app.domain.errors import TooLargeError
 from app.formats.json_table import has_column, read_json, typed_block
 from app.formats.misfits import refuse
-from app.services.comparing import (
+from app.services.comparison import (
     AT,
     ComparedClasses,
     ComparedNumbers,

@@ -5,7 +5,7 @@ from sqlalchemy import Engine, text
 
 from app.domain.ports import OpenUnitOfWork
 from app.storage.unit_of_work import unit_of_work
-from app.worker.reap import Watch, reap
+from app.worker.orphan_recovery import Watch, reap
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 

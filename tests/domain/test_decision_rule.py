@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.deciding import Rule, rule_of
+from app.domain.decision_rule import Rule, rule_of
 from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows

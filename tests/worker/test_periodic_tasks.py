@@ -2,7 +2,7 @@ from threading import Event
 
 from app.domain.errors import UnavailableError
 from app.worker.outage import DatabaseOutage
-from app.worker.tidy import Housekeeper
+from app.worker.periodic_tasks import Housekeeper
 
 
 def test_the_first_chore_is_done_at_once() -> None:

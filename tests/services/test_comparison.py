@@ -8,7 +8,7 @@ import pytest
 from app.domain.errors import ConflictError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewVersion
-from app.services.comparing import ComparedClasses, ComparedNumbers, compare, require_one_question
+from app.services.comparison import ComparedClasses, ComparedNumbers, compare, require_one_question
 from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction

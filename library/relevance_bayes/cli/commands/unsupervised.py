@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from relevance_bayes.cli import members
+from relevance_bayes.cli import completion
 from relevance_bayes.cli.commands.options import HERE, AsJson, ReadableFile, Url
 from relevance_bayes.cli.commands.training import Missing
 
@@ -38,7 +38,7 @@ def approximate(
     """
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.training import train
-    from relevance_bayes.cli.untargeted import spelled_out_terms
+    from relevance_bayes.cli.unsupervised import spelled_out_terms
 
     document = spelled_out_terms(
         width,
@@ -64,8 +64,8 @@ def components(
     kernel: Annotated[
         str | None,
         typer.Option(
-            parser=members.covariance,
-            autocompletion=members.covariances,
+            parser=completion.covariance,
+            autocompletion=completion.covariances,
             metavar="NAME",
             help="The kernel; gaussian by default.",
         ),
@@ -99,7 +99,7 @@ def components(
     """
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.training import train
-    from relevance_bayes.cli.untargeted import spelled_out_components
+    from relevance_bayes.cli.unsupervised import spelled_out_components
 
     document = spelled_out_components(
         model=model,
@@ -132,9 +132,9 @@ def encode(
     FILE is a PNG, or an npy file of one dimension or two. Where neither a number nor a ratio is given, functions are
     kept that earn the price of their choice, and what is left is taken for noise.
     """
-    from relevance_bayes.cli.coding import encode
     from relevance_bayes.cli.connection import service
-    from relevance_bayes.client.codes import EncodeOptions
+    from relevance_bayes.cli.encoding import encode
+    from relevance_bayes.client.encodings import EncodeOptions
 
     with service(url) as client:
         encode(client, file, model, EncodeOptions(max_functions, psnr, noise_sd), as_json=as_json)

@@ -9,7 +9,7 @@ from app.domain.models import NewSupervisedVersion
 from app.domain.scoring import ClassScores, JudgedClasses, JudgedNumbers, NumberScores
 from app.services.prediction import PredictRequest, judge, predict
 from app.tasks.options import PredictOptions
-from app.tasks.supervised import judging as under_test
+from app.tasks.supervised import evaluation as under_test
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.prediction import predict as core_predict

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from relevance_bayes.client.following import follow
 from relevance_bayes.client.http import Http
+from relevance_bayes.client.job_events import follow
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.jobs import Event, JobBase
 from relevance_bayes.types.pages import Page

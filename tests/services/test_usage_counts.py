@@ -8,9 +8,9 @@ import pytest
 from app.domain.errors import ClientLeftError, MalformedBodyError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.identity import uuid7
-from app.services import counting as under_test
-from app.services.counting import BOUNDS, CountedRequest, Counters, Counts
+from app.services import usage_counts as under_test
 from app.services.served_versions import ServedVersions
+from app.services.usage_counts import BOUNDS, CountedRequest, Counters, Counts
 from relevance_bayes.types.references import Reference
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version
