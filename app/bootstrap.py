@@ -32,7 +32,7 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
-from app.services.job_watcher import Watcher
+from app.services.job_watcher import JobWatcher
 from app.services.jobs import Jobs
 from app.services.retention import Retention
 from app.services.scoring import Scoring
@@ -50,9 +50,9 @@ from app.tasks.limits import Limits
 from app.worker.attempts import Records
 from app.worker.health_check import default_directory
 from app.worker.health_file import HealthFile
-from app.worker.heartbeat import Heart
+from app.worker.heartbeat import Heartbeat
 from app.worker.outage import DatabaseOutage
-from app.worker.periodic_tasks import Housekeeper
+from app.worker.periodic_tasks import PeriodicTasks
 from app.worker.pool import CORE, Pool
 from app.worker.program import FILES, program
 from app.worker.run import Runner
@@ -107,7 +107,7 @@ class Parts:
     scoring: Scoring
     prediction: ServedVersions
     batch_predictions: BatchPredictions
-    watcher: Watcher
+    watcher: JobWatcher
     webhooks: Webhooks
     base: Base
     reachability: Reachability
@@ -161,7 +161,7 @@ def build(settings: Settings) -> Parts:
         scoring=Scoring(base.open_uow, now, settings.max_queued_jobs),
         prediction=prediction,
         batch_predictions=BatchPredictions(base.open_uow, prediction, now, settings.max_queued_jobs),
-        watcher=Watcher(base.open_uow, SqlNotifier(base.engine)),
+        watcher=JobWatcher(base.open_uow, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         base=base,
         reachability=reachability,
@@ -199,7 +199,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         report_failure=outage.report,
     )
     polling = AdaptivePolling(base.client, busy=settings.poll_seconds, idle=settings.idle_poll_seconds)
-    heart = Heart(
+    heart = Heartbeat(
         base.open_uow,
         Control(base.client),
         executor=executor,
@@ -222,7 +222,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ).sweep,
         Finder(deliverer, Control(base.client)).find,
     )
-    housekeeper = Housekeeper(chores, every=TIDY_SECONDS, outage=outage)
+    housekeeper = PeriodicTasks(chores, every=TIDY_SECONDS, outage=outage)
     return Worker(spool, pool, heart, health_file, housekeeper, engine, stopping, base.close)
 
 

@@ -30,7 +30,7 @@ TAGGED: dict[str, object] = {
         "Cache-Control": {"schema": {"type": "string"}},
     }
 }
-"""How OpenAPI tells of an answer that `unless_known` gives."""
+"""How OpenAPI tells of an answer that `conditional_response` gives."""
 
 NOT_MODIFIED: dict[str, object] = {"description": "What `If-None-Match` has is still so."}
 
@@ -44,27 +44,28 @@ _MATCH = "Change it only if its `ETag` is one of these still, else 412: what som
 _NONE_MATCH = "`*`: only if there is none yet, else 412."
 
 
-_TOLD = {"type": "string", "pattern": _PATTERN}
+_CONDITION_HEADERS = {"type": "string", "pattern": _PATTERN}
 _Match = Annotated[
-    str | SkipJsonSchema[None], Header(alias=IF_MATCH, description=_MATCH, json_schema_extra=dict(_TOLD))
+    str | SkipJsonSchema[None], Header(alias=IF_MATCH, description=_MATCH, json_schema_extra=dict(_CONDITION_HEADERS))
 ]
 _NoneMatch = Annotated[
-    str | SkipJsonSchema[None], Header(alias=IF_NONE_MATCH, description=_NONE_MATCH, json_schema_extra=dict(_TOLD))
+    str | SkipJsonSchema[None],
+    Header(alias=IF_NONE_MATCH, description=_NONE_MATCH, json_schema_extra=dict(_CONDITION_HEADERS)),
 ]
 
 
-async def _changing(request: Request, _match: _Match = None, _none_match: _NoneMatch = None) -> Condition:
+async def _change_condition(request: Request, _match: _Match = None, _none_match: _NoneMatch = None) -> Condition:
     return condition_of(request)
 
 
-async def _removing(request: Request, _match: _Match = None) -> Condition:
+async def _removal_condition(request: Request, _match: _Match = None) -> Condition:
     return condition_of(request)
 
 
-Changing = Annotated[Condition, Depends(_changing)]
+ChangeCondition = Annotated[Condition, Depends(_change_condition)]
 """What a change depends on that may also make what it changes."""
 
-Removing = Annotated[Condition, Depends(_removing)]
+RemovalCondition = Annotated[Condition, Depends(_removal_condition)]
 """What a change depends on of something that is there."""
 
 
@@ -92,7 +93,7 @@ def tag_of(content: bytes) -> str:
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
-def unless_known(
+def conditional_response(
     request: Request,
     content: bytes,
     *,

@@ -100,7 +100,7 @@ ENCODINGS = ("gzip", "deflate", "zstd")
 _AS_IT_IS = frozenset({"", "identity"})
 
 
-class Expander:
+class Decompressor:
     """Unpacks a body as it comes, to at most `max_bytes`; one without an encoding is passed on as it is.
 
     Raises 415 for an encoding that is not known.
@@ -168,9 +168,9 @@ class Expander:
 
 def expanded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
     """A whole body unpacked; raises as Expander does."""
-    expander = Expander(content_encoding, max_bytes)
-    if not expander.is_needed:
+    decompressor = Decompressor(content_encoding, max_bytes)
+    if not decompressor.is_needed:
         return body
-    pieces = list(expander.feed(body))
-    expander.finish()
+    pieces = list(decompressor.feed(body))
+    decompressor.finish()
     return b"".join(pieces)

@@ -10,7 +10,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from app.api.decompression import Expander, expanded
+from app.api.decompression import Decompressor, expanded
 from app.api.job_waiter import JobWaiter
 from app.api.negotiation import media_type_of
 from app.api.prediction import PredictionRunner
@@ -26,7 +26,7 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
-from app.services.job_watcher import Watcher
+from app.services.job_watcher import JobWatcher
 from app.services.jobs import Jobs
 from app.services.scoring import Scoring
 from app.services.served_versions import ServedVersions
@@ -75,7 +75,7 @@ class Parts(Protocol):
     def prediction(self) -> ServedVersions: ...
 
     @property
-    def watcher(self) -> Watcher: ...
+    def watcher(self) -> JobWatcher: ...
 
     @property
     def webhooks(self) -> Webhooks: ...
@@ -160,7 +160,7 @@ def content_encoding_of(request: Request) -> str:
     if not encodings:
         return ""
     encoding = ",".join(encodings)
-    return encoding if Expander(encoding, 0).is_needed else ""
+    return encoding if Decompressor(encoding, 0).is_needed else ""
 
 
 async def unpacked_body_of(request: Request) -> bytes:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.domain.errors import KeyInUseError
-from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
+from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.services.idempotency import Idempotency
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
@@ -86,10 +86,10 @@ def named(request: Request, owner: str, key: str | None, *content: bytes) -> Req
 def once(
     idempotency: Idempotency,
     key: RequestKey | None,
-    answer: Callable[[T], KeptAnswer],
+    answer: Callable[[T], StoredResponse],
     create: Callable[[Keyed[T] | None], T],
     *,
-    shown: Callable[[KeptAnswer], KeptAnswer] = lambda kept: kept,
+    shown: Callable[[StoredResponse], StoredResponse] = lambda kept: kept,
 ) -> Response:
     """Create and `answer`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
 
@@ -110,6 +110,6 @@ def once(
     return _response(shown(kept), replayed=True)
 
 
-def _response(answer: KeptAnswer, *, replayed: bool = False) -> Response:
+def _response(answer: StoredResponse, *, replayed: bool = False) -> Response:
     headers = dict(answer.headers) | ({REPLAYED: "true"} if replayed else {})
     return Response(answer.content, answer.status, headers=headers)

@@ -12,7 +12,7 @@ SERVER = "relevance"
 
 
 @dataclass(frozen=True)
-class Described:
+class InferenceMetadata:
     """A model's name and versions, aliases among them, and the tensors of the one that was named."""
 
     name: str
@@ -21,8 +21,10 @@ class Described:
     outputs: tuple[Kind, ...]
 
 
-def described(parts: Parts, owner: str, reference: Reference) -> Described:
+def described(parts: Parts, owner: str, reference: Reference) -> InferenceMetadata:
     """Raises NotFoundError."""
     served = parts.prediction.version(owner, *reference)
     names = parts.catalogue.names(owner, reference.model)
-    return Described(reference.model, tuple(str(one.version) for one in names), inputs_of(served), outputs_of(served))
+    return InferenceMetadata(
+        reference.model, tuple(str(one.version) for one in names), inputs_of(served), outputs_of(served)
+    )

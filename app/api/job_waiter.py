@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.api.event_stream import rendered
 from app.domain.jobs import Job
-from app.services.job_watcher import Watcher
+from app.services.job_watcher import JobWatcher
 from app.services.jobs import Jobs
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
@@ -42,7 +42,7 @@ class Batch:
 class JobWaiter:
     """What requests that wait share: who wakes them, and the looks that they then take."""
 
-    def __init__(self, jobs: Jobs, watcher: Watcher) -> None:
+    def __init__(self, jobs: Jobs, watcher: JobWatcher) -> None:
         self.watcher = watcher
         self._jobs = jobs
         self._few = CapacityLimiter(MAX_LOOKS)

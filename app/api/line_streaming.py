@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api.decompression import Expander
+from app.api.decompression import Decompressor
 from app.api.errors import fault_members, kind_of
 from app.api.format_checks import check_writable
 from app.api.json_codec import options_of
@@ -28,7 +28,7 @@ from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
 ROWS_AT_ONCE = 8192
 
 
-async def by_lines(
+async def stream_lines(
     request: Request, runner: PredictionRunner, served: ServedVersion, negotiated: ContentNegotiation
 ) -> Response:
     """The response to rows on lines, as far as they have come.
@@ -37,11 +37,11 @@ async def by_lines(
     where bad rows are not to refuse the others, the line in the row's place.
     """
     lines = _predicted(request.receive, served, runner, negotiated)
-    stream = _with_last_words(await anext(lines), lines)
-    return _WhileReading(stream, media_type=negotiated.response.media_type, headers=version_link(served))
+    stream = _with_final_problem(await anext(lines), lines)
+    return _KeptReceive(stream, media_type=negotiated.response.media_type, headers=version_link(served))
 
 
-class _WhileReading(StreamingResponse):
+class _KeptReceive(StreamingResponse):
     """Leaves `receive`, by which others learn that the client has gone, to what is streamed."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,7 +52,7 @@ class _WhileReading(StreamingResponse):
 
 
 @dataclass(frozen=True, eq=False)
-class _LinesCodec:
+class _LineCodec:
     """Consecutive lines, of which the first has row `first`; the longest line may have begun before this `piece`."""
 
     lines: Sequence[Line]
@@ -115,13 +115,13 @@ async def _predicted(
         options = asked_in(negotiated.query, ()).options
         check_writable(negotiated.response, options_of(options), outputs_asked(served.version, options.outputs))
         expected = expected_of(served, runner.max_rows, runner.max_bytes)
-        expander = Expander(negotiated.encoding, runner.max_bytes)
+        decompressor = Decompressor(negotiated.encoding, runner.max_bytes)
         lines, seen = _Lines(), 0
-        async for piece, come in _pieces(receive, expander, lines):
+        async for piece, come in _pieces(receive, decompressor, lines):
             for place in range(0, len(come), ROWS_AT_ONCE):
                 some = come[place : place + ROWS_AT_ONCE]
                 expected.check_rows(seen + len(some))
-                codec = _LinesCodec(some, seen, piece, options, expected)
+                codec = _LineCodec(some, seen, piece, options, expected)
                 try:
                     rendered, _ = await runner.run(served, codec, counted)
                 except (InvalidDataError, MalformedBodyError) as error:
@@ -137,7 +137,9 @@ def _moved(fault: Fault, rows: int) -> Fault:
     return fault if fault.row is None else replace(fault, row=rows + fault.row)
 
 
-async def _pieces(receive: Receive, expander: Expander, lines: _Lines) -> AsyncIterator[tuple[bytes, Sequence[Line]]]:
+async def _pieces(
+    receive: Receive, decompressor: Decompressor, lines: _Lines
+) -> AsyncIterator[tuple[bytes, Sequence[Line]]]:
     """Pieces of a body, unpacked, and the lines that each of them ends."""
     more = True
     while more:
@@ -145,13 +147,13 @@ async def _pieces(receive: Receive, expander: Expander, lines: _Lines) -> AsyncI
         if message["type"] != "http.request":
             raise ClientDisconnect
         more = message.get("more_body", False)
-        for piece in expander.feed(message.get("body", b"")):
+        for piece in decompressor.feed(message.get("body", b"")):
             yield piece, [*lines.feed(piece)]
-    expander.finish()
+    decompressor.finish()
     yield b"", [*lines.finish()]
 
 
-async def _with_last_words(first: bytes, answers: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _with_final_problem(first: bytes, answers: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The answers, and where they end too early, why."""
     yield first
     try:

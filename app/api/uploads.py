@@ -8,7 +8,7 @@ from typing import get_args
 
 from starlette.requests import ClientDisconnect, Request
 
-from app.api.decompression import Expander
+from app.api.decompression import Decompressor
 from app.api.dependencies import Limits
 from app.api.multipart import OneFile
 from app.api.negotiation import FORM, media_type_of, table_format_of
@@ -50,7 +50,7 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
     broken form.
     """
     content_type = request.headers.get("content-type", "")
-    expander = Expander(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
+    decompressor = Decompressor(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
     form = OneFile(content_type) if media_type_of(content_type) == FORM else None
     found = None if form is not None else table_format_of(content_type)
     async with spooled(limits.spool_directory, max_bytes=limits.max_upload_bytes) as file:
@@ -60,10 +60,10 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
         file.refuse_above(int(announced) if announced.isdecimal() else 0)
         try:
             if form is None:
-                async for piece in _unpacked(request, expander, limits):
+                async for piece in _unpacked(request, decompressor, limits):
                     await file.write(piece)
             else:
-                pieces = _unpacked(request, expander, limits)
+                pieces = _unpacked(request, decompressor, limits)
                 found, content_type = await _take_apart(pieces, form, file, limits)
         except ClientDisconnect:
             raise MalformedBodyError("The connection ended before the body did.") from None
@@ -72,16 +72,16 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
         yield Upload(file, found, media_type_of(content_type), form.name if form is not None else None)
 
 
-async def _unpacked(request: Request, expander: Expander, limits: Limits) -> AsyncIterator[bytes]:
+async def _unpacked(request: Request, decompressor: Decompressor, limits: Limits) -> AsyncIterator[bytes]:
     """The body's pieces as they were before they were packed; raises TooLargeError also where there are too many."""
     come = 0
     async for piece in request.stream():
         come += len(piece)
         if come > limits.max_upload_bytes:
             raise TooLargeError(f"The body is larger than {limits.max_upload_bytes:,} bytes.")
-        for unpacked in expander.feed(piece):
+        for unpacked in decompressor.feed(piece):
             yield unpacked
-    expander.finish()
+    decompressor.finish()
 
 
 async def _take_apart(

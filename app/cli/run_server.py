@@ -12,7 +12,7 @@ from app.cli import worker_process
 from app.cli.database import database_in_reach
 from app.cli.standard_input import end_with_standard_input
 from app.cli.watchdog import MARGIN_SECONDS, Watchdog
-from app.cli.worker_process import Companion
+from app.cli.worker_process import WorkerProcess
 from app.logs import configure_logging
 from app.malloc import tune_malloc
 from app.server.config import Config
@@ -41,7 +41,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
                 if settings.url.get_backend_name() == "sqlite":
                     with database_in_reach():
                         bootstrap.migrate(settings)
-                stack.enter_context(Companion())
+                stack.enter_context(WorkerProcess())
                 stack.callback(watchdog.restart, worker_process.GRACE_SECONDS + MARGIN_SECONDS)
             greeting = _greeting(settings, listener, with_worker=with_worker)
             Server(config, greeting, echo=say, on_signal=watchdog.arm).run(sockets=[listener])

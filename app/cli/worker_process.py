@@ -24,7 +24,7 @@ WORKER = (sys.executable, "-P", "-m", "app.cli", "worker", "--until-eof")
 """
 
 
-class Companion:
+class WorkerProcess:
     """A context in which a worker runs, in its own session: Ctrl-C reaches the parent alone, which then ends it."""
 
     def __init__(self, command: tuple[str, ...] = WORKER, *, first_pause: float = 1.0) -> None:
@@ -39,7 +39,7 @@ class Companion:
         """The process id of the worker of now."""
         return self._process.pid
 
-    def __enter__(self) -> "Companion":
+    def __enter__(self) -> "WorkerProcess":
         self._watch.start()
         return self
 

@@ -21,7 +21,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class EarlierStarts:
+class EarlierAttempts:
     """What is recorded of a job's starts so far.
 
     `attempt` is the number of the newest one (0: none) and `seconds` the running time of all of them. `has_died` says

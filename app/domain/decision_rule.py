@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.decisions import ClassPrior, Deciding, Decisions, decided, reweighed
+from app.domain.decisions import ClassPrior, DecisionOptions, Decisions, decided, reweighed
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
@@ -16,7 +16,7 @@ SUM_WITHIN = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class DecisionRule:
     """How to decide between K classes; `priors` (2, K) are those of the rows learned from and those asked for."""
 
     priors: Array | None
@@ -30,7 +30,7 @@ class Rule:
         return probabilities, decided(probabilities, self.costs, self.reject_cost)
 
 
-def rule_of(asked: Deciding, classes: Sequence[Label], rows: Sequence[ClassRows]) -> Rule:
+def rule_of(asked: DecisionOptions, classes: Sequence[Label], rows: Sequence[ClassRows]) -> DecisionRule:
     """The rule asked for between `classes`, learned from so many `rows` of each; raises InvalidRequestError.
 
     No `classes` are a number's, about which nothing can be decided so; no `rows` those of a version that has not kept
@@ -47,9 +47,9 @@ def rule_of(asked: Deciding, classes: Sequence[Label], rows: Sequence[ClassRows]
         raise InvalidRequestError(faults[0].detail, faults)
     costs = None if asked.costs is None else np.array(asked.costs, np.float64)
     if new is None:
-        return Rule(None, costs, asked.reject_cost)
+        return DecisionRule(None, costs, asked.reject_cost)
     counts = np.array([one.rows for one in rows], np.float64)
-    return Rule(np.array([counts / counts.sum(), np.array(new) / sum(new)]), costs, asked.reject_cost)
+    return DecisionRule(np.array([counts / counts.sum(), np.array(new) / sum(new)]), costs, asked.reject_cost)
 
 
 def _priors(given: tuple[ClassPrior, ...] | None, classes: Sequence[Label]) -> tuple[list[float] | None, list[Fault]]:

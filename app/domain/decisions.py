@@ -22,7 +22,7 @@ class ClassPrior:
 
 
 @dataclass(frozen=True)
-class Deciding:
+class DecisionOptions:
     """As it came; None is "not said". `costs` have a row for each true class, and in it a cost for each decision."""
 
     class_priors: tuple[ClassPrior, ...] | None = None

@@ -12,7 +12,7 @@ from app.domain.results import BatchPredicted
 from app.domain.scoring import Evaluation, Promotion
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault, NotFoundError
-from relevance_bayes.types.jobs import NOUNS, ROOMS, JobKind, JobState, Progress, Resumption, Transition
+from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, JobKind, JobState, Progress, Resumption, Transition
 
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan
@@ -80,7 +80,7 @@ class Job:
     @property
     def path(self) -> str:
         """Where it is found."""
-        return f"{ROOMS[self.kind]}/{self.id}"
+        return f"{JOB_PATHS[self.kind]}/{self.id}"
 
     @property
     def number(self) -> int | None:
@@ -152,7 +152,7 @@ def no_such_job(job_id: UUID, kind: JobKind | None) -> NotFoundError:
 
 
 @dataclass(frozen=True)
-class Which:
+class JobFilter:
     """Which jobs of an owner are meant; None: whichever. `version` is the number of one of `model` that they score."""
 
     kind: JobKind | None = None
@@ -162,4 +162,4 @@ class Which:
     dataset_id: UUID | None = None
 
 
-ALL = Which()
+ALL = JobFilter()

@@ -11,7 +11,7 @@ Order: TypeAlias = Literal["newest", "oldest"]
 
 
 @dataclass(frozen=True)
-class Slice:
+class PageRequest:
     """What is asked for of a list by age: at most `limit` items that follow on the page which ended with `after`."""
 
     limit: int

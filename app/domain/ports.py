@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
 
-from app.domain.attempts import Checkpoint, Claim, EarlierStarts, Kept
+from app.domain.attempts import Checkpoint, Claim, EarlierAttempts, Kept
 from app.domain.datasets import Dataset, Upload
-from app.domain.idempotency import KeptAnswer, RequestKey
-from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which
+from app.domain.idempotency import RequestKey, StoredResponse
+from app.domain.jobs import ALL, Job, JobActivity, JobFilter, JobResult, Problem
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
-from app.domain.pages import Slice as Slice
+from app.domain.pages import PageRequest as PageRequest
 from app.domain.results import Results
 from app.domain.webhook_ports import Deliveries, Webhooks
 from relevance_bayes.tables.columns import Block, ColumnSummary
@@ -42,7 +42,7 @@ class Datasets(Protocol):
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         """Raises NotFoundError."""
 
-    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         """Those of this name."""
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
@@ -70,7 +70,7 @@ class Jobs(Protocol):
     def find(self, job_id: UUID) -> Job | None:
         """A job of any owner, for the worker."""
 
-    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]: ...
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]: ...
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
@@ -96,7 +96,7 @@ class Jobs(Protocol):
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
         """Count the death of a running attempt, and note what was last heard of it."""
 
-    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
+    def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
         """What is recorded of a job's starts so far; None where there is no such job."""
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
@@ -164,7 +164,7 @@ class Checkpoints(Protocol):
 
 
 @dataclass(frozen=True)
-class Beat:
+class LastHeartbeat:
     """When a worker was last heard of, by the database's clock, and whether it has left."""
 
     at: datetime
@@ -179,7 +179,7 @@ class Workers(Protocol):
     def leave(self, executor: str) -> None:
         """Mark as handed back: others may take over at once."""
 
-    def beats(self) -> Mapping[str, Beat]:
+    def beats(self) -> Mapping[str, LastHeartbeat]:
         """The last one of each executor that was not forgotten."""
 
     def forget(self, executor: str) -> None: ...
@@ -191,13 +191,13 @@ class Workers(Protocol):
 class Keys(Protocol):
     """Creating requests by the keys that came with them, for a time; every time is the database's own."""
 
-    def find(self, key: RequestKey) -> KeptAnswer | None:
+    def find(self, key: RequestKey) -> StoredResponse | None:
         """What the first request with this key was answered, None when there was none or its time is over.
 
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
         """
 
-    def keep(self, key: RequestKey, answer: KeptAnswer) -> None:
+    def keep(self, key: RequestKey, answer: StoredResponse) -> None:
         """Keep an answer with what it tells of, in one transaction; raises KeyInUseError when somebody was first."""
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
@@ -206,7 +206,7 @@ class Keys(Protocol):
     def renew(self, key: RequestKey, holder: UUID) -> None:
         """Say that the holder is alive; raises KeyInUseError when the key was taken over."""
 
-    def complete(self, key: RequestKey, holder: UUID, answer: KeptAnswer) -> None:
+    def complete(self, key: RequestKey, holder: UUID, answer: StoredResponse) -> None:
         """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
 
     def release(self, key: RequestKey, holder: UUID) -> None:

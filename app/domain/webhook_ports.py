@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from app.domain.pages import Page, Slice
+from app.domain.pages import Page, PageRequest
 from app.domain.webhooks import Delivery, DeliveryAttempt, Webhook
 from relevance_bayes.types.webhooks import Attempt, DeliveryState, EventType
 
@@ -21,7 +21,7 @@ class Webhooks(Protocol):
     def secret(self, owner: str, webhook_id: UUID) -> str:
         """What its messages are signed with; raises NotFoundError."""
 
-    def page(self, owner: str, part: Slice) -> Page[Webhook]: ...
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]: ...
 
     def change(
         self,
@@ -50,7 +50,9 @@ class Deliveries(Protocol):
     Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
     """
 
-    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
+    def page(
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
+    ) -> Page[Delivery]:
         """Newest first; raises NotFoundError."""
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:

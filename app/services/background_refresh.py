@@ -25,7 +25,7 @@ PAUSES = (0.1, 0.5, 1.0)
 JOIN_SECONDS = 2.0
 
 
-class Renewals:
+class BackgroundRefresh:
     """Calls `renew` when something happens, and every RENEW_SECONDS, or, while it returns False, every REST_SECONDS.
 
     No thread runs before `begin`.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import RequestKey, StoredResponse
 from app.domain.ports import OpenUnitOfWork
 
 
@@ -12,7 +12,7 @@ class Idempotency:
 
     open_uow: OpenUnitOfWork
 
-    def answered(self, key: RequestKey) -> KeptAnswer | None:
+    def answered(self, key: RequestKey) -> StoredResponse | None:
         """What the first request with this key was answered, None where this is the first.
 
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.

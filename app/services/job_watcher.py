@@ -31,7 +31,7 @@ MAX_AT_ONCE = 500
 """Jobs looked at in one statement."""
 
 
-class Watcher:
+class JobWatcher:
     """Wakes those who wait for a job. Nothing runs, and no connection is held, while nobody does."""
 
     def __init__(

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from app.domain.errors import ConflictError, TooManyJobsError, UnavailableError
 from app.domain.idempotency import Keyed
-from app.domain.jobs import ALL, Job, Which
-from app.domain.ports import OpenUnitOfWork, Page, QueueControl, Slice, UnitOfWork
+from app.domain.jobs import ALL, Job, JobFilter
+from app.domain.ports import OpenUnitOfWork, Page, PageRequest, QueueControl, UnitOfWork
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 
@@ -32,7 +32,7 @@ class Jobs:
         with self.open_uow() as uow:
             return uow.jobs.get(owner, job_id, kind=kind)
 
-    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """The jobs that are meant."""
         with self.open_uow() as uow:
             return uow.jobs.page(owner, part, which=which)

@@ -12,7 +12,7 @@ from app.domain.errors import OutOfReachError, UnavailableError
 from app.domain.models import Version
 from app.domain.ports import Notifier, OpenUnitOfWork
 from app.domain.reachability import Reachability
-from app.services.background_refresh import Renewals
+from app.services.background_refresh import BackgroundRefresh
 from app.services.bounded_cache import BoundedCache
 from app.services.prediction import ServedVersion
 from app.services.serving import serve, stored
@@ -92,7 +92,7 @@ class ServedVersions:
         self._stale_seconds = stale_seconds
         self._calls = TimedCalls()
         self._confirmed_at = now()
-        self._renewals = None if notifier is None else Renewals(notifier, self.renew)
+        self._renewals = None if notifier is None else BackgroundRefresh(notifier, self.renew)
 
     def at_hand(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
         """A version without asking the database, else None: see `version`."""

@@ -8,7 +8,7 @@ from app.domain.addresses import Allowance
 from app.domain.errors import ConflictError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
-from app.domain.ports import Clock, OpenUnitOfWork, Page, Slice
+from app.domain.ports import Clock, OpenUnitOfWork, Page, PageRequest
 from app.domain.webhooks import Delivery, Webhook, new_secret
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType
@@ -57,7 +57,7 @@ class Webhooks:
         with self.open_uow() as uow:
             return uow.webhooks.get(owner, webhook_id)
 
-    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         """All of an owner's."""
         with self.open_uow() as uow:
             return uow.webhooks.page(owner, part)
@@ -85,7 +85,7 @@ class Webhooks:
             uow.webhooks.remove(owner, webhook_id)
 
     def deliveries(
-        self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
     ) -> Page[Delivery]:
         """What it was and is to be told; raises NotFoundError."""
         with self.open_uow() as uow:

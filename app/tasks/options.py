@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.domain.decisions import Deciding
+from app.domain.decisions import DecisionOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
@@ -17,7 +17,7 @@ class PredictOptions:
     interval: float = 0.95
     covariance: bool = False
     explain: int | None = None
-    deciding: Deciding | None = None
+    deciding: DecisionOptions | None = None
     components: int | None = None
 
     @cached_property

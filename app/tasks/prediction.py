@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
-from app.domain.scoring import Judged
+from app.domain.scoring import Labelled
 from app.tasks.expansion import VersionExpansion
 from app.tasks.options import PredictOptions
 from relevance_bayes.core.types import Array, Mask
@@ -76,14 +76,14 @@ class Probabilities:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedBlock:
+class LabelledBlock:
     """Those of a block's rows that can be judged, `chosen` (N,) of them, a piece after the other, and why not others.
 
     `without_target` lack the truth; `rows_not_predicted` have it, but hold what the version can't predict for.
     """
 
     chosen: Mask
-    judged: tuple[Judged, ...]
+    judged: tuple[Labelled, ...]
     without_target: int
     unanswered: int
 
@@ -114,6 +114,6 @@ class PredictiveModel(ABC):
     def expansion(self) -> VersionExpansion:
         """It as a sum of Gaussians of its inputs; raises ConflictError, saying why there is none."""
 
-    def judge(self, block: Block) -> JudgedBlock | None:
+    def judge(self, block: Block) -> LabelledBlock | None:
         """Predictions for a block that has the column of the target, beside that; None without a target."""
         return None

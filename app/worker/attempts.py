@@ -10,7 +10,7 @@ from threading import Event
 from typing import TypeVar
 from uuid import UUID
 
-from app.domain.attempts import Claim, EarlierStarts, Kept
+from app.domain.attempts import Claim, EarlierAttempts, Kept
 from app.domain.errors import UnavailableError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
@@ -103,7 +103,7 @@ class Records:
             attempt.event.ended(job)
         return is_cancelled or job.state in FINISHED
 
-    def _end_as_dead(self, job_id: UUID, starts: EarlierStarts) -> None:
+    def _end_as_dead(self, job_id: UUID, starts: EarlierAttempts) -> None:
         job = self.retry(lambda uow: uow.jobs.find(job_id))
         if job is None:
             return
@@ -216,7 +216,7 @@ class Pace:
 class _Claimed:
     """What came of a claim; `claim` is None where there is to be no start."""
 
-    earlier: EarlierStarts
+    earlier: EarlierAttempts
     claim: Claim | None
     kept: Kept | None = None
     resumed_from: Resumption | None = None

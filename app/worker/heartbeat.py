@@ -9,7 +9,7 @@ from uuid import UUID
 from app.domain.errors import UnavailableError
 from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, Recovery
-from app.worker.orphan_recovery import Watch, reap
+from app.worker.orphan_recovery import Watch, recover_orphans
 from app.worker.outage import DatabaseOutage
 from app.worker.reconciliation import sweep
 
@@ -22,7 +22,7 @@ IDLE_BEATS = 5
 """Beats to one look after the others and after lost jobs, while every job has ended."""
 
 
-class Streak:
+class BeatStreak:
     """Since when this worker has been beating without a gap, by two clocks: one stands still while a machine sleeps."""
 
     def __init__(self, *, beat: float, limit: float) -> None:
@@ -42,7 +42,7 @@ class Streak:
         return self._last[0] - self._began[0] >= self._needed
 
 
-class Heart:
+class Heartbeat:
     """Beats in a thread of its own, from `start` until `stop`. Should it ever break, `broken` is called.
 
     `on_beat` is called after each beat that the database has confirmed, and then `on_activity` with the jobs' activity,
@@ -71,7 +71,7 @@ class Heart:
         self._on_beat = on_beat
         self._on_activity = on_activity
         self._outage = outage or DatabaseOutage()
-        self._streak = Streak(beat=beat, limit=limit)
+        self._streak = BeatStreak(beat=beat, limit=limit)
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="heart", daemon=True)
 
@@ -117,7 +117,9 @@ class Heart:
                 self._broken()
 
     def _reap(self) -> None:
-        reap(self._open_uow, self._recovery, self._watch, now=time.monotonic(), may_judge=self._streak.may_judge)
+        recover_orphans(
+            self._open_uow, self._recovery, self._watch, now=time.monotonic(), may_judge=self._streak.may_judge
+        )
 
     def _say_alive(self) -> JobActivity:
         with self._open_uow() as uow:

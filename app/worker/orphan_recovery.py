@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 
-from app.domain.ports import Beat, OpenUnitOfWork, Recovery
+from app.domain.ports import LastHeartbeat, OpenUnitOfWork, Recovery
 
 logger = logging.getLogger(__name__)
 
@@ -16,9 +16,9 @@ class Watch:
 
     def __init__(self, *, limit: float) -> None:
         self._limit = limit
-        self._seen: dict[str, tuple[Beat, float]] = {}
+        self._seen: dict[str, tuple[LastHeartbeat, float]] = {}
 
-    def silent(self, beats: Mapping[str, Beat], now: float) -> frozenset[str]:
+    def silent(self, beats: Mapping[str, LastHeartbeat], now: float) -> frozenset[str]:
         """Executors of which nothing new was seen for longer than the limit."""
         before = self._seen
         self._seen = {
@@ -28,7 +28,7 @@ class Watch:
         return frozenset(executor for executor, (_, since) in self._seen.items() if now - since > self._limit)
 
 
-def reap(open_uow: OpenUnitOfWork, recovery: Recovery, watch: Watch, *, now: float, may_judge: bool) -> None:
+def recover_orphans(open_uow: OpenUnitOfWork, recovery: Recovery, watch: Watch, *, now: float, may_judge: bool) -> None:
     """Recover the work of executors that left and, if we may judge, of those that are silent.
 
     A heartbeat is forgotten only once nothing is left of its executor's work. Raises UnavailableError.

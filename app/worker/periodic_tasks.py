@@ -7,7 +7,7 @@ from app.domain.errors import UnavailableError
 from app.worker.outage import DatabaseOutage
 
 
-class Housekeeper:
+class PeriodicTasks:
     """Does its chores every so many seconds, in a thread of its own: the heart must not wait for them."""
 
     def __init__(self, chores: Sequence[Callable[[], object]], *, every: float, outage: DatabaseOutage) -> None:

@@ -12,7 +12,7 @@ from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Problem, training_of
 from app.domain.models import Learned, NewVersion
 from app.domain.ports import UnitOfWork
-from app.tasks.fit import Fitted, Rested
+from app.tasks.fit import FitCheckpoint, Fitted
 from app.tasks.task import Training
 from app.tasks.union import task_of
 from app.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
@@ -165,7 +165,7 @@ class Start:
             match message:
                 case Step():
                     self.attempt.tell(training.progress(message))
-                case Rested():
+                case FitCheckpoint():
                     self._rest(message.trail)
                 case None:
                     pass

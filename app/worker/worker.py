@@ -6,8 +6,8 @@ from threading import Event
 from typing import Protocol
 
 from app.worker.health_file import HealthFile
-from app.worker.heartbeat import Heart
-from app.worker.periodic_tasks import Housekeeper
+from app.worker.heartbeat import Heartbeat
+from app.worker.periodic_tasks import PeriodicTasks
 from app.worker.pool import Pool
 from app.worker.spool import Spool
 
@@ -26,9 +26,9 @@ class Worker:
 
     spool: Spool
     pool: Pool
-    heart: Heart
+    heart: Heartbeat
     health_file: HealthFile
-    housekeeper: Housekeeper
+    housekeeper: PeriodicTasks
     engine: Engine
     stopping: Event
     close: Callable[[], None]

@@ -22,7 +22,7 @@ NEARLY_STRAIGHT = 20.0
 PARTS = (("noise", MUTED), ("weights", BLUE), ("residual", GREEN))
 
 
-class Judged(Protocol):
+class Labelled(Protocol):
     """What is drawn of a version."""
 
     @property
@@ -35,7 +35,7 @@ class Judged(Protocol):
     def straight(self) -> frozenset[str]: ...
 
 
-def draw_comparison(path: Path, judged: Mapping[str, Judged], shares: Array) -> None:
+def draw_comparison(path: Path, judged: Mapping[str, Labelled], shares: Array) -> None:
     """Three panels: widths by input of the first, the mean variance of each, its parts apart; reliability."""
     figure = Figure(figsize=(14, 5.2), dpi=150)
     figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.15)
@@ -53,7 +53,7 @@ def _title(axes: Axes, text: str) -> None:
     axes.set_title(text, loc="left", fontsize=12.5, color=INK, pad=12)
 
 
-def _widths(axes: Axes, judged: Judged) -> None:
+def _widths(axes: Axes, judged: Labelled) -> None:
     found = _by_input(judged.version)
     names = [str(width.input) for width in found]
     widths = [min(width.width, UNSEEN) for width in found]
@@ -81,7 +81,7 @@ def _found(width: float) -> str:
     return f"{width:.2g}{', nearly straight' if width > NEARLY_STRAIGHT else ''}"
 
 
-def _parts(axes: Axes, judged: Mapping[str, Judged]) -> None:
+def _parts(axes: Axes, judged: Mapping[str, Labelled]) -> None:
     names = [NAMES[name] for name in judged]
     below = [0.0] * len(names)
     for number, (part, colour) in enumerate(PARTS):
@@ -94,7 +94,7 @@ def _parts(axes: Axes, judged: Mapping[str, Judged]) -> None:
     _title(axes, "What error bars are made of")
 
 
-def _reliability(axes: Axes, judged: Mapping[str, Judged], shares: Array) -> None:
+def _reliability(axes: Axes, judged: Mapping[str, Labelled], shares: Array) -> None:
     axes.plot([0, 1], [0, 1], color=INK, lw=1.2, ls=(0, (5, 3)), label="honest")
     for name, one in judged.items():
         axes.plot(shares, one.coverage, "o-", color=COLOURS[name], ms=4, lw=1.8, label=NAMES[name])

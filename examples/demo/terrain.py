@@ -23,7 +23,7 @@ TWO_SIDED_95 = 1.96
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Labelled:
     """An engine's answers at the places asked for: root mean square error, and what its error bars were worth."""
 
     told: Peer
@@ -73,17 +73,17 @@ def _told(client: Relevance, name: str, version: SupervisedVersion, asked: Heigh
     return Peer(name, mean, sd, version.functions, version.seconds)
 
 
-def _judged(told: Peer, asked: Heights) -> Judged:
+def _judged(told: Peer, asked: Heights) -> Labelled:
     residual = asked.metres - told.mean
     rmse = float(np.sqrt(np.mean(residual**2)))
     if told.sd is None:
-        return Judged(told, rmse, None, None)
+        return Labelled(told, rmse, None, None)
     away = np.abs(residual) / told.sd
     nll = float(np.mean(0.5 * away**2 + np.log(told.sd) + 0.5 * np.log(2.0 * np.pi)))
-    return Judged(told, rmse, nll, float(np.mean(away <= TWO_SIDED_95)))
+    return Labelled(told, rmse, nll, float(np.mean(away <= TWO_SIDED_95)))
 
 
-def _beside_each_other(console: Console, judged: dict[str, Judged], asked: Heights) -> None:
+def _beside_each_other(console: Console, judged: dict[str, Labelled], asked: Heights) -> None:
     table = Table("", "off by, m", "nll", "within 95 %", "functions", "seconds", box=None, padding=(0, 3, 0, 0))
     for name, one in judged.items():
         nll, within = (
@@ -103,7 +103,7 @@ def _beside_each_other(console: Console, judged: dict[str, Judged], asked: Heigh
     )
 
 
-def _picture(training: Heights, land: Grid, judged: dict[str, Judged], path: Path) -> Path:
+def _picture(training: Heights, land: Grid, judged: dict[str, Labelled], path: Path) -> Path:
     from examples.demo.terrain_picture import draw_terrain
 
     draw_terrain(path, training, land, judged)

@@ -15,7 +15,7 @@ from examples.demo.truth import Array
 STYLES = ((BLUE, "o"), (ORANGE, "s"), (INK, "D"), (GREEN, "^"))
 
 
-class Judged(Protocol):
+class Labelled(Protocol):
     """What is drawn of an engine."""
 
     @property
@@ -24,7 +24,7 @@ class Judged(Protocol):
     def rmse(self) -> float: ...
 
 
-def draw_terrain(path: Path, training: Heights, land: Grid, judged: Mapping[str, Judged]) -> None:
+def draw_terrain(path: Path, training: Heights, land: Grid, judged: Mapping[str, Labelled]) -> None:
     """Four panels: the land, the mean of the first engine, its sd; each engine's error against its functions."""
     figure = Figure(figsize=(16, 4.8), dpi=150)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
@@ -53,7 +53,7 @@ def _map(figure: Figure, axes: Axes, land: Grid, values: Array, title: str, ends
     axes.tick_params(colors=INK, labelsize=9)
 
 
-def _worth(axes: Axes, judged: Mapping[str, Judged]) -> None:
+def _worth(axes: Axes, judged: Mapping[str, Labelled]) -> None:
     for (name, one), (colour, marker) in zip(judged.items(), STYLES, strict=True):
         axes.plot(one.told.functions, one.rmse, marker, color=colour, ms=10, label=name)
     axes.set(xscale="log", xlim=(5, 500), xlabel="functions kept", ylabel="root mean square error, metres")

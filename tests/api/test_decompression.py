@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.api.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, Expander, expanded
+from app.api.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, Decompressor, expanded
 from app.domain.errors import MalformedBodyError
 
 if sys.version_info >= (3, 14):
@@ -53,11 +53,11 @@ def test_empty_members_and_frames_are_bounded(encoding: str, member: bytes, coun
 
 
 def test_empty_frames_are_bounded_over_all_pieces_of_an_upload() -> None:
-    expander = Expander("zstd", MAX_BYTES)
+    decompressor = Decompressor("zstd", MAX_BYTES)
     piece = zstd.compress(b"") * 100
-    assert [[*expander.feed(piece)] for _ in range(10)] == [[]] * 10
+    assert [[*decompressor.feed(piece)] for _ in range(10)] == [[]] * 10
     with pytest.raises(MalformedBodyError):
-        [*expander.feed(piece)]
+        [*decompressor.feed(piece)]
 
 
 @pytest.mark.parametrize("encoding", PACK)
@@ -83,11 +83,11 @@ def test_pieces_may_end_anywhere(encoding: str) -> None:
     data = random.Random(1).randbytes(70_000)
     body = PACK[encoding](data) + PACK[encoding](data[:100])
     for size in (1, 2, 1_000, 16_384, 16_385, 65_536):
-        expander = Expander(encoding, MAX_BYTES)
+        decompressor = Decompressor(encoding, MAX_BYTES)
         got = b"".join(
-            piece for start in range(0, len(body), size) for piece in expander.feed(body[start : start + size])
+            piece for start in range(0, len(body), size) for piece in decompressor.feed(body[start : start + size])
         )
-        expander.finish()
+        decompressor.finish()
         assert got == data + data[:100]
 
 

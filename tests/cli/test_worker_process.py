@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.cli.worker_process import Companion
+from app.cli.worker_process import WorkerProcess
 
 HELLO = """
 import os, socket, sys
@@ -37,19 +37,19 @@ def next_child(listener: socket.socket) -> tuple[int, socket.socket]:
 
 
 def test_a_worker_that_dies_is_followed_by_another(listener: socket.socket, capfd: pytest.CaptureFixture[str]) -> None:
-    with Companion(command(UNTIL_ITS_INPUT_ENDS, listener), first_pause=0.01) as companion:
+    with WorkerProcess(command(UNTIL_ITS_INPUT_ENDS, listener), first_pause=0.01) as running:
         first, connection = next_child(listener)
         connection.close()
         os.kill(first, signal.SIGKILL)
         second, connection = next_child(listener)
         assert second != first
-        assert companion.pid == second
+        assert running.pid == second
     connection.close()
     assert "The worker ended with -9" in capfd.readouterr().err
 
 
 def test_a_worker_ends_by_itself_when_it_is_left(listener: socket.socket) -> None:
-    with Companion(command(UNTIL_ITS_INPUT_ENDS, listener)):
+    with WorkerProcess(command(UNTIL_ITS_INPUT_ENDS, listener)):
         _, connection = next_child(listener)
     with connection:
         assert connection.recv(16) == b"bye"
@@ -57,7 +57,7 @@ def test_a_worker_ends_by_itself_when_it_is_left(listener: socket.socket) -> Non
 
 def test_a_worker_that_does_not_end_is_killed(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.cli.worker_process.GRACE_SECONDS", 0.1)
-    with Companion(command(FOR_EVER, listener)):
+    with WorkerProcess(command(FOR_EVER, listener)):
         _, connection = next_child(listener)
     with connection:
         assert connection.recv(16) == b""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.decision_rule import Rule, rule_of
-from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
+from app.domain.decision_rule import DecisionRule, rule_of
+from app.domain.decisions import ClassPrior, DecisionOptions, decided, reweighed
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
@@ -23,7 +23,7 @@ def priors(**given: float) -> tuple[ClassPrior, ...]:
 
 
 def refused(
-    asked: Deciding, *, classes: tuple[Label, ...] = CLASSES, rows: tuple[ClassRows, ...] = ROWS
+    asked: DecisionOptions, *, classes: tuple[Label, ...] = CLASSES, rows: tuple[ClassRows, ...] = ROWS
 ) -> list[Fault]:
     with pytest.raises(InvalidRequestError) as refusal:
         rule_of(asked, classes, rows)
@@ -32,7 +32,7 @@ def refused(
 
 
 def test_priors_in_any_order_are_those_of_their_classes() -> None:
-    rule = rule_of(Deciding(priors(solid=0.7, gas=0.2, liquid=0.1)), CLASSES, ROWS)
+    rule = rule_of(DecisionOptions(priors(solid=0.7, gas=0.2, liquid=0.1)), CLASSES, ROWS)
     found, decisions = rule.apply(PROBABILITIES)
     expected = reweighed(PROBABILITIES, np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.1, 0.7]))
     assert_allclose(found, expected, rtol=1e-14)
@@ -40,7 +40,7 @@ def test_priors_in_any_order_are_those_of_their_classes() -> None:
 
 
 def test_costs_and_a_limit_alone_leave_the_probabilities_as_they_are() -> None:
-    found, decisions = rule_of(Deciding(costs=COSTS, reject_cost=0.8), CLASSES, ()).apply(PROBABILITIES)
+    found, decisions = rule_of(DecisionOptions(costs=COSTS, reject_cost=0.8), CLASSES, ()).apply(PROBABILITIES)
     expected = decided(PROBABILITIES, np.array(COSTS), 0.8)
     assert_array_equal(found, PROBABILITIES)
     assert_array_equal(decisions.chosen, expected.chosen)
@@ -50,15 +50,15 @@ def test_costs_and_a_limit_alone_leave_the_probabilities_as_they_are() -> None:
 
 def test_numbers_are_one_class_however_they_are_written_and_true_is_not_one() -> None:
     rows = (ClassRows(1, 3), ClassRows(2.5, 5))
-    rule = rule_of(Deciding((ClassPrior(2.5, 0.75), ClassPrior(1.0, 0.25))), (1, 2.5), rows)
+    rule = rule_of(DecisionOptions((ClassPrior(2.5, 0.75), ClassPrior(1.0, 0.25))), (1, 2.5), rows)
     assert rule.priors is not None
     assert_allclose(rule.priors, [[0.375, 0.625], [0.25, 0.75]])
-    (fault,) = refused(Deciding((ClassPrior(True, 0.25), ClassPrior(2.5, 0.75))), classes=(1, 2.5), rows=rows)
+    (fault,) = refused(DecisionOptions((ClassPrior(True, 0.25), ClassPrior(2.5, 0.75))), classes=(1, 2.5), rows=rows)
     assert fault == Fault("There is no class true; the classes are 1, 2.5.", pointer="/class_priors/0/label")
 
 
 def test_thirds_of_six_digits_are_near_enough_and_made_to_sum_to_one() -> None:
-    rule = rule_of(Deciding(priors(gas=0.333333, liquid=0.333333, solid=0.333333)), CLASSES, ROWS)
+    rule = rule_of(DecisionOptions(priors(gas=0.333333, liquid=0.333333, solid=0.333333)), CLASSES, ROWS)
     assert rule.priors is not None
     assert_allclose(rule.priors[1], np.full(3, 1.0 / 3.0), rtol=1e-15)
 
@@ -77,7 +77,7 @@ def test_thirds_of_six_digits_are_near_enough_and_made_to_sum_to_one() -> None:
 def test_priors_that_are_none_of_the_classes_are_refused(
     given: tuple[ClassPrior, ...], pointer: str, detail: str
 ) -> None:
-    (fault,) = refused(Deciding(given))
+    (fault,) = refused(DecisionOptions(given))
     assert fault.pointer == pointer
     assert fault.detail.startswith(detail)
 
@@ -90,32 +90,34 @@ def test_priors_that_are_none_of_the_classes_are_refused(
     ],
 )
 def test_costs_that_are_not_square_are_refused(costs: tuple[tuple[float, ...], ...], pointer: str, detail: str) -> None:
-    assert refused(Deciding(costs=costs)) == [Fault(detail, pointer=pointer)]
+    assert refused(DecisionOptions(costs=costs)) == [Fault(detail, pointer=pointer)]
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:
-    found = refused(Deciding(priors(gas=1.0), COSTS[:1]))
+    found = refused(DecisionOptions(priors(gas=1.0), COSTS[:1]))
     assert [fault.pointer for fault in found] == ["/class_priors", "/costs"]
 
 
 def test_about_a_number_there_is_nothing_to_decide() -> None:
-    found = refused(Deciding(costs=((0.0,),), reject_cost=1.0), classes=(), rows=())
+    found = refused(DecisionOptions(costs=((0.0,),), reject_cost=1.0), classes=(), rows=())
     assert [fault.pointer for fault in found] == ["/costs", "/reject_cost"]
 
 
 def test_a_version_that_has_not_kept_its_frequencies_takes_costs_but_no_priors() -> None:
-    asked = Deciding(priors(gas=0.2, liquid=0.3, solid=0.5), COSTS, 1.0)
+    asked = DecisionOptions(priors(gas=0.2, liquid=0.3, solid=0.5), COSTS, 1.0)
     (fault,) = refused(asked, rows=())
     assert fault.pointer == "/class_priors"
     assert "train it again" in fault.detail
-    assert isinstance(rule_of(replace(asked, class_priors=None), CLASSES, ()), Rule)
+    assert isinstance(rule_of(replace(asked, class_priors=None), CLASSES, ()), DecisionRule)
 
 
 def test_a_class_without_rows_can_not_be_expected() -> None:
     rows = tuple(map(ClassRows, CLASSES, (10, 0, 4)))
-    (fault,) = refused(Deciding(priors(gas=0.2, liquid=0.3, solid=0.5)), rows=rows)
+    (fault,) = refused(DecisionOptions(priors(gas=0.2, liquid=0.3, solid=0.5)), rows=rows)
     assert fault == Fault(
         "No row learned from was of the class 'liquid', so it can't be expected now.", pointer="/class_priors"
     )
-    probabilities, _ = rule_of(Deciding(priors(gas=0.5, liquid=0.0, solid=0.5)), CLASSES, rows).apply(PROBABILITIES)
+    probabilities, _ = rule_of(DecisionOptions(priors(gas=0.5, liquid=0.0, solid=0.5)), CLASSES, rows).apply(
+        PROBABILITIES
+    )
     assert_array_equal(probabilities[:, 1], [0.0, 0.0])

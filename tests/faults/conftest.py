@@ -17,7 +17,7 @@ from app.bootstrap import Parts, build, migrate
 from app.domain.datasets import Dataset
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
-from app.domain.pages import Slice
+from app.domain.pages import PageRequest
 from app.settings import Settings
 from app.tasks.fit import Trainer
 from relevance_bayes.plans.requests import SupervisedRequest
@@ -138,7 +138,7 @@ class Place:
 
     def versions(self, job: Job) -> int:
         """How many it has made."""
-        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, Slice(100)).items
+        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, PageRequest(100)).items
         return sum(version.job_id == job.id for version in made)
 
 

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.pages import Slice
+from app.domain.pages import PageRequest
 from app.domain.webhooks import Delivery, Webhook
 from tests.faults.conftest import MakePlace, Place
 from tests.receivers import Behaviour, answers, receiving
@@ -34,7 +34,7 @@ def kills(worker: subprocess.Popen[bytes]) -> Behaviour:
 
 
 def deliveries(place: Place, webhook: Webhook) -> tuple[Delivery, ...]:
-    return place.parts.webhooks.deliveries(BUILT_IN_OWNER, webhook.id, Slice(9)).items
+    return place.parts.webhooks.deliveries(BUILT_IN_OWNER, webhook.id, PageRequest(9)).items
 
 
 def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(make_place: MakePlace) -> None:

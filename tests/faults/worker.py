@@ -13,7 +13,7 @@ from app.cli.stop_request import StopRequest
 from app.logs import configure_logging
 from app.services.prediction import ServedVersion, judge
 from app.settings import Settings
-from app.tasks.prediction import JudgedBlock
+from app.tasks.prediction import LabelledBlock
 from app.worker.scoring import evaluate
 from relevance_bayes.tables.columns import Block
 from tests.worker import trainers
@@ -30,7 +30,7 @@ def full_disk(connection: DBAPIConnection, _record: object, _proxy: object) -> N
     cursor.close()
 
 
-def held(version: ServedVersion, block: Block) -> JudgedBlock:
+def held(version: ServedVersion, block: Block) -> LabelledBlock:
     """Judge rows, but only once the gate is open."""
     trainers.mark()
     trainers.wait_for_the_gate()

@@ -10,26 +10,26 @@ from uuid import UUID
 
 from app.domain.aliases import Alias, MovedAlias, nowhere
 from app.domain.annotations import Annotation
-from app.domain.attempts import Checkpoint, Claim, EarlierStarts, Kept
+from app.domain.attempts import Checkpoint, Claim, EarlierAttempts, Kept
 from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
 from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, UnavailableError
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import RequestKey, StoredResponse
 from app.domain.identity import uuid7
-from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which, no_such_job, too_late_to_cancel
+from app.domain.jobs import ALL, Job, JobActivity, JobFilter, JobResult, Problem, no_such_job, too_late_to_cancel
 from app.domain.model_ports import NO_TAGS, Aliases, Models
 from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import (
-    Beat,
     Checkpoints,
     Datasets,
     Jobs,
     Keys,
+    LastHeartbeat,
     Listener,
     Page,
+    PageRequest,
     Queue,
     QueueState,
-    Slice,
     UnitOfWork,
     Workers,
 )
@@ -49,7 +49,7 @@ T = TypeVar("T")
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
-def part_of(items: Sequence[T], part: Slice) -> Page[T]:
+def part_of(items: Sequence[T], part: PageRequest) -> Page[T]:
     """A slice of a list whose oldest member comes first."""
     return page_of([*reversed(items)] if part.order == "newest" else items, part.limit, part.after)
 
@@ -110,7 +110,7 @@ class InMemoryDatasets:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         return dataset
 
-    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         return part_of([one for one in self.kept.values() if one.owner == owner and name in (None, one.name)], part)
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
@@ -152,7 +152,7 @@ class InMemoryJobs:
     def find(self, job_id: UUID) -> Job | None:
         return self.kept.get(job_id)
 
-    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         return part_of([job for job in self.kept.values() if job.owner == owner and _is_meant(job, which)], part)
 
     def events(
@@ -179,7 +179,7 @@ class InMemoryJobs:
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
         raise NotImplementedError
 
-    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
+    def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
         raise NotImplementedError
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
@@ -238,7 +238,7 @@ class InMemoryJobs:
         raise NotImplementedError
 
 
-def _is_meant(job: Job, which: Which) -> bool:
+def _is_meant(job: Job, which: JobFilter) -> bool:
     asked = (
         (which.kind, job.kind),
         (which.state, job.state),
@@ -322,7 +322,7 @@ class InMemoryModels:
         return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases, said)
 
     def page(
-        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+        self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
         mine = [self.get(owner, name) for kept_by, name in self.kept if kept_by == owner]
         found = [model for model in mine if tags.items() <= model.annotation.tags.items()]
@@ -351,7 +351,7 @@ class InMemoryModels:
                 return version, made
         raise NotFoundError(f"There is no version {selector} of model {name!r}.")
 
-    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         self.get(owner, name)
         found = [version for version, _ in self.kept[owner, name]]
         return part_of([one for one in found if tags.items() <= one.annotation.tags.items()], part)
@@ -426,7 +426,7 @@ class InMemoryAliases:
         mine = [alias for key, alias in sorted(self.models.aliases.items()) if key[:2] == (owner, model)]
         return page_of(mine, limit, after)
 
-    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
         if (owner, model, name) not in self.moves:
             raise NotFoundError(f"Model {model!r} has no alias {name!r}.")
         return part_of(self.moves[owner, model, name], part)
@@ -465,7 +465,7 @@ class InMemoryWorkers:
 
     def leave(self, executor: str) -> None: ...
 
-    def beats(self) -> Mapping[str, Beat]:
+    def beats(self) -> Mapping[str, LastHeartbeat]:
         return {}
 
     def forget(self, executor: str) -> None: ...
@@ -478,10 +478,10 @@ class InMemoryWorkers:
 class InMemoryKeys:
     """Nobody's time is ever over; `holders` have not answered yet."""
 
-    kept: dict[tuple[str, str, str], tuple[str, KeptAnswer | None]] = field(default_factory=dict)
+    kept: dict[tuple[str, str, str], tuple[str, StoredResponse | None]] = field(default_factory=dict)
     holders: dict[tuple[str, str, str], UUID] = field(default_factory=dict)
 
-    def find(self, key: RequestKey) -> KeptAnswer | None:
+    def find(self, key: RequestKey) -> StoredResponse | None:
         fingerprint, answer = self.kept.get(_name(key), (None, None))
         if fingerprint is None:
             return None
@@ -491,7 +491,7 @@ class InMemoryKeys:
             raise KeyInUseError("The first request with this key is still being done.")
         return answer
 
-    def keep(self, key: RequestKey, answer: KeptAnswer) -> None:
+    def keep(self, key: RequestKey, answer: StoredResponse) -> None:
         self._take(key, answer)
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
@@ -502,7 +502,7 @@ class InMemoryKeys:
         if self.holders.get(_name(key)) != holder:
             raise KeyInUseError("The key was taken over.")
 
-    def complete(self, key: RequestKey, holder: UUID, answer: KeptAnswer) -> None:
+    def complete(self, key: RequestKey, holder: UUID, answer: StoredResponse) -> None:
         self.renew(key, holder)
         del self.holders[_name(key)]
         self.kept[_name(key)] = key.fingerprint, answer
@@ -514,7 +514,7 @@ class InMemoryKeys:
     def sweep(self) -> bool:
         return False
 
-    def _take(self, key: RequestKey, answer: KeptAnswer | None) -> None:
+    def _take(self, key: RequestKey, answer: StoredResponse | None) -> None:
         if _name(key) in self.kept:
             raise KeyInUseError("Somebody was first.")
         self.kept[_name(key)] = key.fingerprint, answer
@@ -544,7 +544,7 @@ class InMemoryWebhooks:
     def secret(self, owner: str, webhook_id: UUID) -> str:
         return self.secrets[self.get(owner, webhook_id).id]
 
-    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         return part_of([one for one in self.kept.values() if one.owner == owner], part)
 
     def change(
@@ -585,7 +585,9 @@ class InMemoryDeliveries:
         """Have a delivery as it is."""
         self.kept[delivery.id] = delivery
 
-    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
+    def page(
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
+    ) -> Page[Delivery]:
         self.webhooks.get(owner, webhook_id)
         mine = [one for one in self.kept.values() if one.webhook_id == webhook_id and state in (None, one.state)]
         return part_of(mine, part)

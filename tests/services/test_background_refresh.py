@@ -6,7 +6,7 @@ from threading import Event
 
 from app.domain.errors import UnavailableError
 from app.domain.ports import Listener
-from app.services.background_refresh import Renewals
+from app.services.background_refresh import BackgroundRefresh
 from tests.services.in_memory import InMemoryNotifier
 from tests.waiting import until
 
@@ -33,7 +33,7 @@ def test_nothing_is_listened_to_while_nothing_is_wanted_and_it_is_at_once_when_s
         calls[0] += 1
         return wanted.is_set()
 
-    renewals = Renewals(notifier, renew)
+    renewals = BackgroundRefresh(notifier, renew)
     renewals.begin()
     until(lambda: calls[0] == 1)
     assert notifier.opened == 0
@@ -56,7 +56,7 @@ def test_a_database_that_is_back_is_noticed_within_two_seconds() -> None:
             raise UnavailableError("The database can't be reached.")
         return True
 
-    renewals = Renewals(notifier, renew)
+    renewals = BackgroundRefresh(notifier, renew)
     renewals.begin()
     until(lambda: refused[0] >= 3)
     assert notifier.opened == 0

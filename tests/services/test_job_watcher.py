@@ -13,7 +13,7 @@ import pytest
 from app.domain.errors import UnavailableError
 from app.domain.identity import uuid7
 from app.domain.ports import Listener
-from app.services.job_watcher import Watcher
+from app.services.job_watcher import JobWatcher
 from relevance_bayes.types.jobs import Event, Transition
 from tests.services.in_memory import NOW, InMemory
 from tests.waiting import until
@@ -73,8 +73,8 @@ def told() -> Told:
 
 
 @pytest.fixture
-def watcher(kept: InMemory, told: Told) -> Iterator[Watcher]:
-    watcher = Watcher(kept.open, told, check=600.0)
+def watcher(kept: InMemory, told: Told) -> Iterator[JobWatcher]:
+    watcher = JobWatcher(kept.open, told, check=600.0)
     yield watcher
     watcher.close()
 
@@ -85,7 +85,7 @@ def happen(kept: InMemory, job_id: UUID) -> None:
 
 
 @contextmanager
-def waiting(watcher: Watcher, *jobs: UUID) -> Iterator[list[Bell]]:
+def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
     """Somebody waits for each of these."""
     bells = [Bell() for _ in jobs]
     with ExitStack() as stack:
@@ -95,7 +95,7 @@ def waiting(watcher: Watcher, *jobs: UUID) -> Iterator[list[Bell]]:
 
 
 @contextmanager
-def settled(told: Told, watcher: Watcher, *jobs: UUID) -> Iterator[list[Bell]]:
+def settled(told: Told, watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
     """The same, and each has been looked at: who is woken from now on is woken by what is said."""
     with waiting(watcher, *jobs) as bells:
         told.said.put(ANY)
@@ -107,7 +107,7 @@ def settled(told: Told, watcher: Watcher, *jobs: UUID) -> Iterator[list[Bell]]:
         yield bells
 
 
-def test_who_waits_for_a_job_is_woken_when_it_is_named_and_nobody_else(told: Told, watcher: Watcher) -> None:
+def test_who_waits_for_a_job_is_woken_when_it_is_named_and_nobody_else(told: Told, watcher: JobWatcher) -> None:
     one, other = uuid7(), uuid7()
     with settled(told, watcher, one, one, other) as (first, second, third):
         told.said.put(frozenset({one}))
@@ -117,7 +117,7 @@ def test_who_waits_for_a_job_is_woken_when_it_is_named_and_nobody_else(told: Tol
 
 
 def test_where_it_may_be_any_those_are_woken_whose_jobs_have_more_events(
-    kept: InMemory, told: Told, watcher: Watcher
+    kept: InMemory, told: Told, watcher: JobWatcher
 ) -> None:
     one, other = uuid7(), uuid7()
     happen(kept, one)
@@ -129,7 +129,7 @@ def test_where_it_may_be_any_those_are_woken_whose_jobs_have_more_events(
         assert not first.wait(NEVER)
 
 
-def test_a_job_that_is_removed_wakes_those_who_wait_for_it(kept: InMemory, told: Told, watcher: Watcher) -> None:
+def test_a_job_that_is_removed_wakes_those_who_wait_for_it(kept: InMemory, told: Told, watcher: JobWatcher) -> None:
     job = uuid7()
     happen(kept, job)
     with settled(told, watcher, job) as (bell,):
@@ -139,7 +139,7 @@ def test_a_job_that_is_removed_wakes_those_who_wait_for_it(kept: InMemory, told:
 
 
 def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
-    kept: InMemory, told: Told, watcher: Watcher
+    kept: InMemory, told: Told, watcher: JobWatcher
 ) -> None:
     job = uuid7()
     with settled(told, watcher, job) as (bell,):
@@ -153,7 +153,7 @@ def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
 
 
 def test_what_happens_before_the_connection_listens_is_found_by_a_look(
-    kept: InMemory, told: Told, watcher: Watcher
+    kept: InMemory, told: Told, watcher: JobWatcher
 ) -> None:
     told.late = Bell()
     job = uuid7()
@@ -164,7 +164,7 @@ def test_what_happens_before_the_connection_listens_is_found_by_a_look(
         assert bell.wait(AT_ONCE)
 
 
-def test_jobs_are_looked_at_even_where_nobody_can_listen(kept: InMemory, told: Told, watcher: Watcher) -> None:
+def test_jobs_are_looked_at_even_where_nobody_can_listen(kept: InMemory, told: Told, watcher: JobWatcher) -> None:
     told.broken = True
     job = uuid7()
     with waiting(watcher, job) as (bell,):
@@ -177,14 +177,14 @@ def test_jobs_are_looked_at_even_where_nobody_can_listen(kept: InMemory, told: T
 
 def test_a_message_that_is_lost_costs_seconds_alone(kept: InMemory, told: Told) -> None:
     job = uuid7()
-    watcher = Watcher(kept.open, told, check=0.05)
+    watcher = JobWatcher(kept.open, told, check=0.05)
     with settled(told, watcher, job) as (bell,):
         happen(kept, job)
         assert bell.wait(AT_ONCE)
     watcher.close()
 
 
-def test_a_database_that_is_away_ends_nothing(kept: InMemory, told: Told, watcher: Watcher) -> None:
+def test_a_database_that_is_away_ends_nothing(kept: InMemory, told: Told, watcher: JobWatcher) -> None:
     job = uuid7()
     with settled(told, watcher, job) as (bell,):
         kept.reachable = False
@@ -196,7 +196,7 @@ def test_a_database_that_is_away_ends_nothing(kept: InMemory, told: Told, watche
 
 
 def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(kept: InMemory, told: Told) -> None:
-    watcher = Watcher(kept.open, told, check=0.01, linger=0.1)
+    watcher = JobWatcher(kept.open, told, check=0.01, linger=0.1)
     time.sleep(0.05)
     assert (told.opened, kept.opened) == (0, 0)
     for turn in (1, 2):
@@ -209,14 +209,14 @@ def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(kept:
     watcher.close()
 
 
-def test_the_next_who_waits_soon_finds_the_connection_open(told: Told, watcher: Watcher) -> None:
+def test_the_next_who_waits_soon_finds_the_connection_open(told: Told, watcher: JobWatcher) -> None:
     for _ in range(3):
         with settled(told, watcher, uuid7()):
             pass
     assert told.opened == 1
 
 
-def test_at_the_end_everybody_is_woken_and_can_see_why(told: Told, watcher: Watcher) -> None:
+def test_at_the_end_everybody_is_woken_and_can_see_why(told: Told, watcher: JobWatcher) -> None:
     with settled(told, watcher, uuid7(), uuid7()) as bells:
         before = watcher.stopped
         watcher.stop()

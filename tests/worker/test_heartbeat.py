@@ -11,7 +11,7 @@ from app.domain.errors import UnavailableError
 from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.storage.unit_of_work import unit_of_work
-from app.worker.heartbeat import IDLE_BEATS, Heart, Streak
+from app.worker.heartbeat import IDLE_BEATS, BeatStreak, Heartbeat
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 from tests.storage import samples
@@ -20,9 +20,9 @@ from tests.waiting import until
 HERE = "here:1"
 
 
-def beaten(*times: float, wall: Callable[[float], float] = lambda monotonic: monotonic) -> Streak:
+def beaten(*times: float, wall: Callable[[float], float] = lambda monotonic: monotonic) -> BeatStreak:
     """A streak after beats at these times; beats are due each 2 s, and silence is 8 s."""
-    streak = Streak(beat=2.0, limit=8.0)
+    streak = BeatStreak(beat=2.0, limit=8.0)
     for time in times:
         streak.beaten((time, wall(time)))
     return streak
@@ -70,7 +70,7 @@ class Door:
 class Life:
     """A heart on a real database, beating fast."""
 
-    heart: Heart
+    heart: Heartbeat
     door: Door
     recovery: ToldRecovery
     broken: Event
@@ -87,7 +87,7 @@ def life(engine: Engine) -> Life:
     door, recovery, broken = Door(unit_of_work(engine, ListedQueue)), ToldRecovery(), Event()
     confirmed: list[None] = []
     activities: list[JobActivity] = []
-    heart = Heart(
+    heart = Heartbeat(
         door,
         recovery,
         executor=HERE,
@@ -179,7 +179,7 @@ def test_a_heart_that_was_told_of_the_dead_takes_over_from_them_without_judging(
     with life.door() as uow:
         uow.workers.beat("here:0")
         uow.workers.beat("here:2")
-    heart = Heart(
+    heart = Heartbeat(
         life.door,
         life.recovery,
         executor=HERE,

@@ -5,7 +5,7 @@ from sqlalchemy import Engine, text
 
 from app.domain.ports import OpenUnitOfWork
 from app.storage.unit_of_work import unit_of_work
-from app.worker.orphan_recovery import Watch, reap
+from app.worker.orphan_recovery import Watch, recover_orphans
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 
@@ -23,7 +23,7 @@ class Reaper:
 
     def look(self, *, may_judge: bool = True, later: float = 0.0) -> None:
         self.now += later
-        reap(self.open_uow, self.recovery, self.watch, now=self.now, may_judge=may_judge)
+        recover_orphans(self.open_uow, self.recovery, self.watch, now=self.now, may_judge=may_judge)
 
     def beat(self, *executors: str) -> None:
         for executor in executors:

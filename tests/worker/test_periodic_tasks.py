@@ -2,12 +2,12 @@ from threading import Event
 
 from app.domain.errors import UnavailableError
 from app.worker.outage import DatabaseOutage
-from app.worker.periodic_tasks import Housekeeper
+from app.worker.periodic_tasks import PeriodicTasks
 
 
 def test_the_first_chore_is_done_at_once() -> None:
     done = Event()
-    housekeeper = Housekeeper([done.set], every=3600.0, outage=DatabaseOutage())
+    housekeeper = PeriodicTasks([done.set], every=3600.0, outage=DatabaseOutage())
     housekeeper.start()
     assert done.wait(10)
     housekeeper.stop()
@@ -23,7 +23,7 @@ def test_a_chore_is_done_again_also_after_the_database_was_away() -> None:
             raise UnavailableError("The database is away.")
         again.set()
 
-    housekeeper = Housekeeper([chore], every=0.01, outage=DatabaseOutage())
+    housekeeper = PeriodicTasks([chore], every=0.01, outage=DatabaseOutage())
     housekeeper.start()
     assert again.wait(10)
     housekeeper.stop()

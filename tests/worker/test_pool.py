@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.tasks.fit import Fitted, Rested, Trainer
+from app.tasks.fit import FitCheckpoint, Fitted, Trainer
 from app.tasks.limits import MEBIBYTE, Limits
 from app.tasks.supervised.fit import SupervisedFit
 from app.worker.child.process import Failure, Message
@@ -78,7 +78,7 @@ def messages(child: Child, fit: SupervisedFit) -> list[Message]:
     child.start(fit)
     said: list[Message] = []
     give_up = time.monotonic() + 30
-    while not said or isinstance(said[-1], Step | Rested):
+    while not said or isinstance(said[-1], Step | FitCheckpoint):
         assert time.monotonic() < give_up
         message = child.receive(1.0)
         if message is not None:
@@ -331,10 +331,10 @@ def test_a_child_goes_on_where_the_trail_of_another_ends(path: Path) -> None:
     with another_pool() as pool:
         first = pool.take()
         first.start(given)
-        rested: Rested | None = None
+        rested: FitCheckpoint | None = None
         while rested is None:
             message = first.receive(30.0)
-            rested = message if isinstance(message, Rested) else None
+            rested = message if isinstance(message, FitCheckpoint) else None
         first.kill()
         second = pool.take()
         second.start(given, rested.trail)

@@ -18,7 +18,7 @@ from app.api.schemas.jobs.batch_prediction import batch_prediction_record
 from app.api.schemas.lists import ScoringsQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job, prediction_of
 from app.formats import BATCH_FORMATS
 from app.formats import named as format_named
@@ -79,9 +79,9 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
     return once(parts.idempotency, named(request, owner, key), _queued, create)
 
 
-def _queued(job: Job) -> KeptAnswer:
+def _queued(job: Job) -> StoredResponse:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, to_json(batch_prediction_record(job)))
+    return StoredResponse(202, headers, to_json(batch_prediction_record(job)))
 
 
 @router.get("", summary="List batch predictions", responses=problems(422, 406))

@@ -20,7 +20,7 @@ from app.api.negotiation import EVENT_STREAM, wants_events
 from app.api.schemas.pages import Limit, Wait
 from app.domain.errors import UnavailableError
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.jobs import NOUNS, ROOMS, Event, JobKind, Transition
+from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
 from relevance_bayes.types.pages import Page
 
 STILL_HERE_SECONDS = 15.0
@@ -72,7 +72,7 @@ class EventStream(StreamingResponse):
 
 def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
     """The door to what happened to jobs of a kind."""
-    router = APIRouter(prefix=ROOMS[kind], tags=[tag])
+    router = APIRouter(prefix=JOB_PATHS[kind], tags=[tag])
 
     @router.get(
         "/{job_id}/events",

@@ -10,7 +10,7 @@ from app.api.documentation import problems
 from app.api.fast_path import FastPath
 from app.api.json_codec import JsonCodec
 from app.api.large_bodies import LargeBody
-from app.api.line_streaming import by_lines
+from app.api.line_streaming import stream_lines
 from app.api.prediction import Codec, DeferredCodec, PredictionRunner
 from app.api.raw_route import RawRoute, documented, reference_of
 from app.api.schemas.predictions import PredictionsOut
@@ -101,7 +101,7 @@ async def _predicted(scope: Scope, receive: Receive, runner: PredictionRunner) -
     request = Request(scope, receive)
     negotiated = ContentNegotiation.of(request)
     if negotiated.is_by_lines:
-        return await by_lines(request, runner, await runner.served(owner, reference), negotiated)
+        return await stream_lines(request, runner, await runner.served(owner, reference), negotiated)
     body = await runner.bodies.receive(receive)
     try:
         served = await runner.served(owner, reference)

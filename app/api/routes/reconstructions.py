@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, unless_known
+from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, conditional_response
 from app.api.dependencies import Owner, PartsDependency
 from app.api.documentation import problems
 from app.api.negotiation import AcceptsJson, image_media_type
@@ -34,7 +34,7 @@ def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency,
     numbers that are not bent.
     """
     content = to_json(expansion_record(parts.prediction.version(owner, *reference).model.expansion()))
-    return unless_known(request, content, cache_control=_kept(reference))
+    return conditional_response(request, content, cache_control=_kept(reference))
 
 
 @router.get(
@@ -58,7 +58,7 @@ def image(reference: VersionReference, owner: Owner, parts: PartsDependency, req
     if not isinstance(answering, ImageModel):
         raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} tells no image.")
     content = image_bytes(answering.image(), media_type, peak=answering.peak)
-    return unless_known(request, content, cache_control=_kept(reference), media_type=media_type, vary="Accept")
+    return conditional_response(request, content, cache_control=_kept(reference), media_type=media_type, vary="Accept")
 
 
 def _kept(reference: Reference) -> str:

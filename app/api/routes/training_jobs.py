@@ -14,7 +14,7 @@ from app.api.schemas.jobs import TrainingJobOut, job_out
 from app.api.schemas.lists import JobsQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.pages import Page
@@ -61,9 +61,9 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
     return once(parts.idempotency, named(request, owner, key), _queued, create)
 
 
-def _queued(job: Job) -> KeptAnswer:
+def _queued(job: Job) -> StoredResponse:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, to_json(job_out(job)))
+    return StoredResponse(202, headers, to_json(job_out(job)))
 
 
 @router.get("", summary="List trainings", responses=problems(422, 406))

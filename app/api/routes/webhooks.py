@@ -23,7 +23,7 @@ from app.api.schemas.webhooks import (
     delivery_record,
     webhook_record,
 )
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.webhooks import Webhook
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.pages import Page
@@ -58,7 +58,7 @@ def register(request: Request, body: JsonBody, owner: Owner, parts: PartsDepende
     return once(parts.idempotency, asked_before, _registered, create, shown=partial(_with_secret, owner, parts))
 
 
-def _registered(webhook: Webhook) -> KeptAnswer:
+def _registered(webhook: Webhook) -> StoredResponse:
     """The answer but for the secret, which stands in one place alone, and goes with the webhook."""
     made = records.NewWebhook(**vars(webhook_record(webhook)), secret="")
     headers = (
@@ -66,10 +66,10 @@ def _registered(webhook: Webhook) -> KeptAnswer:
         ("Cache-Control", "no-store"),
         ("Content-Type", "application/json"),
     )
-    return KeptAnswer(201, headers, to_json(made))
+    return StoredResponse(201, headers, to_json(made))
 
 
-def _with_secret(owner: str, parts: Parts, kept: KeptAnswer) -> KeptAnswer:
+def _with_secret(owner: str, parts: Parts, kept: StoredResponse) -> StoredResponse:
     made = NEW_WEBHOOK.validate_json(kept.content)
     return replace(kept, content=to_json(replace(made, secret=parts.webhooks.secret(owner, UUID(made.id)))))
 

@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.jobs import Which
-from app.domain.pages import Order, Slice
+from app.domain.jobs import JobFilter
+from app.domain.pages import Order, PageRequest
 from relevance_bayes.types.jobs import JobKind, JobState
 from relevance_bayes.types.references import MAX_NUMBER
 from relevance_bayes.types.values import AnyTask
@@ -27,9 +27,9 @@ class ListQuery(BaseModel):
     order: Order = Field("newest", description="Which come first.")
 
     @property
-    def part(self) -> Slice:
+    def part(self) -> PageRequest:
         """As the service has it."""
-        return Slice(self.limit, self.after, self.order)
+        return PageRequest(self.limit, self.after, self.order)
 
 
 class DatasetsQuery(ListQuery):
@@ -79,9 +79,9 @@ class JobsQuery(StateQuery):
     model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
     dataset_id: UUID | None = Field(None, description="Only those that learn from this dataset, or predict for it.")
 
-    def which(self, kind: JobKind) -> Which:
+    def which(self, kind: JobKind) -> JobFilter:
         """As the service has it."""
-        return Which(kind, self.state, self.model, dataset_id=self.dataset_id)
+        return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
 
 
 class ScoringsQuery(JobsQuery):
@@ -89,9 +89,9 @@ class ScoringsQuery(JobsQuery):
 
     version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only those that use this number.")
 
-    def which(self, kind: JobKind) -> Which:
+    def which(self, kind: JobKind) -> JobFilter:
         """As the service has it."""
-        return Which(kind, self.state, self.model, self.version, self.dataset_id)
+        return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)
 
 
 class DeliveriesQuery(ListQuery):

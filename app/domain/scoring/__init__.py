@@ -2,7 +2,7 @@
 
 from app.domain.scoring.classes import ClassResult, ClassScores
 from app.domain.scoring.evaluation import Evaluation
-from app.domain.scoring.labelled import COVERAGES, Judged, JudgedClasses, JudgedNumbers
+from app.domain.scoring.labelled import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
 from app.domain.scoring.losses import CLASS_METRICS, NUMBER_METRICS, losses
 from app.domain.scoring.numbers import NumberResult, NumberScores
 from app.domain.scoring.paired import PairedDifferences
@@ -17,9 +17,9 @@ __all__ = [
     "ClassResult",
     "ClassScores",
     "Evaluation",
-    "Judged",
-    "JudgedClasses",
-    "JudgedNumbers",
+    "Labelled",
+    "LabelledClasses",
+    "LabelledNumbers",
     "NumberResult",
     "NumberScores",
     "PairedDifferences",

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from app.domain.scoring.labelled import JudgedClasses
+from app.domain.scoring.labelled import LabelledClasses
 from app.domain.scoring.losses import losses
 from app.domain.scoring.means import Mean
 from app.domain.scoring.ranking import Ranking
@@ -61,7 +61,7 @@ class ClassScores:
         return cls(classes, Mean(), Mean(), Mean(), Ranking.empty(count), *curves, np.zeros((count, count)))
 
     @classmethod
-    def of(cls, judged: JudgedClasses) -> Self:
+    def of(cls, judged: LabelledClasses) -> Self:
         """Of some rows."""
         count, known = len(judged.classes), judged.truth >= 0
         given = np.take_along_axis(judged.probabilities, judged.chosen[:, None], axis=1)[:, 0]

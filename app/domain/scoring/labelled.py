@@ -12,7 +12,7 @@ COVERAGES = (50, 80, 95)
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedNumbers:
+class LabelledNumbers:
     """N rows that a version predicted and whose target is known, in the user's units, each (N,).
 
     `log_density` of the target in nats, -inf where the version holds it for impossible. `below` and `upto` are
@@ -38,7 +38,7 @@ class JudgedNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedClasses:
+class LabelledClasses:
     """N rows that a version predicted and whose class is known: `probabilities` (N, K) in the order of `classes`.
 
     `truth` (N,) is the place of each row's class, -1 where it is one that the version has never seen; `chosen` (N,) of
@@ -56,4 +56,4 @@ class JudgedClasses:
         return np.equal(self.truth[:, None], np.arange(len(self.classes))).astype(np.float64)
 
 
-Judged = JudgedNumbers | JudgedClasses
+Labelled = LabelledNumbers | LabelledClasses

@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 
-from app.domain.scoring.labelled import Judged, JudgedClasses, JudgedNumbers
+from app.domain.scoring.labelled import Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.evaluations import ClassMetric, Metric, NumberMetric
 
@@ -15,7 +15,7 @@ MAX_ERROR = 1e150
 """An error whose square is still a number: greater ones cost as much."""
 
 
-def losses(judged: Judged, metric: Metric) -> Array:
+def losses(judged: Labelled, metric: Metric) -> Array:
     """What each of the rows costs, (N,), NaN where it has no such loss; raises ValueError for a metric of other tasks.
 
     For `rmse` squares, whose mean's root it is. `nll` and `log_loss` in nats, NaN where the version holds what came for
@@ -23,24 +23,24 @@ def losses(judged: Judged, metric: Metric) -> Array:
     of the squared distance from certainty.
     """
     match judged, metric:
-        case JudgedNumbers(), "rmse":
+        case LabelledNumbers(), "rmse":
             return np.square(np.clip(judged.error, -MAX_ERROR, MAX_ERROR))
-        case JudgedNumbers(), "mae":
+        case LabelledNumbers(), "mae":
             return np.abs(judged.error)
-        case JudgedNumbers(), "nll":
+        case LabelledNumbers(), "nll":
             return np.where(np.isneginf(judged.log_density), np.nan, -judged.log_density)
-        case JudgedClasses(), "error":
+        case LabelledClasses(), "error":
             return np.not_equal(judged.chosen, judged.truth).astype(np.float64)
-        case JudgedClasses(), "log_loss":
+        case LabelledClasses(), "log_loss":
             return _log_loss(judged)
-        case JudgedClasses(), "brier":
+        case LabelledClasses(), "brier":
             away = np.square(judged.probabilities - judged.certain).sum(axis=1)
             return np.asarray(0.5 * (away + np.where(judged.truth < 0, 1.0, 0.0)))
         case _:
             raise ValueError(f"expected {CLASS_METRICS} of classes or {NUMBER_METRICS} of numbers, got {metric}")
 
 
-def _log_loss(judged: JudgedClasses) -> Array:
+def _log_loss(judged: LabelledClasses) -> Array:
     places = np.maximum(judged.truth, 0)[:, None]
     given = np.take_along_axis(judged.probabilities, places, axis=1)[:, 0]
     return np.where(judged.truth < 0, np.nan, -np.log(np.maximum(given, np.finfo(np.float64).tiny)))

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from app.domain.scoring.cells import Cells
-from app.domain.scoring.labelled import COVERAGES, JudgedNumbers
+from app.domain.scoring.labelled import COVERAGES, LabelledNumbers
 from app.domain.scoring.losses import MAX_ERROR, losses
 from app.domain.scoring.means import Mean
 from relevance_bayes.core.types import Array, Indices
@@ -65,7 +65,7 @@ class NumberScores:
         return cls(Moments(), Moments(), Mean(), Mean(), none, none, *bins, Cells.empty())
 
     @classmethod
-    def of(cls, judged: JudgedNumbers) -> Self:
+    def of(cls, judged: LabelledNumbers) -> Self:
         """Of some rows."""
         error, target = judged.error, judged.target
         inside = (judged.lower <= target) & (target <= judged.upper)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from app.formats.misfits import refuse
 from app.services.prediction.served import ServedVersion
 from app.tasks.options import PredictOptions
-from app.tasks.prediction import JudgedBlock, Prediction
+from app.tasks.prediction import LabelledBlock, Prediction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
@@ -55,7 +55,7 @@ def _with_lines(faults: Sequence[Fault], lines: Sequence[int]) -> tuple[Fault, .
     return tuple(fault if fault.row is None else replace(fault, line=lines[fault.row]) for fault in faults)
 
 
-def judge(served: ServedVersion, block: Block) -> JudgedBlock:
+def judge(served: ServedVersion, block: Block) -> LabelledBlock:
     """What a version predicts for a block that has the column of its target, beside that.
 
     Raises InvalidRequestError for a version without a target to compare with.

@@ -9,7 +9,7 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.datasets import Dataset, Upload
-from app.domain.ports import Clock, Page, Slice
+from app.domain.ports import Clock, Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_block, encode_block
@@ -95,7 +95,7 @@ class SqlDatasets:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         return _dataset(row)
 
-    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         """Finished datasets; raises InvalidRequestError for an `after` of no page."""
         query = _ready().where(DatasetRow.owner == owner)
         if name is not None:

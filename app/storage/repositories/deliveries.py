@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
-from app.domain.ports import Clock, Page, Queue, Slice
+from app.domain.ports import Clock, Page, PageRequest, Queue
 from app.domain.webhooks import Delivery, DeliveryAttempt
 from app.storage import cursors
 from app.storage.changes import changed
@@ -69,7 +69,9 @@ class SqlDeliveries:
         self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
         return delivery_id
 
-    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
+    def page(
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
+    ) -> Page[Delivery]:
         """Raises NotFoundError, InvalidRequestError for an `after` of no page."""
         self._webhook(owner, webhook_id)
         row = WebhookDeliveryRow

@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.attempts import MAX_STARTS, Claim, EarlierStarts
-from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which, no_such_job, too_late_to_cancel
+from app.domain.attempts import MAX_STARTS, Claim, EarlierAttempts
+from app.domain.jobs import ALL, Job, JobActivity, JobFilter, JobResult, Problem, no_such_job, too_late_to_cancel
 from app.domain.models import NewVersion, Version
-from app.domain.ports import Clock, Page, Slice
+from app.domain.ports import Clock, Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS, RESULT
@@ -55,7 +55,7 @@ class SqlJobs:
         """A job of any owner."""
         return next(iter(histories.jobs(self.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None)
 
-    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Raises InvalidRequestError for an `after` of no page."""
         query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *_meant(which))
         found = histories.jobs(self.session, cursors.by_age(query, TrainingJobRow.id, part, cursors.read_id))
@@ -105,7 +105,7 @@ class SqlJobs:
         counted = _running(job_id, attempt).where(job.handed_back.is_(False))
         changed(self.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
 
-    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
+    def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
         """What is recorded of a job's starts so far; None where there is no such job."""
         job = TrainingJobRow
         columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
@@ -113,7 +113,7 @@ class SqlJobs:
         if row is None:
             return None
         has_died = row.state == "running" and not row.handed_back
-        return EarlierStarts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
+        return EarlierAttempts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record for how many seconds a job has run in all its starts, unless the attempt is superseded or ended."""
@@ -149,7 +149,7 @@ class SqlJobs:
     def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """Cancel a queued job, or note the wish; raises NotFoundError, ConflictError when it has ended otherwise."""
         now, job = self.clock(), TrainingJobRow
-        mine = (job.owner == owner, *_meant(Which(kind)))
+        mine = (job.owner == owner, *_meant(JobFilter(kind)))
         queued = (*mine, job.state == "queued")
         moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
         if moved is None:
@@ -227,7 +227,9 @@ class SqlJobs:
     def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
         """Raises NotFoundError."""
         job = TrainingJobRow
-        now = self.session.scalar(select(job.state).where(job.owner == owner, job.id == job_id, *_meant(Which(kind))))
+        now = self.session.scalar(
+            select(job.state).where(job.owner == owner, job.id == job_id, *_meant(JobFilter(kind)))
+        )
         if now is None:
             raise no_such_job(job_id, kind)
         return histories.state(now)
@@ -290,7 +292,7 @@ def _leading_to(state: JobState) -> list[JobState]:
     return [now for now, following in MOVES.items() if state in following]
 
 
-def _meant(which: Which) -> list[ColumnElement[bool]]:
+def _meant(which: JobFilter) -> list[ColumnElement[bool]]:
     job = TrainingJobRow
     asked = {
         job.kind: which.kind,

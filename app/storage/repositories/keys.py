@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.errors import KeyInUseError, KeyReusedError
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import RequestKey, StoredResponse
 from app.storage.changes import changed
 from app.storage.engine import lock_for_writing
 from app.storage.tables import RequestKeyRow
@@ -30,7 +30,7 @@ class SqlKeys:
     session: Session
     kept_for: float
 
-    def find(self, key: RequestKey) -> KeptAnswer | None:
+    def find(self, key: RequestKey) -> StoredResponse | None:
         """What the key's request was answered; raises KeyReusedError, KeyInUseError."""
         row = self.session.scalars(
             select(RequestKeyRow).where(_is(key), ~self._over()).execution_options(populate_existing=True)
@@ -44,9 +44,9 @@ class SqlKeys:
         if row.status is None or row.headers is None or row.content is None:
             raise _in_use()
         headers = tuple((str(name), str(value)) for name, value in json.loads(row.headers))
-        return KeptAnswer(row.status, headers, zlib.decompress(row.content))
+        return StoredResponse(row.status, headers, zlib.decompress(row.content))
 
-    def keep(self, key: RequestKey, answer: KeptAnswer) -> None:
+    def keep(self, key: RequestKey, answer: StoredResponse) -> None:
         """Keep an answer; raises KeyInUseError when somebody was first."""
         self._take(key, _columns(answer))
 
@@ -58,7 +58,7 @@ class SqlKeys:
         """Put off the end of the holder's time; raises KeyInUseError when it was over, and the key taken over."""
         self._change(key, holder, {})
 
-    def complete(self, key: RequestKey, holder: UUID, answer: KeptAnswer) -> None:
+    def complete(self, key: RequestKey, holder: UUID, answer: StoredResponse) -> None:
         """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
         self._change(key, holder, _columns(answer))
 
@@ -110,7 +110,7 @@ def _is(key: RequestKey) -> ColumnElement[bool]:
     return and_(RequestKeyRow.owner == key.owner, RequestKeyRow.scope == key.scope, RequestKeyRow.key == key.key)
 
 
-def _columns(answer: KeptAnswer) -> dict[str, object]:
+def _columns(answer: StoredResponse) -> dict[str, object]:
     # An answer about thousands of columns repeats itself: packed, it is a tenth.
     content = zlib.compress(answer.content, 1)
     return {"status": answer.status, "headers": json.dumps(answer.headers), "content": content}

@@ -12,7 +12,7 @@ from app.domain.annotations import Annotation
 from app.domain.errors import InUseError
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, NewVersion, Version
-from app.domain.ports import Clock, Page, Slice
+from app.domain.ports import Clock, Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_predictor
@@ -59,7 +59,7 @@ class SqlModels:
         return self._read(rows)(rows[0]) if rows else None
 
     def page(
-        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+        self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
         """Models of this task and with these tags; raises InvalidRequestError for an `after` of no page."""
         query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
@@ -88,7 +88,7 @@ class SqlModels:
         """Which versions some names stand for now, without those that stand for none."""
         return version_ids(self.session, names)
 
-    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """Versions with these tags; raises NotFoundError, InvalidRequestError for a wrong `after`."""
         self.get(owner, name)
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))

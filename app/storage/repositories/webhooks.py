@@ -8,7 +8,7 @@ from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError
-from app.domain.ports import Clock, Page, Slice
+from app.domain.ports import Clock, Page, PageRequest
 from app.domain.webhooks import MAX_WEBHOOKS, Webhook
 from app.storage import cursors
 from app.storage.changes import changed
@@ -55,7 +55,7 @@ class SqlWebhooks:
         """What its messages are signed with; raises NotFoundError."""
         return self._row(owner, webhook_id).secret
 
-    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         """Raises InvalidRequestError for an `after` of no page."""
         query = cursors.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, cursors.read_id)
         return cursors.page(self.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from app.domain.decisions import most_probable
-from app.domain.scoring import COVERAGES, Judged, JudgedClasses, JudgedNumbers
-from app.tasks.prediction import JudgedBlock
+from app.domain.scoring import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
+from app.tasks.prediction import LabelledBlock
 from relevance_bayes.core.pool import AnyReady
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
 from relevance_bayes.core.types import Array
@@ -25,7 +25,7 @@ ROWS_AT_ONCE = 16_384
 """Rows of one evaluation of the model: what bounds the memory of a large batch."""
 
 
-def judged_block(encoding: Encoding, ready: AnyReady, block: Block) -> JudgedBlock:
+def judged_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
     """What a model predicts for a block that has the column of its target, beside that."""
     target = encoding.target
     inputs, _ = encode_inputs(encoding, block)
@@ -42,7 +42,7 @@ def judged_block(encoding: Encoding, ready: AnyReady, block: Block) -> JudgedBlo
         some = places[first : first + ROWS_AT_ONCE]
         prediction, _ = ready.predict(inputs[some], None if noise_sd is None else noise_sd[some])
         judged.append(_judged(target, prediction, t[some], raw[some]))
-    return JudgedBlock(chosen, tuple(judged), int((~known).sum()), int((known & ~sound).sum()))
+    return LabelledBlock(chosen, tuple(judged), int((~known).sum()), int((known & ~sound).sum()))
 
 
 def _raw(target: EncodedTarget, block: Block) -> Array:
@@ -51,19 +51,19 @@ def _raw(target: EncodedTarget, block: Block) -> Array:
     return np.full(block_rows(block), np.nan) if isinstance(column, CategoryColumn) else real_values(column)
 
 
-def _judged(target: EncodedTarget, prediction: Prediction, t: Array, raw: Array) -> Judged:
+def _judged(target: EncodedTarget, prediction: Prediction, t: Array, raw: Array) -> Labelled:
     if isinstance(prediction, ClassPrediction):
         truth = np.where(np.isnan(t), -1.0, t).astype(np.intp)
-        return JudgedClasses(target.classes, truth, prediction.probabilities, most_probable(prediction.probabilities))
+        return LabelledClasses(target.classes, truth, prediction.probabilities, most_probable(prediction.probabilities))
     return _judged_numbers(target, prediction, t, raw)
 
 
-def _judged_numbers(target: EncodedTarget, prediction: NumberPrediction, t: Array, raw: Array) -> JudgedNumbers:
+def _judged_numbers(target: EncodedTarget, prediction: NumberPrediction, t: Array, raw: Array) -> LabelledNumbers:
     tails = [(100 - percent) / 200.0 for percent in COVERAGES]
     with np.errstate(over="ignore"):  # what lies so far off has no density that float64 could tell from none
         log_density = prediction.log_density(t) - np.log(target.scale)
         below, upto = prediction.distribution(t)
-    return JudgedNumbers(
+    return LabelledNumbers(
         target=raw,
         mean=user_mean(target, prediction.mean),
         sd=user_sd(target, np.sqrt(prediction.variance)),

@@ -7,11 +7,11 @@ from math import nan, sqrt
 import numpy as np
 
 from app.domain.cancellation import check_cancelled
-from app.domain.decision_rule import Rule, rule_of
+from app.domain.decision_rule import DecisionRule, rule_of
 from app.domain.decisions import Decisions, most_probable
 from app.tasks.expansion import VersionExpansion
 from app.tasks.options import PredictOptions, refuse_all
-from app.tasks.prediction import JudgedBlock, PredictiveModel
+from app.tasks.prediction import LabelledBlock, PredictiveModel
 from app.tasks.supervised.evaluation import ROWS_AT_ONCE, judged_block
 from app.tasks.supervised.expansion import model_expansion
 from app.tasks.supervised.explanation import Explanation
@@ -81,7 +81,7 @@ class SupervisedModel(PredictiveModel):
         """The mean of a number, or the latent function of two classes."""
         return model_expansion(self.predictor)
 
-    def judge(self, block: Block) -> JudgedBlock:
+    def judge(self, block: Block) -> LabelledBlock:
         """What it predicts for a block that has the column of its target, beside that."""
         return judged_block(self.predictor.encoding, self.ready, block)
 
@@ -170,7 +170,7 @@ class _Asked:
 
 
 def _classes(
-    known: SupervisedModel, asked: _Asked, options: PredictOptions, rule: Rule | None
+    known: SupervisedModel, asked: _Asked, options: PredictOptions, rule: DecisionRule | None
 ) -> ClassificationPrediction:
     if options.covariance:
         raise _refused("Classes have no covariance: ask for it where numbers are predicted.")

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
-from app.domain.scoring import ClassScores, Evaluation, Judged, JudgedClasses, JudgedNumbers, NumberScores
+from app.domain.scoring import ClassScores, Evaluation, Labelled, LabelledClasses, LabelledNumbers, NumberScores
 from app.services.prediction import ServedVersion
-from app.tasks.prediction import JudgedBlock
+from app.tasks.prediction import LabelledBlock
 from app.worker.scoring.training_rows import KnownRows
 from relevance_bayes.core.types import Mask
 
@@ -14,7 +14,7 @@ Scores: TypeAlias = NumberScores | ClassScores
 
 
 @dataclass
-class Tally:
+class ScoreAccumulator:
     """What was seen of a version so far."""
 
     scores: Scores
@@ -23,13 +23,13 @@ class Tally:
     seen_in_training: int | None = None
 
     @classmethod
-    def of(cls, served: ServedVersion, training_rows: KnownRows) -> "Tally":
+    def of(cls, served: ServedVersion, training_rows: KnownRows) -> "ScoreAccumulator":
         """Of no rows yet, of a version whose training rows may be known."""
         classes = served.model.classes
         scores = ClassScores.empty(classes) if classes else NumberScores.empty()
         return cls(scores, seen_in_training=None if training_rows is None else 0)
 
-    def add(self, found: JudgedBlock) -> None:
+    def add(self, found: LabelledBlock) -> None:
         """Take in a block's rows."""
         self.scores = reduce(_added, found.judged, self.scores)
         self.without_target += found.without_target
@@ -45,11 +45,11 @@ class Tally:
         return Evaluation(self.scores.result(), self.without_target, self.unanswered, self.seen_in_training)
 
 
-def _added(scores: Scores, judged: Judged) -> Scores:
+def _added(scores: Scores, judged: Labelled) -> Scores:
     match scores, judged:
-        case NumberScores(), JudgedNumbers():
+        case NumberScores(), LabelledNumbers():
             return scores + NumberScores.of(judged)
-        case ClassScores(), JudgedClasses():
+        case ClassScores(), LabelledClasses():
             return scores + ClassScores.of(judged)
         case _:
             raise TypeError(f"expected rows of one kind, got {type(judged).__name__} for {type(scores).__name__}")

@@ -31,7 +31,7 @@ MAX_FAULTS_TOLD = 20
 T = TypeVar("T")
 
 
-class Refused(Exception):
+class RefusedRows(Exception):
     """Rows that can't be predicted for, where these are not to be left out."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
@@ -65,8 +65,8 @@ class Predictions:
         if not reached.whole:
             try:
                 reached = self._predict(reached)
-            except Refused as refused:
-                return _unanswerable(refused.faults)
+            except RefusedRows as refusal:
+                return _unanswerable(refusal.faults)
             if not reached.whole:
                 reached = self._assemble(reached)
         self._trim("rows", 0)
@@ -128,7 +128,7 @@ class Predictions:
         found = predict(self.served, PredictRequest(block, options_by(request)))
         tells_errors = request.on_error == "per_row"
         if found.faults and not tells_errors:
-            raise Refused([_placed(fault, first_row) for fault in found.faults[:MAX_FAULTS_TOLD]])
+            raise RefusedRows([_placed(fault, first_row) for fault in found.faults[:MAX_FAULTS_TOLD]])
         faulty = faulty_rows(block_rows(block), found.faults)
         table = FlatTable(
             found.columns(self.plan.outputs),

@@ -16,9 +16,9 @@ from app.domain.ports import UnitOfWork
 from app.domain.requests import PromotionPlan
 from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
 from app.services.prediction import ServedVersion, judge
-from app.tasks.prediction import JudgedBlock
+from app.tasks.prediction import LabelledBlock
 from app.worker.attempts import Attempt
-from app.worker.scoring.accumulator import Tally
+from app.worker.scoring.accumulator import ScoreAccumulator
 from app.worker.scoring.rows import told_blocks, version_at_hand
 from app.worker.scoring.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Array
@@ -70,16 +70,16 @@ class _Compared:
 
     served: ServedVersion
     training_rows: KnownRows
-    tally: Tally
+    tally: ScoreAccumulator
 
     @classmethod
     def of(cls, attempt: Attempt, job: Job, number: int) -> "_Compared":
         """Of no rows yet; raises Superseded, Interrupted."""
         served = version_at_hand(attempt, job, number)
         training_rows = training_rows_of(attempt, job, served.version)
-        return cls(served, training_rows, Tally.of(served, training_rows))
+        return cls(served, training_rows, ScoreAccumulator.of(served, training_rows))
 
-    def judge(self, block: Block) -> JudgedBlock:
+    def judge(self, block: Block) -> LabelledBlock:
         """The version's predictions beside the truth, which its figures count too."""
         found = judge(self.served, block)
         self.tally.add(found)
@@ -123,8 +123,8 @@ def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) 
     """
     try:
         attempt.records.retry(lambda uow: _end(attempt, job, plan, found, uow))
-    except ConflictError as refused:  # a new alias, and the model has as many as it may
-        attempt.fail(Problem("alias-refused", "The alias can't be made", refused.detail))
+    except ConflictError as refusal:  # a new alias, and the model has as many as it may
+        attempt.fail(Problem("alias-refused", "The alias can't be made", refusal.detail))
 
 
 def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, uow: UnitOfWork) -> None:
@@ -145,7 +145,7 @@ def _holder(uow: UnitOfWork, owner: str, plan: PromotionPlan) -> int | None:
         return None
 
 
-def _costs(found: JudgedBlock, metric: Metric) -> Array:
+def _costs(found: LabelledBlock, metric: Metric) -> Array:
     """What each row of the block costs (N,), NaN where that is not known."""
     costs = np.full(len(found.chosen), np.nan)
     costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.judged] or [np.empty(0)])

@@ -107,13 +107,13 @@ def _trust() -> ssl.SSLContext:
 
 
 def _first(found: Sequence[Found], deadline: Deadline) -> socket.socket:
-    refused: OSError | None = None
+    refusal: OSError | None = None
     for family, kind, protocol, _, address in found:
         try:
             return _open(socket.socket(family, kind, protocol), address, deadline)
         except OSError as error:
-            refused = error
-    raise refused or NotSent("name-not-found")
+            refusal = error
+    raise refusal or NotSent("name-not-found")
 
 
 def _open(connection: socket.socket, address: SocketAddress, deadline: Deadline) -> socket.socket:

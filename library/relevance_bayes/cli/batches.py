@@ -14,7 +14,7 @@ BATCH_FORMATS = [one for one in FILE_FORMATS if one.for_batches]
 
 
 @dataclass(frozen=True)
-class WantedFile:
+class BatchOptions:
     """How the predictions are wanted, as the options said."""
 
     output: Path
@@ -26,7 +26,7 @@ class WantedFile:
 
 
 def predict_dataset(
-    client: Relevance, model: str, file: Path | None, dataset: str | None, wanted: WantedFile, *, as_json: bool
+    client: Relevance, model: str, file: Path | None, dataset: str | None, wanted: BatchOptions, *, as_json: bool
 ) -> None:
     """Predict for a file, which is uploaded, or a dataset; raises typer.Exit(1) when the job does not succeed."""
     coded = by_suffix(wanted.output, BATCH_FORMATS)

@@ -40,7 +40,7 @@ def evaluate(
 
 
 @dataclass(frozen=True)
-class Proof:
+class PromotionCriteria:
     """By what a version has to be better, as the options said; None is "not said"."""
 
     metric: str | None
@@ -55,7 +55,7 @@ def promote(
     version: int | str,
     file: Path | None,
     dataset: str | None,
-    proof: Proof,
+    proof: PromotionCriteria,
     *,
     as_json: bool,
 ) -> None:

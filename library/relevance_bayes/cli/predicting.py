@@ -11,7 +11,7 @@ from typing import TextIO
 
 from relevance_bayes.cli.console import refuse, say, warn
 from relevance_bayes.cli.decision_options import read_costs, read_priors
-from relevance_bayes.cli.prediction_columns import Wanted, columns_of
+from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
 from relevance_bayes.cli.rows import Row, RowReader
 from relevance_bayes.client import ClientError, Problem, Relevance
@@ -39,7 +39,7 @@ def predict(
     file: Path,
     *,
     version: str | None,
-    wanted: Wanted,
+    wanted: PredictOptions,
     read_rows: RowReader,
     output: Path | None,
     as_json: bool,
@@ -70,7 +70,7 @@ def predict_file(
     answer: str,
     *,
     version: str | None,
-    wanted: Wanted,
+    wanted: PredictOptions,
     output: Path | None,
 ) -> None:
     """Send `file` as it is, and write the answer as it comes; raises typer.Exit(1) where there is no place for it."""
@@ -100,7 +100,7 @@ def predict_file(
 
 
 def _answered(
-    client: Relevance, version: VersionBase, read_rows: RowReader, file: Path, wanted: Wanted
+    client: Relevance, version: VersionBase, read_rows: RowReader, file: Path, wanted: PredictOptions
 ) -> Iterator[tuple[Row, Prediction]]:
     columns = columns_of(version, wanted)
     priors, costs = read_priors(wanted.class_priors, columns.classes), read_costs(wanted.costs)
@@ -136,7 +136,7 @@ def _from_row(first: int, problem: Problem) -> ClientError:
 
 
 def _write_csv(
-    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], wanted: Wanted
+    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], wanted: PredictOptions
 ) -> None:
     columns = columns_of(version, wanted)
     writer, escapes = csv.writer(stream, lineterminator="\n"), wanted.csv_escape_formulas
@@ -153,7 +153,7 @@ def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
     return str(cell).lower() if isinstance(cell, bool) else cell
 
 
-def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], wanted: Wanted) -> None:
+def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], wanted: PredictOptions) -> None:
     shown = list(islice(answered, ROWS_SHOWN))
     names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
     columns = columns_of(version, wanted)

@@ -20,7 +20,7 @@ Cells: TypeAlias = tuple[Label | None, ...]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PredictOptions:
     """What predictions are to tell; `class_priors` and `costs` as they were said, JSON or a file of it."""
 
     interval: float
@@ -64,7 +64,7 @@ class Columns(Protocol):
         """What stands under `headings`."""
 
 
-def columns_of(version: VersionBase, wanted: Wanted) -> Columns:
+def columns_of(version: VersionBase, wanted: PredictOptions) -> Columns:
     """The columns of a version."""
     match version:
         case SupervisedVersion():
@@ -80,7 +80,7 @@ class SupervisedColumns:
     """Of numbers or classes."""
 
     version: SupervisedVersion
-    wanted: Wanted
+    wanted: PredictOptions
 
     @property
     def prefix(self) -> str:
@@ -131,7 +131,7 @@ class ValueColumns:
     """Of a known function, or of an image."""
 
     version: VersionBase
-    wanted: Wanted
+    wanted: PredictOptions
 
     classes = ()
     noise_column = None
@@ -157,7 +157,7 @@ class ComponentsColumns:
     """Of components."""
 
     version: ComponentsVersion
-    wanted: Wanted
+    wanted: PredictOptions
 
     classes = ()
     noise_column = None

@@ -9,7 +9,7 @@ from relevance_bayes.cli.rendering import print_facts, print_json, time_text
 from relevance_bayes.cli.versions import imported_text, tags_text
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.paths import reference
-from relevance_bayes.client.registry import Said
+from relevance_bayes.client.registry import AnnotationChange
 
 
 def read_tags(said: Sequence[str], option: str) -> dict[str, str]:
@@ -20,7 +20,7 @@ def read_tags(said: Sequence[str], option: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def annotate(client: Relevance, name: str, said: Said, *, as_json: bool) -> None:
+def annotate(client: Relevance, name: str, said: AnnotationChange, *, as_json: bool) -> None:
     """Change what is said of a model, or of a version."""
     changed = (
         client.registry.annotate(name, said)

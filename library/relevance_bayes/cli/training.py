@@ -24,7 +24,7 @@ WITHOUT_TARGET = ("approximation", "image", "components")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class TrainOptions:
     """What the options said; None is "not said"."""
 
     target: str | None = None
@@ -48,7 +48,7 @@ class Choices:
     priority: int | None = None
 
 
-def spelled_out(choices: Choices, request: Path | None) -> Document:
+def spelled_out(choices: TrainOptions, request: Path | None) -> Document:
     """The request for the API: the file's, with the options over it. Raises typer.BadParameter."""
     document = {} if request is None else _read(request)
     said: dict[str, Json] = {
@@ -104,7 +104,7 @@ def _read(request: Path) -> Document:
     return document
 
 
-def _likelihood(choices: Choices) -> Json:
+def _likelihood(choices: TrainOptions) -> Json:
     name, noise_sd, column = choices.likelihood, choices.noise_sd, choices.noise_column
     if noise_sd is None and column is None:
         return None if name is None else {"type": name}

@@ -9,7 +9,7 @@ from relevance_bayes.client.answers import Json
 from relevance_bayes.client.class_priors import listed
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
-from relevance_bayes.client.job_collection import VersionJobRoom
+from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.paths import part, reference
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
@@ -20,7 +20,7 @@ _ONE: Converter[BatchPrediction] = Converter(BatchPrediction)
 
 
 @dataclass(frozen=True)
-class BatchPredictions(VersionJobRoom[BatchPrediction]):
+class BatchPredictions(VersionJobCollection[BatchPrediction]):
     """Files of predictions for whole datasets."""
 
     path: str = "/v1/batch-predictions"

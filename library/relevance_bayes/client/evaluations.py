@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.job_collection import VersionJobRoom
+from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.paths import reference, version_path
 from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
@@ -14,7 +14,7 @@ _ONE: Converter[Evaluation] = Converter(Evaluation)
 
 
 @dataclass(frozen=True)
-class Evaluations(VersionJobRoom[Evaluation]):
+class Evaluations(VersionJobCollection[Evaluation]):
     """How good versions are on datasets."""
 
     path: str = "/v1/evaluations"

@@ -18,7 +18,7 @@ MAX_WAIT_SECONDS = 30
 
 
 @dataclass(frozen=True)
-class JobRoom(Generic[J]):
+class JobCollection(Generic[J]):
     """Jobs of one kind; every method raises ClientError as those of `Relevance` do."""
 
     http: Http
@@ -62,7 +62,7 @@ class JobRoom(Generic[J]):
 
 
 @dataclass(frozen=True)
-class VersionJobRoom(JobRoom[J]):
+class VersionJobCollection(JobCollection[J]):
     """Jobs of one kind that put versions to use on datasets."""
 
     def all(

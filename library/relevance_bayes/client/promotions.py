@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from relevance_bayes.client.answers import Json
-from relevance_bayes.client.job_collection import VersionJobRoom
+from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.promotions import Promotion
@@ -13,7 +13,7 @@ _ONE: Converter[Promotion] = Converter(Promotion)
 
 
 @dataclass(frozen=True)
-class Promotions(VersionJobRoom[Promotion]):
+class Promotions(VersionJobCollection[Promotion]):
     """Whether versions are better than those to which aliases point."""
 
     path: str = "/v1/promotions"

@@ -15,7 +15,7 @@ from relevance_bayes.types.statistics import Statistics
 
 
 @dataclass(frozen=True)
-class Said:
+class AnnotationChange:
     """What is to be said: None leaves it as it is; an empty description is none, and a tag of None goes."""
 
     description: str | None = None
@@ -37,12 +37,12 @@ class Registry:
 
     http: Http
 
-    def annotate(self, model: str, said: Said, *, if_match: str | None = None) -> Model:
+    def annotate(self, model: str, said: AnnotationChange, *, if_match: str | None = None) -> Model:
         """Change what is said of a model; with `if_match`, only if it is still what had this `ETag`."""
         return self.http.patch(Model, version_path(model, None), said.as_patch(), headers=_if_match(if_match))
 
     def annotate_version(
-        self, name: str, said: Said, *, version: int | str | None = None, if_match: str | None = None
+        self, name: str, said: AnnotationChange, *, version: int | str | None = None, if_match: str | None = None
     ) -> VersionBase:
         """Change what is said of a version, named as `model@alias` or by its `version`."""
         return self.http.patch(ANY_VERSION, _one(name, version), said.as_patch(), headers=_if_match(if_match))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar, overload
 
 from relevance_bayes.client.answers import Job, Json, SupervisedJob, TrainingJob
-from relevance_bayes.client.job_collection import MAX_WAIT_SECONDS, JobRoom
+from relevance_bayes.client.job_collection import MAX_WAIT_SECONDS, JobCollection
 from relevance_bayes.client.kinds import ANY_JOB, of_kind
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.pages import Page
@@ -15,7 +15,7 @@ K = TypeVar("K", bound=Job)
 
 
 @dataclass(frozen=True)
-class Trainings(JobRoom[Job]):
+class Trainings(JobCollection[Job]):
     """What makes versions.
 
     Trainings to predict numbers and classes are what is expected; `of` names another class, or `Job` for any.

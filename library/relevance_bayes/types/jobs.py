@@ -21,7 +21,7 @@ NOUNS: Mapping[JobKind, str] = {
 }
 """What a job is called where its owner is told of it."""
 
-ROOMS: Mapping[JobKind, str] = {
+JOB_PATHS: Mapping[JobKind, str] = {
     "training": "/v1/training-jobs",
     "evaluation": "/v1/evaluations",
     "prediction": "/v1/batch-predictions",

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
-from app.domain.scoring import ClassResult, ClassScores, JudgedClasses, ranking
+from app.domain.scoring import ClassResult, ClassScores, LabelledClasses, ranking
 from tests.domain.scoring.rows import STATES, classes, judged_classes, pieces, some_classes
 
 
-def scored(judged: JudgedClasses) -> ClassResult:
+def scored(judged: LabelledClasses) -> ClassResult:
     return ClassScores.of(judged).result()
 
 
-def in_pieces(judged: JudgedClasses, *, of: int) -> ClassResult:
+def in_pieces(judged: LabelledClasses, *, of: int) -> ClassResult:
     parts = (ClassScores.of(some_classes(judged, rows)) for rows in pieces(len(judged.truth), of=of))
     return reduce(ClassScores.__add__, parts, ClassScores.empty(judged.classes)).result()
 

@@ -8,15 +8,15 @@ import pytest
 from scipy.stats import norm, poisson
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-from app.domain.scoring import JudgedNumbers, NumberResult, NumberScores
+from app.domain.scoring import LabelledNumbers, NumberResult, NumberScores
 from tests.domain.scoring.rows import judged_numbers, numbers, pieces, some_numbers
 
 
-def scored(judged: JudgedNumbers) -> NumberResult:
+def scored(judged: LabelledNumbers) -> NumberResult:
     return NumberScores.of(judged).result()
 
 
-def in_pieces(judged: JudgedNumbers, *, of: int) -> NumberResult:
+def in_pieces(judged: LabelledNumbers, *, of: int) -> NumberResult:
     parts = (NumberScores.of(some_numbers(judged, rows)) for rows in pieces(len(judged.target), of=of))
     return reduce(NumberScores.__add__, parts, NumberScores.empty()).result()
 
@@ -106,7 +106,7 @@ def test_a_constant_target_explains_nothing_and_no_rows_have_no_figures() -> Non
 
 def test_figures_stay_finite_at_the_ends_of_the_range() -> None:
     huge = np.array([1.7e308, -1.7e308, 1.0])
-    judged = JudgedNumbers(huge, -huge, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), np.ones((3, 3)), huge + 0)
+    judged = LabelledNumbers(huge, -huge, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), np.ones((3, 3)), huge + 0)
     judged = replace(judged, lower=np.full((3, 3), -1.7e308), upper=np.full((3, 3), 1.7e308))
     found = in_pieces(judged, of=1)
     told = [found.rmse, found.mae, found.r2, *(one.width for one in found.coverage)]

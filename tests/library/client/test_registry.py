@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.registry import Said
+from relevance_bayes.client.registry import AnnotationChange
 from tests.library.client.conftest import Connected
 
 NOW = "2026-01-02T03:04:05Z"
@@ -54,9 +54,11 @@ STATISTICS = {
 def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
     pair = connected({"PATCH /v1/models/small": lambda _: httpx.Response(200, json=MODEL)})
     registry = pair.client.registry
-    assert registry.annotate("small", Said("Sales.", {"stage": "live", "old": None})).tags == {"stage": "live"}
-    registry.annotate("small", Said(description=""), if_match='"t"')
-    registry.annotate("small", Said())
+    assert registry.annotate("small", AnnotationChange("Sales.", {"stage": "live", "old": None})).tags == {
+        "stage": "live"
+    }
+    registry.annotate("small", AnnotationChange(description=""), if_match='"t"')
+    registry.annotate("small", AnnotationChange())
     sent = [(json.loads(request.content), request.headers.get("If-Match")) for request in pair.service.asked]
     assert sent == [
         ({"description": "Sales.", "tags": {"stage": "live", "old": None}}, None),
@@ -102,4 +104,4 @@ def test_a_lineage_is_that_of_one_version(connected: Connected) -> None:
     with pytest.raises(ClientError, match="which version"):
         registry.lineage("small")
     with pytest.raises(ClientError, match="which version"):
-        registry.annotate_version("small", Said("x"))
+        registry.annotate_version("small", AnnotationChange("x"))

@@ -11,8 +11,8 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.attempts import Claim
 from app.domain.errors import ConflictError
-from app.domain.jobs import JobActivity, Which
-from app.domain.ports import OpenUnitOfWork, Slice
+from app.domain.jobs import JobActivity, JobFilter
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.kernels import Matern52
@@ -90,7 +90,7 @@ def test_others_jobs_are_not_found(open_uow: OpenUnitOfWork) -> None:
                 refused(samples.STRANGER, job_id)
         with pytest.raises(NotFoundError):
             uow.jobs.events(samples.STRANGER, job_id, limit=9, after=0)
-        assert uow.jobs.page(samples.STRANGER, Slice(9)).items == ()
+        assert uow.jobs.page(samples.STRANGER, PageRequest(9)).items == ()
         assert uow.jobs.find(job_id) is not None
 
 
@@ -393,10 +393,10 @@ def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
     with open_uow() as uow:
         uow.jobs.claim(ids[1])
     with open_uow() as uow:
-        first = uow.jobs.page(samples.OWNER, Slice(1), which=Which(state="queued"))
-        second = uow.jobs.page(samples.OWNER, Slice(1, first.next), which=Which(state="queued"))
-        everything = uow.jobs.page(samples.OWNER, Slice(9))
-        running = uow.jobs.page(samples.OWNER, Slice(9), which=Which(state="running"))
+        first = uow.jobs.page(samples.OWNER, PageRequest(1), which=JobFilter(state="queued"))
+        second = uow.jobs.page(samples.OWNER, PageRequest(1, first.next), which=JobFilter(state="queued"))
+        everything = uow.jobs.page(samples.OWNER, PageRequest(9))
+        running = uow.jobs.page(samples.OWNER, PageRequest(9), which=JobFilter(state="running"))
     newest_first = sorted(ids, reverse=True)
     assert [job.id for job in everything.items] == newest_first
     assert [first.items[0].id, second.items[0].id] == [job_id for job_id in newest_first if job_id != ids[1]]
@@ -406,7 +406,7 @@ def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
 
 def test_a_page_of_jobs_after_nonsense_is_refused(open_uow: OpenUnitOfWork) -> None:
     with pytest.raises(InvalidRequestError), open_uow() as uow:
-        uow.jobs.page(samples.OWNER, Slice(2, "nonsense"))
+        uow.jobs.page(samples.OWNER, PageRequest(2, "nonsense"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.errors import KeyInUseError, KeyReusedError
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import RequestKey, StoredResponse
 from app.domain.ports import OpenUnitOfWork
 from app.storage.repositories import keys
 from app.storage.unit_of_work import unit_of_work
@@ -17,7 +17,9 @@ from tests.ports.queue import ListedQueue
 from tests.storage import samples
 
 KEY = RequestKey(samples.OWNER, "POST /v1/things", "order-7", "ab" * 32)
-ANSWER = KeptAnswer(201, (("Location", "/v1/things/1"), ("Content-Type", "application/json")), b'{"name":"r\xc3\xb8d"}')
+ANSWER = StoredResponse(
+    201, (("Location", "/v1/things/1"), ("Content-Type", "application/json")), b'{"name":"r\xc3\xb8d"}'
+)
 
 
 class Changed(Exception):
@@ -34,7 +36,7 @@ def age(engine: Engine, seconds: int) -> None:
         connection.execute(text(f"UPDATE request_keys SET heard_at = {shift}"))
 
 
-def found(open_uow: OpenUnitOfWork, key: RequestKey = KEY) -> KeptAnswer | None:
+def found(open_uow: OpenUnitOfWork, key: RequestKey = KEY) -> StoredResponse | None:
     with open_uow() as uow:
         return uow.keys.find(key)
 

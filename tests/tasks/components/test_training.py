@@ -11,7 +11,7 @@ from app.domain.errors import TrainingFailedError
 from app.domain.models import NewComponentsVersion
 from app.tasks.components import fit as child
 from app.tasks.components.training import ComponentsTraining
-from app.tasks.fit import Fitted, Rested
+from app.tasks.fit import FitCheckpoint, Fitted
 from app.tasks.fit import run as run_fit
 from app.tasks.limits import Limits
 from app.tasks.union import task_of
@@ -63,7 +63,7 @@ def fit(block: Block, request: ComponentsRequest, directory: Path, max_cells: in
 
 
 def run(made: ComponentsTraining, block: Block) -> tuple[list[Step], NewComponentsVersion]:
-    *steps, last = (found for found in run_fit(made.fit, train, Limits()) if not isinstance(found, Rested))
+    *steps, last = (found for found in run_fit(made.fit, train, Limits()) if not isinstance(found, FitCheckpoint))
     version = made.version(of_kind(Fitted, last).result, seconds=1.5, holding=lambda row: (0, block))
     return [of_kind(Step, step) for step in steps], version
 

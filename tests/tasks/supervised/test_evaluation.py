@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.domain.models import NewSupervisedVersion
-from app.domain.scoring import ClassScores, JudgedClasses, JudgedNumbers, NumberScores
+from app.domain.scoring import ClassScores, LabelledClasses, LabelledNumbers, NumberScores
 from app.services.prediction import PredictRequest, judge, predict
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import evaluation as under_test
@@ -49,7 +49,7 @@ def test_figures_of_numbers_are_those_that_a_fit_records(made: NewSupervisedVers
     prediction = core_predict(made.predictor.model, inputs)
     expected = user_scores(encoding.target, scores(prediction, encode_target(encoding.target, block)))
     (judged,) = judge(served(made), block).judged
-    assert isinstance(judged, JudgedNumbers)
+    assert isinstance(judged, LabelledNumbers)
     found = NumberScores.of(judged).result()
     told = {"rmse": found.rmse, "mae": found.mae, "r2": found.r2, "nll": found.nll}
     assert {**told, "coverage_95": found.coverage[-1].share} == pytest.approx(expected, rel=1e-9)
@@ -61,7 +61,7 @@ def test_figures_of_classes_are_those_that_a_fit_records() -> None:
     inputs, _ = encode_inputs(made.predictor.encoding, block)
     expected = scores(core_predict(made.predictor.model, inputs), encode_target(made.predictor.encoding.target, block))
     (judged,) = judge(served(made), block).judged
-    assert isinstance(judged, JudgedClasses)
+    assert isinstance(judged, LabelledClasses)
     found = ClassScores.of(judged).result()
     assert {"error": found.error, "log_loss": found.log_loss, "brier": found.brier} == pytest.approx(expected)
 
@@ -70,7 +70,7 @@ def test_ends_of_intervals_and_means_are_those_that_are_answered() -> None:
     version = served(small_version())
     block: Block = {**INPUTS, "y": TARGET}
     (judged,) = judge(version, block).judged
-    assert isinstance(judged, JudgedNumbers)
+    assert isinstance(judged, LabelledNumbers)
     for place, interval in enumerate((0.5, 0.8, 0.95)):
         told = predict(version, PredictRequest(block, PredictOptions(interval)))
         assert isinstance(told, RegressionPrediction)
@@ -89,7 +89,7 @@ def test_rows_without_a_target_or_a_prediction_are_counted_and_the_others_judged
     found = judge(served(small_version()), block)
     assert (found.without_target, found.unanswered) == (2, 2)
     assert found.chosen.tolist() == [True, False, False, False, False]
-    assert [len(judged.target) for judged in found.judged if isinstance(judged, JudgedNumbers)] == [1]
+    assert [len(judged.target) for judged in found.judged if isinstance(judged, LabelledNumbers)] == [1]
 
 
 def test_a_class_that_the_version_has_never_seen_is_told_from_a_gap() -> None:
@@ -97,7 +97,7 @@ def test_a_class_that_the_version_has_never_seen_is_told_from_a_gap() -> None:
     block: Block = {**INPUTS, "y": texts("yes", "perhaps", None, "no")}
     found = judge(served(made), block)
     (judged,) = found.judged
-    assert isinstance(judged, JudgedClasses)
+    assert isinstance(judged, LabelledClasses)
     assert (judged.truth.tolist(), found.without_target) == ([1, -1, 0], 1)
 
 
@@ -106,8 +106,8 @@ def test_a_long_block_is_judged_in_pieces_to_the_same_figures(monkeypatch: pytes
     version = served(small_version())
     (whole,) = judge(version, block).judged
     monkeypatch.setattr(under_test, "ROWS_AT_ONCE", 3)
-    parts = [part for part in judge(version, block).judged if isinstance(part, JudgedNumbers)]
-    assert isinstance(whole, JudgedNumbers)
+    parts = [part for part in judge(version, block).judged if isinstance(part, LabelledNumbers)]
+    assert isinstance(whole, LabelledNumbers)
     assert [len(part.target) for part in parts] == [3, 1]
     assert np.concatenate([part.log_density for part in parts]) == pytest.approx(whole.log_density)
 

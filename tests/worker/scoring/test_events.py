@@ -7,7 +7,7 @@ from time import sleep
 import pytest
 
 from app.services.prediction import ServedVersion, judge
-from app.tasks.prediction import JudgedBlock
+from app.tasks.prediction import LabelledBlock
 from app.worker.attempts import Records
 from relevance_bayes.tables.columns import Block
 from tests.worker.scoring.bench import Bench
@@ -33,7 +33,7 @@ def test_an_evaluation_is_logged_when_it_starts_and_when_it_ends(
 def test_an_evaluation_that_is_handed_back_is_logged(
     bench: Bench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def last(version: ServedVersion, block: Block) -> JudgedBlock:
+    def last(version: ServedVersion, block: Block) -> LabelledBlock:
         bench.stopping.set()
         return judge(version, block)
 
@@ -45,7 +45,7 @@ def test_an_evaluation_that_is_handed_back_is_logged(
 def test_an_evaluation_past_its_time_limit_fails_as_timed_out(
     bench: Bench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(version: ServedVersion, block: Block) -> JudgedBlock:
+    def slow(version: ServedVersion, block: Block) -> LabelledBlock:
         sleep(0.2)
         return judge(version, block)
 

@@ -24,7 +24,7 @@ from app.bootstrap import now
 from app.domain.addresses import Allowance, Target
 from app.domain.identity import uuid7
 from app.domain.jobs import Job
-from app.domain.ports import OpenUnitOfWork, Slice
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhook_messages import message
 from app.domain.webhooks import PAUSES, Delivery, Webhook, new_secret
 from app.queue.client import Control, Submitter, make_client
@@ -81,7 +81,7 @@ class Place:
 
     def deliveries(self, webhook: Webhook) -> tuple[Delivery, ...]:
         with self.open_uow() as uow:
-            return uow.deliveries.page(samples.OWNER, webhook.id, Slice(100)).items
+            return uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(100)).items
 
     def entry(self) -> UUID:
         with self.database.connect() as connection:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.decisions import ClassPrior, Deciding
+from app.domain.decisions import ClassPrior, DecisionOptions
 from relevance_bayes.types.values import Cell, Label
 
 Output = Literal[
@@ -77,12 +77,12 @@ class AnswerOptions(BaseModel):
     )
 
     @property
-    def deciding(self) -> Deciding | None:
+    def deciding(self) -> DecisionOptions | None:
         """By what to decide between classes; None where nothing of it was said."""
         priors, costs = self.class_priors, self.costs
         if priors is None and costs is None and self.reject_cost is None:
             return None
-        return Deciding(
+        return DecisionOptions(
             None if priors is None else tuple(ClassPrior(one.label, one.prior) for one in priors),
             None if costs is None else tuple(map(tuple, costs)),
             self.reject_cost,

@@ -66,9 +66,9 @@ def predict(
     """
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.predicting import predict, predict_file
-    from relevance_bayes.cli.prediction_columns import Wanted
+    from relevance_bayes.cli.prediction_columns import PredictOptions
 
-    wanted = Wanted(
+    wanted = PredictOptions(
         interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas
     )
     with service(url) as client:
@@ -199,11 +199,11 @@ def annotate(
     """Describe and tag MODEL, or one of its versions."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.registry import annotate, read_tags
-    from relevance_bayes.client.registry import Said
+    from relevance_bayes.client.registry import AnnotationChange
 
     tags: dict[str, str | None] = {**dict.fromkeys(untag or ()), **read_tags(tag or (), "--tag")}
     with service(url) as client:
-        annotate(client, name, Said(description, tags or None), as_json=as_json)
+        annotate(client, name, AnnotationChange(description, tags or None), as_json=as_json)
 
 
 def lineage(

@@ -141,9 +141,9 @@ def train(
     FILE is in any format that tables come in, told apart by its name. Everything but --target has a good default.
     """
     from relevance_bayes.cli.connection import service
-    from relevance_bayes.cli.training import Choices, spelled_out, train
+    from relevance_bayes.cli.training import TrainOptions, spelled_out, train
 
-    choices = Choices(
+    choices = TrainOptions(
         target=target,
         model=model,
         inputs=inputs or None,
