@@ -61,7 +61,7 @@ from app.worker.spool import Spool
 from app.worker.webhooks.deliverer import Deliverer, Finder
 from app.worker.worker import Worker
 
-TIDY_SECONDS = 600.0
+PERIODIC_TASK_SECONDS = 600.0
 DAY = 86_400.0
 READY_SECONDS = 0.4
 """How long a probe of readiness waits for the database."""
@@ -199,31 +199,31 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         report_failure=outage.report,
     )
     polling = AdaptivePolling(base.client, busy=settings.poll_seconds, idle=settings.idle_poll_seconds)
-    heart = Heartbeat(
+    heartbeat = Heartbeat(
         base.open_uow,
         Control(base.client),
         executor=executor,
-        beat=settings.heartbeat_interval_seconds,
+        interval=settings.heartbeat_interval_seconds,
         limit=settings.heartbeat_timeout_seconds,
-        # A worker without a heart would work on while others take over: it ends, and is started again.
+        # A worker without heartbeats would go on with jobs that others recover: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
-        on_beat=health_file.write,
+        on_heartbeat=health_file.write,
         on_activity=lambda activity: polling.adapt(activity, now=time.monotonic()),
         outage=outage,
     )
-    chores = (
-        Ingest(base.open_uow, now).sweep,
+    tasks = (
+        Ingest(base.open_uow, now).remove_expired,
         Retention(
             base.open_uow,
             EndedEntries(base.client),
             now,
             settings.event_retention_days * DAY,
             settings.result_retention_days * DAY,
-        ).sweep,
+        ).remove_expired,
         Finder(deliverer, Control(base.client)).find,
     )
-    housekeeper = PeriodicTasks(chores, every=TIDY_SECONDS, outage=outage)
-    return Worker(spool, pool, heart, health_file, housekeeper, engine, stopping, base.close)
+    periodic_tasks = PeriodicTasks(tasks, every=PERIODIC_TASK_SECONDS, outage=outage)
+    return Worker(spool, pool, heartbeat, health_file, periodic_tasks, engine, stopping, base.close)
 
 
 def migrate(settings: Settings) -> None:

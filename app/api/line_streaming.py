@@ -12,7 +12,7 @@ from app.api.decompression import Decompressor
 from app.api.errors import fault_members, kind_of
 from app.api.format_checks import check_writable
 from app.api.json_codec import options_of
-from app.api.predict_query import asked_in
+from app.api.predict_query import read_query
 from app.api.prediction import PredictionRunner, YieldGil, is_quick, no_yield
 from app.api.render import prediction_lines
 from app.api.schemas.requests import PredictOptionsIn
@@ -112,7 +112,7 @@ async def _predicted(
 ) -> AsyncIterator[bytes]:
     """Lines for rows as they come, one at least; raises what the rows are refused for, and ClientDisconnect."""
     with CountedRequest(served.counts) as counted:
-        options = asked_in(negotiated.query, ()).options
+        options = read_query(negotiated.query, ()).options
         check_writable(negotiated.response, options_of(options), outputs_asked(served.version, options.outputs))
         expected = expected_of(served, runner.max_rows, runner.max_bytes)
         decompressor = Decompressor(negotiated.encoding, runner.max_bytes)

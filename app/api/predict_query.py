@@ -28,7 +28,7 @@ class Asked:
     read: ReadOptions
 
 
-def asked_in(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Asked:
+def read_query(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Asked:
     """What a query says; how the body of that type is written only by `row_options`, those of its format.
 
     Numbers, truth values and lists are written as in JSON; `outputs` is repeated, or divided by commas. Raises

@@ -2,22 +2,22 @@
 
 import asyncio
 
-MAX_PLACES = 3
+MAX_SLOTS = 3
 """One more than the threads for large requests: while a response is being sent, others are computed."""
 
 SECONDS_FOR_CLIENT = 0.5
 """That a response may wait for its client, all in all, before another prediction begins beside it."""
 
 
-class Place:
-    """One of the `places` of a process, for a prediction from its reading to the end of its response.
+class PredictionSlot:
+    """One of the `slots` of a process, for a prediction from its reading to the end of its response.
 
-    A client that takes its response slowly delays nobody: the place is given up once the response has waited
-    SECONDS_FOR_CLIENT for it, and the response goes on without. So is the place of a response that is never sent.
+    A client that takes its response slowly delays nobody: the slot is released once the response has waited
+    SECONDS_FOR_CLIENT for it, and the response goes on without. So is the slot of a response that is never sent.
     """
 
-    def __init__(self, places: asyncio.Semaphore) -> None:
-        self._places = places
+    def __init__(self, slots: asyncio.Semaphore) -> None:
+        self._slots = slots
         self._is_taken = False
         self._seconds = SECONDS_FOR_CLIENT
         self._waits_since = 0.0
@@ -25,7 +25,7 @@ class Place:
 
     async def take(self) -> None:
         """Wait for it, in the order of coming."""
-        await self._places.acquire()
+        await self._slots.acquire()
         self._is_taken = True
 
     def release(self) -> None:
@@ -35,7 +35,7 @@ class Place:
             self._timer = None
         if self._is_taken:
             self._is_taken = False
-            self._places.release()
+            self._slots.release()
 
     def wait_for_client(self) -> None:
         """From now on the response waits for its client."""

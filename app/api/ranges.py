@@ -10,7 +10,7 @@ _RANGE = re.compile(r"([0-9]{0,40})-([0-9]{0,40})")
 
 
 @dataclass(frozen=True)
-class Extent:
+class ByteRange:
     """The bytes from `first` up to `last`, both included, of `size`."""
 
     first: int
@@ -29,7 +29,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Unsatisfiable:
+class UnsatisfiableRange:
     """None of the bytes asked for are there; there are `size`."""
 
     size: int
@@ -40,7 +40,7 @@ class Unsatisfiable:
         return f"bytes */{self.size}"
 
 
-def extent_asked(headers: Headers, *, size: int, tag: str) -> Extent | Unsatisfiable | None:
+def requested_range(headers: Headers, *, size: int, tag: str) -> ByteRange | UnsatisfiableRange | None:
     """The one range that is asked for of a content of `size` bytes and with entity tag `tag`; None: all of it.
 
     All of it is the answer to what is no range of bytes, to several ranges, and where If-Range names another tag, a
@@ -55,9 +55,9 @@ def extent_asked(headers: Headers, *, size: int, tag: str) -> Extent | Unsatisfi
         return None
     if not found[1]:  # so many last ones
         length = min(int(found[2]), size)
-        return Extent(size - length, size - 1, size) if length else Unsatisfiable(size)
+        return ByteRange(size - length, size - 1, size) if length else UnsatisfiableRange(size)
     first = int(found[1])
     last = min(int(found[2]), size - 1) if found[2] else size - 1
     if found[2] and int(found[2]) < first:
         return None
-    return Extent(first, last, size) if first < size else Unsatisfiable(size)
+    return ByteRange(first, last, size) if first < size else UnsatisfiableRange(size)

@@ -12,7 +12,7 @@ from app.api.dependencies import content_encoding_of
 from app.api.format_checks import check_writable
 from app.api.json_codec import JsonCodec, check_rows, options_of
 from app.api.negotiation import media_type_of, response_format, row_format_of
-from app.api.predict_query import Pairs, asked_in
+from app.api.predict_query import Pairs, read_query
 from app.api.prediction import Content, YieldGil, is_quick, no_yield
 from app.api.render import prediction_lines, predictions_json
 from app.api.schemas.requests import PredictOptionsIn
@@ -88,7 +88,7 @@ class TableCodec:
         body = expanded(self.body, negotiated.encoding, self.max_bytes)
         if not isinstance(negotiated.body, RowFormat):
             return JsonCodec(body, self.max_rows).read(served, yield_gil)
-        asked = asked_in(negotiated.query, negotiated.body.row_options, negotiated.media_type)
+        asked = read_query(negotiated.query, negotiated.body.row_options, negotiated.media_type)
         outputs_asked(served.version, asked.options.outputs)  # refused before the rows are read
         expected, strict = expected_of(served, self.max_rows, self.max_bytes), asked.options.on_error == "fail"
         return request_of(served, negotiated.body.read_rows(body, asked.read, expected, strict=strict), asked.options)

@@ -19,7 +19,7 @@ from app.server.config import Config
 from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
 from app.server.server import Server
 from app.settings import Settings
-from relevance_bayes.cli.console import refuse, say
+from relevance_bayes.cli.console import echo, refuse
 
 
 def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
@@ -44,10 +44,10 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
                 stack.enter_context(WorkerProcess())
                 stack.callback(watchdog.restart, worker_process.GRACE_SECONDS + MARGIN_SECONDS)
             greeting = _greeting(settings, listener, with_worker=with_worker)
-            Server(config, greeting, echo=say, on_signal=watchdog.arm).run(sockets=[listener])
+            Server(config, greeting, echo=echo, on_signal=watchdog.arm).run(sockets=[listener])
     except KeyboardInterrupt:
         pass
-    say("Stopped.")
+    echo("Stopped.")
 
 
 def _refuse_unusable(settings: Settings) -> None:

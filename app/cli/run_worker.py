@@ -11,7 +11,7 @@ from app.logs import configure_logging
 from app.settings import Settings
 from app.worker.spool import UnusableSpoolError
 from app.worker.worker import Worker
-from relevance_bayes.cli.console import refuse, say
+from relevance_bayes.cli.console import echo, refuse
 
 GRACE_SECONDS = 5.0
 """How long a running fit may take to come to a place where it can be handed back."""
@@ -54,4 +54,4 @@ def migrate(settings: Settings) -> None:
     """Make the database's tables, or bring them up to date."""
     with database_in_reach():
         bootstrap.migrate(settings)
-    say(f"{settings.url.render_as_string(hide_password=True)} is up to date.")
+    echo(f"{settings.url.render_as_string(hide_password=True)} is up to date.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.decisions import ClassPrior, DecisionOptions, Decisions, decided, reweighed
+from app.domain.decisions import ClassPrior, DecisionOptions, Decisions, decided, with_priors
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
@@ -26,7 +26,7 @@ class DecisionRule:
     def apply(self, probabilities: Array) -> tuple[Array, Decisions]:
         """The probabilities (N, K) under the priors asked for, and what is decided by them."""
         if self.priors is not None:
-            probabilities = reweighed(probabilities, *self.priors)
+            probabilities = with_priors(probabilities, *self.priors)
         return probabilities, decided(probabilities, self.costs, self.reject_cost)
 
 

@@ -53,7 +53,7 @@ def most_probable(probabilities: Array) -> Indices:
     return _last_greatest(probabilities)
 
 
-def reweighed(probabilities: Array, old: Array, new: Array) -> Array:
+def with_priors(probabilities: Array, old: Array, new: Array) -> Array:
     """Probabilities (N, K) where classes are as frequent as `new` (K,), from those under the frequencies `old` (K,).
 
     p'(C_k | x) = p(C_k | x) new_k/old_k / sum_j p(C_j | x) new_j/old_j, by logarithms: the densities of x in each class

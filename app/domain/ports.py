@@ -34,7 +34,7 @@ class Datasets(Protocol):
     def discard(self, dataset_id: UUID) -> bool:
         """Remove a piece of an upload that did not end well; whether to call again, in a new transaction."""
 
-    def sweep(self, *, not_written_since: datetime) -> bool:
+    def remove_expired(self, *, not_written_since: datetime) -> bool:
         """Remove a piece of an upload that nobody has written to since then, or of what was deleted; whether there was
         any: call again, in a new transaction.
         """
@@ -174,12 +174,12 @@ class LastHeartbeat:
 class Workers(Protocol):
     """The heartbeats of worker processes, by the database's own clock."""
 
-    def beat(self, executor: str) -> None: ...
+    def record_heartbeat(self, executor: str) -> None: ...
 
     def leave(self, executor: str) -> None:
         """Mark as handed back: others may take over at once."""
 
-    def beats(self) -> Mapping[str, LastHeartbeat]:
+    def last_heartbeats(self) -> Mapping[str, LastHeartbeat]:
         """The last one of each executor that was not forgotten."""
 
     def forget(self, executor: str) -> None: ...
@@ -212,7 +212,7 @@ class Keys(Protocol):
     def release(self, key: RequestKey, holder: UUID) -> None:
         """Let go of a key whose holder made nothing."""
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         """Forget some of those whose time is over; whether to call again, in a new transaction."""
 
 
@@ -267,7 +267,7 @@ class Entries(Protocol):
 class Listener(Protocol):
     """A connection over which one thread hears that something happened to jobs, or models, whoever wrote it."""
 
-    def hear(self) -> frozenset[UUID] | None:
+    def receive(self) -> frozenset[UUID] | None:
         """Which are concerned, none after a moment of silence; None: it may be any. Raises UnavailableError."""
 
 

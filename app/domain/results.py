@@ -76,5 +76,5 @@ class Results(Protocol):
     def forget(self, job_id: UUID) -> bool:
         """Remove some of a result, which is whole no more; whether to call again, in a new transaction."""
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         """Forget some of what jobs have made that ended so many seconds ago, or not well; whether to call again."""

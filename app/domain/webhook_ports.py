@@ -40,7 +40,7 @@ class Webhooks(Protocol):
     def remove(self, owner: str, webhook_id: UUID) -> None:
         """What was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         """Forget a piece of those that were removed; whether to call again, in a new transaction."""
 
 
@@ -76,5 +76,5 @@ class Deliveries(Protocol):
     def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
         """Those of these entries that are some delivery's newest, whose attempt is still to be made or recorded."""
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""

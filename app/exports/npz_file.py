@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from app.domain.errors import MalformedBodyError, TooLargeError
-from relevance_bayes.documents.arrays import taken_out
+from relevance_bayes.documents.arrays import extract_arrays
 from relevance_bayes.documents.schema import VersionDocument
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
@@ -34,7 +34,7 @@ _UNREADABLE = (
 
 def write(document: VersionDocument) -> bytes:
     """A document as an archive."""
-    told, arrays = taken_out(document)
+    told, arrays = extract_arrays(document)
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
         content = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()

@@ -63,7 +63,7 @@ class Connections:
         oldest.evict()
         return True
 
-    def sweep(self, now: float) -> None:
+    def close_slow(self, now: float) -> None:
         """Close the connections whose header sections or bodies came too slowly."""
         for connection in _due(self._awaiting_head, now - self._limits.header_timeout_seconds):
             connection.head_timed_out()

@@ -10,7 +10,7 @@ from app.domain.ports import Notifier
 
 logger = logging.getLogger(__name__)
 
-RENEW_SECONDS = 0.3
+REFRESH_SECONDS = 0.3
 """How long what was heard of nothing is believed, since a message may be lost on its way."""
 
 REST_SECONDS = 10.0
@@ -26,14 +26,14 @@ JOIN_SECONDS = 2.0
 
 
 class BackgroundRefresh:
-    """Calls `renew` when something happens, and every RENEW_SECONDS, or, while it returns False, every REST_SECONDS.
+    """Calls `refresh` when something happens, and every REFRESH_SECONDS (REST_SECONDS after it returns False).
 
     No thread runs before `begin`.
     """
 
-    def __init__(self, notifier: Notifier, renew: Callable[[], bool]) -> None:
+    def __init__(self, notifier: Notifier, refresh: Callable[[], bool]) -> None:
         self._notifier = notifier
-        self._renew = renew
+        self._refresh = refresh
         self._lock = Lock()
         self._stopped = Event()
         self._woken = Event()
@@ -45,7 +45,7 @@ class BackgroundRefresh:
         with self._lock:
             if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
-            self._thread = Thread(target=self._run, name="renewals", daemon=True)
+            self._thread = Thread(target=self._run, name="refresher", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class BackgroundRefresh:
         while not self._stopped.is_set():
             try:
                 self._woken.clear()
-                if self._renew():
+                if self._refresh():
                     self._follow()
                 failures = 0
                 self._woken.wait(REST_SECONDS)
@@ -76,9 +76,9 @@ class BackgroundRefresh:
         """Renew as long as it is wanted."""
         with self._notifier.open() as listener:
             # What was written before this connection listened, it will not tell.
-            wanted, renewed = self._renew(), time.monotonic()
+            wanted, renewed = self._refresh(), time.monotonic()
             while wanted and not self._stopped.is_set():
-                heard = listener.hear()
-                if heard is None or heard or time.monotonic() - renewed > RENEW_SECONDS:
-                    wanted, renewed = self._renew(), time.monotonic()
+                heard = listener.receive()
+                if heard is None or heard or time.monotonic() - renewed > REFRESH_SECONDS:
+                    wanted, renewed = self._refresh(), time.monotonic()
                     self._stopped.wait(MIN_SECONDS)

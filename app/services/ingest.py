@@ -98,12 +98,12 @@ class Ingest:
         except UnavailableError:
             return  # what went wrong first matters more, and the sweep will come
 
-    def sweep(self) -> int:
+    def remove_expired(self) -> int:
         """Remove uploads that were abandoned, and what is left of deleted datasets; how many pieces it took."""
         silent_since = self.clock() - ABANDONED_AFTER
         pieces, found = 0, True
         while found:
             with self.open_uow() as uow:
-                found = uow.datasets.sweep(not_written_since=silent_since)
+                found = uow.datasets.remove_expired(not_written_since=silent_since)
             pieces += found
         return pieces

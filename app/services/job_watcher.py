@@ -102,7 +102,7 @@ class JobWatcher:
                     self._check()
                     failures, checked = 0, time.monotonic()
                     while self._is_wanted(within=self._linger):
-                        heard = listener.hear()
+                        heard = listener.receive()
                         if heard is None or time.monotonic() - checked > self._check_seconds:
                             self._check()
                             checked = time.monotonic()

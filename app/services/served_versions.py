@@ -92,7 +92,7 @@ class ServedVersions:
         self._stale_seconds = stale_seconds
         self._calls = TimedCalls()
         self._confirmed_at = now()
-        self._renewals = None if notifier is None else BackgroundRefresh(notifier, self.renew)
+        self._refresher = None if notifier is None else BackgroundRefresh(notifier, self.refresh)
 
     def at_hand(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
         """A version without asking the database, else None: see `version`."""
@@ -153,8 +153,8 @@ class ServedVersions:
             self._meanings.setdefault(number, _Meaning(version.id, asked_at, -WANTED_SECONDS, asked_at + ASK_AFTER))
             used_at = self._now() if used_at is None else used_at
             self._meanings[(owner, name, selector)] = _Meaning(version.id, asked_at, used_at, asked_at + ASK_AFTER)
-        if self._renewals is not None:
-            self._renewals.begin()
+        if self._refresher is not None:
+            self._refresher.begin()
         return served
 
     @property
@@ -177,7 +177,7 @@ class ServedVersions:
         meaning.used_at = now
         return served
 
-    def renew(self) -> bool:
+    def refresh(self) -> bool:
         """Ask again what all names mean that are used, and now and then what the others mean; whether any are used.
 
         A newer version is loaded before a name stands for it. What is gone is forgotten. Raises UnavailableError.
@@ -191,12 +191,12 @@ class ServedVersions:
             with self._open_uow() as uow:
                 found = uow.models.version_ids(list(names))
             for name, meaning in names.items():
-                self._renew(name, meaning, found.get(name), asked_at)
+                self._refresh(name, meaning, found.get(name), asked_at)
         if confirms:
             self._confirmed_at = asked_at
         return bool(used)
 
-    def _renew(self, name: NamedVersion, meaning: _Meaning, found: UUID | None, asked_at: float) -> None:
+    def _refresh(self, name: NamedVersion, meaning: _Meaning, found: UUID | None, asked_at: float) -> None:
         """Keep, replace or forget a meaning by what was found, None: nothing."""
         if found == meaning.version_id:
             with self._lock:
@@ -213,8 +213,8 @@ class ServedVersions:
 
     def close(self) -> None:
         """Renew nothing any more."""
-        if self._renewals is not None:
-            self._renewals.close()
+        if self._refresher is not None:
+            self._refresher.close()
 
     def _load(self, version: Version) -> ServedVersion:
         with self._open_uow() as uow:

@@ -71,7 +71,7 @@ class Records:
         if found.claim is None:
             return None
         if found.claim.spent:
-            self._end_as_dead(job_id, earlier)
+            self._end_after_deaths(job_id, earlier)
             return None
         attempt = Attempt(
             self,
@@ -103,7 +103,7 @@ class Records:
             attempt.event.ended(job)
         return is_cancelled or job.state in FINISHED
 
-    def _end_as_dead(self, job_id: UUID, starts: EarlierAttempts) -> None:
+    def _end_after_deaths(self, job_id: UUID, starts: EarlierAttempts) -> None:
         job = self.retry(lambda uow: uow.jobs.find(job_id))
         if job is None:
             return

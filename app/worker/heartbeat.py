@@ -1,4 +1,4 @@
-"""The heartbeat: says that this worker lives, and in the same breath looks after the others and after lost jobs."""
+"""The heartbeat of a worker; its thread also recovers the jobs of dead workers and reconciles lost jobs."""
 
 import logging
 import time
@@ -9,43 +9,43 @@ from uuid import UUID
 from app.domain.errors import UnavailableError
 from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, Recovery
-from app.worker.orphan_recovery import Watch, recover_orphans
+from app.worker.orphan_recovery import HeartbeatWatch, recover_orphans
 from app.worker.outage import DatabaseOutage
-from app.worker.reconciliation import sweep
+from app.worker.reconciliation import reconcile_jobs
 
 logger = logging.getLogger(__name__)
 
-BEATS_MORE = 2
-"""A worker may judge others once it has beaten without a gap for the limit and this many beats more."""
+EXTRA_HEARTBEATS = 2
+"""Heartbeats beyond the limit that a worker records without a gap before it may declare other workers dead."""
 
-IDLE_BEATS = 5
-"""Beats to one look after the others and after lost jobs, while every job has ended."""
+HEARTBEATS_PER_IDLE_CHECK = 5
+"""Heartbeats per check of other workers and lost jobs, while every job has ended."""
 
 
 class BeatStreak:
-    """Since when this worker has been beating without a gap, by two clocks: one stands still while a machine sleeps."""
+    """The time of heartbeats without a gap, by two clocks, of which one stops while a machine sleeps."""
 
-    def __init__(self, *, beat: float, limit: float) -> None:
-        self._gap = max(limit / 2, beat)
-        self._needed = limit + BEATS_MORE * beat
+    def __init__(self, *, interval: float, limit: float) -> None:
+        self._gap = max(limit / 2, interval)
+        self._needed = limit + EXTRA_HEARTBEATS * interval
         self._began = self._last = (float("-inf"), float("-inf"))
 
-    def beaten(self, now: tuple[float, float]) -> None:
-        """A beat was written down at `now`: monotonic seconds, and seconds by the clock on the wall."""
+    def record(self, now: tuple[float, float]) -> None:
+        """Record a heartbeat at `now`: monotonic seconds, and seconds of the wall clock."""
         if max(abs(here - there) for here, there in zip(now, self._last, strict=True)) > self._gap:
             self._began = now
         self._last = now
 
     @property
-    def may_judge(self) -> bool:
-        """Whether somebody who seems silent is so, and not this worker or the database that was."""
+    def is_reliable(self) -> bool:
+        """True where a worker without heartbeats is dead: neither this worker nor the database had an outage."""
         return self._last[0] - self._began[0] >= self._needed
 
 
 class Heartbeat:
-    """Beats in a thread of its own, from `start` until `stop`. Should it ever break, `broken` is called.
+    """Records heartbeats in a thread from `start` until `stop`; if the thread fails, `broken` is called.
 
-    `on_beat` is called after each beat that the database has confirmed, and then `on_activity` with the jobs' activity,
+    `on_heartbeat` is called after each heartbeat that the database has confirmed, and then `on_activity` with the jobs' activity,
     which may raise UnavailableError.
     """
 
@@ -55,58 +55,61 @@ class Heartbeat:
         recovery: Recovery,
         *,
         executor: str,
-        beat: float,
+        interval: float,
         limit: float,
         broken: Callable[[], None],
-        on_beat: Callable[[], None],
+        on_heartbeat: Callable[[], None],
         on_activity: Callable[[JobActivity], None],
         outage: DatabaseOutage | None = None,
     ) -> None:
         self._open_uow = open_uow
         self._recovery = recovery
         self._executor = executor
-        self._beat = beat
-        self._watch = Watch(limit=limit)
+        self._interval = interval
+        self._watch = HeartbeatWatch(limit=limit)
         self._broken = broken
-        self._on_beat = on_beat
+        self._on_heartbeat = on_heartbeat
         self._on_activity = on_activity
         self._outage = outage or DatabaseOutage()
-        self._streak = BeatStreak(beat=beat, limit=limit)
+        self._streak = BeatStreak(interval=interval, limit=limit)
         self._stopping = Event()
-        self._thread = Thread(target=self._run, name="heart", daemon=True)
+        self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self, dead: Iterable[str] = ()) -> None:
-        """Beat once, say of executors that are known to be dead that they left, then go on beating.
+        """Record a heartbeat, mark executors that are known to be `dead` as left, and start the thread.
 
-        Raises UnavailableError when the first beat can't be written down.
+        Raises UnavailableError when the first heartbeat can't be recorded.
         """
-        self._say_alive()
+        self._record_heartbeat()
         with self._open_uow() as uow:
             for executor in dead:
                 uow.workers.leave(executor)
         self._thread.start()
 
     def stop(self) -> None:
-        """Beat no more, and say that everything is handed back."""
+        """End the thread, and record that this worker has left and handed its jobs back."""
         self._stopping.set()
         self._thread.join()
         try:
             with self._open_uow() as uow:
                 uow.workers.leave(self._executor)
         except UnavailableError:
-            logger.warning("could not say goodbye: the others will notice", extra={"executor": self._executor})
+            logger.warning(
+                "the departure of this worker was not recorded; others will recover its jobs",
+                extra={"executor": self._executor},
+            )
 
     def _run(self) -> None:
-        swept: UUID | None = None
-        beats = 0
+        reconciled: UUID | None = None
+        recorded = 0
         try:
-            while not self._stopping.wait(self._beat):
+            while not self._stopping.wait(self._interval):
                 try:
-                    activity = self._say_alive()
-                    if activity.is_unfinished or beats % IDLE_BEATS == 0:
-                        self._reap()
-                        swept = sweep(self._open_uow, self._recovery, after=swept)
-                    beats += 1
+                    activity = self._record_heartbeat()
+                    if activity.is_unfinished or recorded % HEARTBEATS_PER_IDLE_CHECK == 0:
+                        self._recover_orphans()
+                        reconciled = reconcile_jobs(self._open_uow, self._recovery, after=reconciled)
+                    recorded += 1
                     self._on_activity(activity)
                 except UnavailableError as error:
                     self._outage.begin(error.detail)
@@ -116,15 +119,15 @@ class Heartbeat:
             if not self._stopping.is_set():
                 self._broken()
 
-    def _reap(self) -> None:
+    def _recover_orphans(self) -> None:
         recover_orphans(
-            self._open_uow, self._recovery, self._watch, now=time.monotonic(), may_judge=self._streak.may_judge
+            self._open_uow, self._recovery, self._watch, now=time.monotonic(), is_reliable=self._streak.is_reliable
         )
 
-    def _say_alive(self) -> JobActivity:
+    def _record_heartbeat(self) -> JobActivity:
         with self._open_uow() as uow:
-            uow.workers.beat(self._executor)
+            uow.workers.record_heartbeat(self._executor)
             activity = uow.jobs.activity()
-        self._streak.beaten((time.monotonic(), time.time()))
-        self._on_beat()
+        self._streak.record((time.monotonic(), time.time()))
+        self._on_heartbeat()
         return activity

@@ -1,4 +1,4 @@
-"""Chores that nobody waits for, once in a while."""
+"""Periodic tasks: deletion of abandoned uploads and of expired results, keys and events."""
 
 from collections.abc import Callable, Sequence
 from threading import Event, Thread
@@ -8,28 +8,28 @@ from app.worker.outage import DatabaseOutage
 
 
 class PeriodicTasks:
-    """Does its chores every so many seconds, in a thread of its own: the heart must not wait for them."""
+    """Runs `tasks` every `every` seconds in a thread, so that heartbeats do not wait for them."""
 
-    def __init__(self, chores: Sequence[Callable[[], object]], *, every: float, outage: DatabaseOutage) -> None:
-        self._chores = chores
+    def __init__(self, tasks: Sequence[Callable[[], object]], *, every: float, outage: DatabaseOutage) -> None:
+        self._tasks = tasks
         self._every = every
         self._outage = outage
         self._stopping = Event()
-        self._thread = Thread(target=self._run, name="housekeeper", daemon=True)
+        self._thread = Thread(target=self._run, name="periodic-tasks", daemon=True)
 
     def start(self) -> None:
-        """Begin, with the first chores at once."""
+        """Begin, with the first tasks at once."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Begin no more; what runs is not waited for."""
+        """Start no more tasks; a running one is not waited for."""
         self._stopping.set()
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            for chore in self._chores:
+            for task in self._tasks:
                 try:
-                    chore()
+                    task()
                 except UnavailableError as error:
                     self._outage.report(error.detail)
             self._stopping.wait(self._every)

@@ -1,4 +1,4 @@
-"""The sweep: no job stays unfinished whose entry in the engine has ended."""
+"""Reconciliation of jobs with the queue: a job whose entry in the queue has ended is ended too."""
 
 from uuid import UUID
 
@@ -7,13 +7,13 @@ from app.worker.job_log import JobEvent
 from app.worker.problems import BY_ENDING
 
 MAX_AT_ONCE = 1000
-"""Jobs that one sweep looks at: the next one goes on behind them, so that a long queue does not keep a heart busy."""
+"""Jobs per call: the next call continues after them, so that a long queue does not delay heartbeats."""
 
 
-def sweep(open_uow: OpenUnitOfWork, recovery: Recovery, *, after: UUID | None = None) -> UUID | None:
-    """End jobs that were started too often, ran out of time, were cancelled or met a fault; raises UnavailableError.
+def reconcile_jobs(open_uow: OpenUnitOfWork, recovery: Recovery, *, after: UUID | None = None) -> UUID | None:
+    """End jobs that had too many attempts, ran out of time, were cancelled or failed; raises UnavailableError.
 
-    Those past the job `after` are looked at, from the oldest on; what is returned is the next sweep's `after`.
+    Jobs after the job `after` are checked, oldest first; the result is the `after` of the next call.
     """
     with open_uow() as uow:
         found = uow.jobs.unfinished(after=after, limit=MAX_AT_ONCE)

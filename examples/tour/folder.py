@@ -15,7 +15,7 @@ WORD = re.compile(r"\S+")
 FIGURE = re.compile(f"{ID.pattern}|{NUMBER.pattern}")
 
 
-def walk(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
+def run_commands(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
     """Each command, with what the page shows of its answer as that is now; ids are those of the service at `url`.
 
     Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too.
@@ -26,24 +26,24 @@ def walk(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
         for shown, actual in ids.items():
             command = command.replace(shown, actual)
         answer = printed(command, url, where=folder)
-        now = _json(step, answer) if step.shown.startswith("{") else reworded(step.shown, answer)
+        now = _json(step, answer) if step.shown.startswith("{") else with_current_figures(step.shown, answer)
         if now is None:
             raise SystemExit(f"{step.command}{answer}")
         ids |= dict(zip(ID.findall(step.shown), ID.findall(now), strict=True))
         yield step, now
 
 
-def renew(url: str, folder: Path) -> None:
-    """Write the answers of a new service into the page; raises SystemExit as `walk` does."""
+def update_page(url: str, folder: Path) -> None:
+    """Write the answers of a new service into the page; raises SystemExit as `run_commands` does."""
     text = PAGE.read_text()
-    told = [(step.shown, now) for step, now in walk(text, url, folder) if step.shown]
+    told = [(step.shown, now) for step, now in run_commands(text, url, folder) if step.shown]
     ids = [pair for old, new in told for pair in zip(ID.findall(old), ID.findall(new), strict=True)]
     for old, new in (*told, *ids):
         text = text.replace(old, new)
     PAGE.write_text(text)
 
 
-def reworded(shown: str, answer: str) -> str | None:
+def with_current_figures(shown: str, answer: str) -> str | None:
     """A shown text with the figures and ids of an answer, or None where that has other words.
 
     `...` stands for one word of the answer or more, and lines may break elsewhere.

@@ -47,14 +47,14 @@ def steps_of(text: str) -> list[Step]:
 
 
 @dataclass(frozen=True)
-class Taken:
+class Responses:
     """The answers to a page's commands, and which of its ids was which of the service's."""
 
     answers: list[Json]
     ids: dict[str, str]
 
 
-def take(steps: list[Step], url: str) -> Taken:
+def take(steps: list[Step], url: str) -> Responses:
     """Send each command to the service at `url`, with its own ids in the place of the page's."""
     ids: dict[str, str] = {}
     answers: list[Json] = []
@@ -64,7 +64,7 @@ def take(steps: list[Step], url: str) -> Taken:
             command = command.replace(shown, actual)
         answers.append(_ask(command))
         ids |= _ids(step.answer, answers[-1])
-    return Taken(answers, ids)
+    return Responses(answers, ids)
 
 
 def _ask(command: str) -> Json:
@@ -115,7 +115,7 @@ def _of_lists(shown: list[Json], actual: list[Json], at: str) -> list[str]:
     return [difference for some in inner for difference in some]
 
 
-def rewritten(text: str, steps: list[Step], taken: Taken) -> str:
+def rewritten(text: str, steps: list[Step], taken: Responses) -> str:
     """A text with the answers to its steps, and the ids in them, as they are now.
 
     Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too.

@@ -124,7 +124,7 @@ def test_of_many_batches_few_are_in_memory_at_a_time(application: Application, p
 
     alone, together = asyncio.run(run())
     assert application.read == 1 + N_CLIENTS
-    assert 1 < application.most_predictions <= prediction_slots.MAX_PLACES
+    assert 1 < application.most_predictions <= prediction_slots.MAX_SLOTS
     assert application.runner.bodies.bytes_in_memory == 0
     assert len(alone.taken) > 5
     assert {b"".join(client.taken) for client in together} == {b"".join(alone.taken)}
@@ -135,7 +135,7 @@ def test_clients_that_do_not_read_delay_nobody(application: Application, monkeyp
     path = "/v1/models/numbers/predict"
 
     async def run() -> Client:
-        slow = [Client(BODIES[path], takes=1) for _ in range(3 * prediction_slots.MAX_PLACES)]
+        slow = [Client(BODIES[path], takes=1) for _ in range(3 * prediction_slots.MAX_SLOTS)]
         responding = [asyncio.ensure_future(application.respond(path, client)) for client in slow]
         await asyncio.gather(*(asyncio.wait_for(client.is_full.wait(), 30.0) for client in slow))
         reads = Client(BODIES[path])

@@ -6,14 +6,14 @@ from contextlib import suppress
 import pytest
 
 from app.api import prediction_slots
-from app.api.prediction_slots import Place
+from app.api.prediction_slots import PredictionSlot
 
 SOON = 30.0
 
 
-async def is_taken_soon(place: Place) -> bool:
+async def is_taken_soon(slot: PredictionSlot) -> bool:
     try:
-        await asyncio.wait_for(place.take(), SOON)
+        await asyncio.wait_for(slot.take(), SOON)
     except TimeoutError:
         return False
     return True
@@ -27,17 +27,17 @@ async def waits(taking: "asyncio.Task[None]") -> bool:
 
 def test_a_place_is_taken_once_another_is_given_up() -> None:
     async def run() -> None:
-        all_places = asyncio.Semaphore(1)
-        first, second = Place(all_places), Place(all_places)
+        all_slots = asyncio.Semaphore(1)
+        first, second = PredictionSlot(all_slots), PredictionSlot(all_slots)
         await first.take()
         taking = asyncio.ensure_future(second.take())
         assert await waits(taking)
         first.release()
         first.release()
         await asyncio.wait_for(taking, SOON)
-        assert all_places.locked()
+        assert all_slots.locked()
         second.release()
-        assert not all_places.locked()
+        assert not all_slots.locked()
 
     asyncio.run(run())
 
@@ -46,14 +46,14 @@ def test_a_client_that_takes_what_comes_leaves_its_response_the_place(monkeypatc
     monkeypatch.setattr(prediction_slots, "SECONDS_FOR_CLIENT", SOON)
 
     async def run() -> None:
-        all_places = asyncio.Semaphore(1)
-        place = Place(all_places)
-        await place.take()
+        all_slots = asyncio.Semaphore(1)
+        slot = PredictionSlot(all_slots)
+        await slot.take()
         for _ in range(100):
-            place.wait_for_client()
+            slot.wait_for_client()
             await asyncio.sleep(0.0)
-            place.go_on()
-        assert all_places.locked()
+            slot.go_on()
+        assert all_slots.locked()
 
     asyncio.run(run())
 
@@ -63,8 +63,8 @@ def test_a_slow_client_delays_nobody(monkeypatch: pytest.MonkeyPatch, n_waits: i
     monkeypatch.setattr(prediction_slots, "SECONDS_FOR_CLIENT", 0.05)
 
     async def run() -> None:
-        all_places = asyncio.Semaphore(1)
-        slow, other = Place(all_places), Place(all_places)
+        all_slots = asyncio.Semaphore(1)
+        slow, other = PredictionSlot(all_slots), PredictionSlot(all_slots)
         await slow.take()
         for wait in range(n_waits):
             if wait:
@@ -75,15 +75,15 @@ def test_a_slow_client_delays_nobody(monkeypatch: pytest.MonkeyPatch, n_waits: i
         slow.go_on()
         slow.wait_for_client()
         slow.release()
-        assert all_places.locked()  # by the other one
+        assert all_slots.locked()  # by the other one
 
     asyncio.run(run())
 
 
 def test_who_stops_waiting_for_a_place_takes_none() -> None:
     async def run() -> None:
-        all_places = asyncio.Semaphore(1)
-        first, second = Place(all_places), Place(all_places)
+        all_slots = asyncio.Semaphore(1)
+        first, second = PredictionSlot(all_slots), PredictionSlot(all_slots)
         await first.take()
         taking = asyncio.ensure_future(second.take())
         assert await waits(taking)
@@ -91,8 +91,8 @@ def test_who_stops_waiting_for_a_place_takes_none() -> None:
         with suppress(asyncio.CancelledError):
             await taking
         second.release()
-        assert all_places.locked()
+        assert all_slots.locked()
         first.release()
-        assert not all_places.locked()
+        assert not all_slots.locked()
 
     asyncio.run(run())

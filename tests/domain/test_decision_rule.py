@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.decision_rule import DecisionRule, rule_of
-from app.domain.decisions import ClassPrior, DecisionOptions, decided, reweighed
+from app.domain.decisions import ClassPrior, DecisionOptions, decided, with_priors
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
@@ -34,7 +34,7 @@ def refused(
 def test_priors_in_any_order_are_those_of_their_classes() -> None:
     rule = rule_of(DecisionOptions(priors(solid=0.7, gas=0.2, liquid=0.1)), CLASSES, ROWS)
     found, decisions = rule.apply(PROBABILITIES)
-    expected = reweighed(PROBABILITIES, np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.1, 0.7]))
+    expected = with_priors(PROBABILITIES, np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.1, 0.7]))
     assert_allclose(found, expected, rtol=1e-14)
     assert_array_equal(decisions.chosen, decided(expected).chosen)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.domain.listing import Place, shaped, ungrouped
+from app.domain.listing import FunctionLocation, shaped, ungrouped
 from relevance_bayes.core.basis import GroupFunctions, InputFunctions
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
@@ -21,7 +21,9 @@ NAMES = ("time", "time missing", "colour=red", "colour=blue", "depth")
 UNITS = ((100.0, 10.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-5.0, 2.0))
 
 
-def told(functions: StepFunctions | FourierFunctions | SplineFunctions | GaborFunctions, *columns: int) -> Place:
+def told(
+    functions: StepFunctions | FourierFunctions | SplineFunctions | GaborFunctions, *columns: int
+) -> FunctionLocation:
     return shaped(functions.shape(0), np.array(columns), NAMES, UNITS)
 
 

@@ -10,7 +10,7 @@ from examples.tour import screening
 from examples.tour.decisions import PAGE
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
-from examples.tour.terminal import printed, shape_of, spoken_in
+from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client.answers import Predictions
 
 OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
@@ -48,7 +48,7 @@ def test_the_figures_that_the_page_shows_follow_from_each_other() -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
 def test_the_service_answers_and_decides_as_the_page_shows(url: str) -> None:
-    (training,) = spoken_in(PAGE.read_text())
+    (training,) = cli_examples(PAGE.read_text())
     assert shape_of(printed(training.command, url)) == shape_of(training.shown)
     steps = steps_of(PAGE.read_text())
     taken = take(steps, url)

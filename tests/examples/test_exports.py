@@ -12,7 +12,7 @@ import pytest
 
 from app.exports.formats import Format
 from examples.demo.service import running_service
-from examples.tour.terminal import printed, spoken_in
+from examples.tour.terminal import cli_examples, printed
 from relevance_bayes.client import connect
 from relevance_bayes.client.answers import Json
 from relevance_bayes.documents import parts as parts_of_functions
@@ -36,7 +36,7 @@ def test_the_pages_files_tell_what_it_shows(url: str, tmp_path: Path, monkeypatc
     shutil.copytree(ROOT / "examples" / "tour", tmp_path / "examples" / "tour", ignore=shutil.ignore_patterns("*.py"))
     (training,) = re.findall(r"`(relevance train [^`]*)`", PAGE)
     printed(training, url, where=tmp_path)
-    commands = spoken_in(PAGE)
+    commands = cli_examples(PAGE)
     assert len(commands) == 3
     for spoken in commands:
         assert printed(spoken.command, url, where=tmp_path) == spoken.shown

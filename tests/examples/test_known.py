@@ -11,7 +11,7 @@ from examples.tour import motor, spot, stop
 from examples.tour.known import APPROXIMATION, COMPONENTS, IMAGES
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
-from examples.tour.terminal import printed, shape_of, spoken_in
+from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client import connect
 from relevance_bayes.client.answers import ApproximationVersion, ImageVersion, Json
 
@@ -38,7 +38,7 @@ def assert_answered_as_shown(page: Path, url: str) -> None:
     assert len(steps) >= 4
     for step, answer in zip(steps, take(steps, url).answers, strict=True):
         assert differences(step.answer, answer) == [], step.command
-    commands = spoken_in(page.read_text())
+    commands = cli_examples(page.read_text())
     assert len(commands) >= 1
     for spoken in commands:
         assert shape_of(printed(spoken.command, url)) == shape_of(spoken.shown), spoken.command

@@ -12,7 +12,7 @@ from examples.tour import pump
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.signals import PAGE
 from examples.tour.table import write
-from examples.tour.terminal import printed, shape_of, spoken_in
+from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client.answers import Json
 from relevance_bayes.core.dictionaries import Dictionary
 
@@ -90,7 +90,7 @@ def test_the_figures_that_the_page_shows_are_the_pumps() -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
 def test_the_service_finds_what_the_page_shows(url: str) -> None:
-    (training,) = spoken_in(PAGE.read_text())
+    (training,) = cli_examples(PAGE.read_text())
     assert shape_of(printed(training.command, url)) == shape_of(training.shown)
     steps = steps_of(PAGE.read_text())
     taken = take(steps, url)

@@ -91,7 +91,7 @@ def learned(name: str) -> ExportedComponents:
     return LEARNED[name]()
 
 
-def told_of(made: ExportedComponents, rows: Block, first: int | None = None) -> dict[str, Array]:
+def component_outputs(made: ExportedComponents, rows: Block, first: int | None = None) -> dict[str, Array]:
     """The service's own answer for these rows, by the names that its columns have."""
     answer = ComponentsModel(made.predictor).predict(rows, PredictOptions(components=first))
     assert isinstance(answer, ComponentsPrediction)

@@ -143,19 +143,19 @@ class Place:
 
 
 class MakePlace(Protocol):
-    def __call__(self, *, beat: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place: ...
+    def __call__(self, *, interval: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place: ...
 
 
 @pytest.fixture
 def make_place(database_url: str, tmp_path: Path) -> Iterator[MakePlace]:
     places: list[Place] = []
 
-    def make(*, beat: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place:
+    def make(*, interval: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place:
         marks = tmp_path / "marks"
         marks.mkdir()
         settings = Settings(
             database_url=database_url,
-            heartbeat_interval_seconds=beat,
+            heartbeat_interval_seconds=interval,
             heartbeat_timeout_seconds=limit,
             poll_seconds=0.1,
             checkpoint_seconds=checkpoint,

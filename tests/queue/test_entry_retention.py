@@ -27,9 +27,9 @@ def entries(client: DBOSClient) -> EndedEntries:
     return EndedEntries(client)
 
 
-def sweep(open_uow: OpenUnitOfWork, entries: EndedEntries, after: timedelta) -> None:
+def remove_expired(open_uow: OpenUnitOfWork, entries: EndedEntries, after: timedelta) -> None:
     """As a worker does, so much later, where a day is kept."""
-    Retention(open_uow, entries, lambda: datetime.now(UTC) + after, DAY, DAY).sweep()
+    Retention(open_uow, entries, lambda: datetime.now(UTC) + after, DAY, DAY).remove_expired()
 
 
 def queued(open_uow: OpenUnitOfWork, kind: JobKind = "training") -> UUID:
@@ -68,9 +68,9 @@ def test_entries_that_ended_long_ago_are_removed_with_all_that_belongs_to_them(
         control.cancel(job)
         failed(open_uow, job)
     assert rows(engine, *old) >= len(old)
-    sweep(open_uow, entries, AN_HOUR_LATER)
+    remove_expired(open_uow, entries, AN_HOUR_LATER)
     assert set(control.endings(old).values()) == {"cancelled"}
-    sweep(open_uow, entries, TWO_DAYS_LATER)
+    remove_expired(open_uow, entries, TWO_DAYS_LATER)
     assert rows(engine, *old) == 0
     assert control.state(waiting) == "waiting"
     with open_uow() as uow:
@@ -85,10 +85,10 @@ def test_an_entry_stays_until_it_is_known_what_became_of_its_job(
     for job in (lost, ended):
         control.cancel(job)
     failed(open_uow, ended)
-    sweep(open_uow, entries, TWO_DAYS_LATER)
+    remove_expired(open_uow, entries, TWO_DAYS_LATER)
     assert control.endings([lost, ended]) == {lost: "cancelled", ended: "unknown"}
     failed(open_uow, lost)
-    sweep(open_uow, entries, TWO_DAYS_LATER)
+    remove_expired(open_uow, entries, TWO_DAYS_LATER)
     assert control.endings([lost]) == {lost: "unknown"}
 
 
@@ -104,9 +104,9 @@ def test_an_attempts_entry_stays_until_the_attempt_is_recorded(
         uow.queue.deliver(stranger, webhook_id=webhook.id, delay=0.0)
     for one in (entry, stranger):
         control.cancel(one)
-    sweep(open_uow, entries, TWO_DAYS_LATER)
+    remove_expired(open_uow, entries, TWO_DAYS_LATER)
     assert control.endings([entry, stranger]) == {entry: "cancelled", stranger: "unknown"}
     with open_uow() as uow:
         uow.deliveries.record(entry, Attempt(samples.AT, 0.1, status=204), retry_in=None)
-    sweep(open_uow, entries, TWO_DAYS_LATER)
+    remove_expired(open_uow, entries, TWO_DAYS_LATER)
     assert control.endings([entry]) == {entry: "unknown"}

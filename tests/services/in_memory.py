@@ -101,7 +101,7 @@ class InMemoryDatasets:
         del self.uploads[dataset_id]
         return False
 
-    def sweep(self, *, not_written_since: datetime) -> bool:
+    def remove_expired(self, *, not_written_since: datetime) -> bool:
         return False
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
@@ -277,7 +277,7 @@ class InMemoryResults:
     def forget(self, job_id: UUID) -> bool:
         raise NotImplementedError
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         raise NotImplementedError
 
 
@@ -461,11 +461,11 @@ class InMemoryAliases:
 
 @dataclass
 class InMemoryWorkers:
-    def beat(self, executor: str) -> None: ...
+    def record_heartbeat(self, executor: str) -> None: ...
 
     def leave(self, executor: str) -> None: ...
 
-    def beats(self) -> Mapping[str, LastHeartbeat]:
+    def last_heartbeats(self) -> Mapping[str, LastHeartbeat]:
         return {}
 
     def forget(self, executor: str) -> None: ...
@@ -511,7 +511,7 @@ class InMemoryKeys:
         if self.holders.get(_name(key)) == holder:
             del self.kept[_name(key)], self.holders[_name(key)]
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         return False
 
     def _take(self, key: RequestKey, answer: StoredResponse | None) -> None:
@@ -572,7 +572,7 @@ class InMemoryWebhooks:
         self.get(owner, webhook_id)
         del self.kept[webhook_id]
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         raise NotImplementedError
 
 
@@ -619,7 +619,7 @@ class InMemoryDeliveries:
     def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
         raise NotImplementedError
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         raise NotImplementedError
 
 
@@ -655,7 +655,7 @@ class InMemoryNotifier:
     def open(self) -> Iterator[Listener]:
         yield self
 
-    def hear(self) -> frozenset[UUID] | None:
+    def receive(self) -> frozenset[UUID] | None:
         time.sleep(0.01)
         return None
 

@@ -29,37 +29,37 @@ class CountedHappenings:
 def test_nothing_is_listened_to_while_nothing_is_wanted_and_it_is_at_once_when_something_is() -> None:
     notifier, wanted, calls = CountedHappenings(), Event(), [0]
 
-    def renew() -> bool:
+    def refresh() -> bool:
         calls[0] += 1
         return wanted.is_set()
 
-    renewals = BackgroundRefresh(notifier, renew)
-    renewals.begin()
+    refresher = BackgroundRefresh(notifier, refresh)
+    refresher.begin()
     until(lambda: calls[0] == 1)
     assert notifier.opened == 0
     for _ in range(2):
         wanted.set()
-        renewals.begin()
+        refresher.begin()
         until(lambda: notifier.is_open == 1, seconds=2.0)
         wanted.clear()
         until(lambda: notifier.is_open == 0, seconds=5.0)
-    renewals.close()
+    refresher.close()
 
 
 def test_a_database_that_is_back_is_noticed_within_two_seconds() -> None:
     notifier, is_away, refused = CountedHappenings(), Event(), [0]
     is_away.set()
 
-    def renew() -> bool:
+    def refresh() -> bool:
         if is_away.is_set():
             refused[0] += 1
             raise UnavailableError("The database can't be reached.")
         return True
 
-    renewals = BackgroundRefresh(notifier, renew)
-    renewals.begin()
+    refresher = BackgroundRefresh(notifier, refresh)
+    refresher.begin()
     until(lambda: refused[0] >= 3)
     assert notifier.opened == 0
     is_away.clear()
     until(lambda: notifier.is_open == 1, seconds=2.0)
-    renewals.close()
+    refresher.close()

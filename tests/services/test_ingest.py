@@ -158,10 +158,10 @@ def test_the_sweep_looks_an_hour_back_until_nothing_is_left(
 ) -> None:
     asked: list[datetime] = []
 
-    def sweep(*, not_written_since: datetime) -> bool:
+    def remove_expired(*, not_written_since: datetime) -> bool:
         asked.append(not_written_since)
         return len(asked) < 3
 
-    monkeypatch.setattr(kept.datasets, "sweep", sweep)
-    assert ingest.sweep() == 2
+    monkeypatch.setattr(kept.datasets, "sweep", remove_expired)
+    assert ingest.remove_expired() == 2
     assert asked == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3

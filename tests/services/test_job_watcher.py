@@ -52,7 +52,7 @@ class Told:
         finally:
             self.open_now -= 1
 
-    def hear(self) -> frozenset[UUID] | None:
+    def receive(self) -> frozenset[UUID] | None:
         self.turns += 1
         if self.broken:
             raise UnavailableError("Not any more.")

@@ -90,7 +90,7 @@ def test_what_a_name_means_is_renewed_before_anybody_has_to_ask(
     looks = kept.models.looks
     for _ in range(10):
         watch.now += 0.5
-        assert prediction.renew()
+        assert prediction.refresh()
         assert prediction.at_hand(OWNER, "small", None) is prediction.at_hand(OWNER, "small", 1) is not None
     assert kept.models.looks == looks
 
@@ -103,7 +103,7 @@ def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
     prediction.version(OWNER, "small", 1)
     kept.models.put(OWNER, small_version(), number=2)
     watch.now += 0.5
-    assert prediction.renew()
+    assert prediction.refresh()
     newest, first = prediction.at_hand(OWNER, "small", None), prediction.at_hand(OWNER, "small", 1)
     assert newest is not None
     assert first is not None
@@ -114,9 +114,9 @@ def test_what_is_gone_is_forgotten_when_it_is_renewed(kept: InMemory, prediction
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     kept.models.delete(OWNER, "small")
-    assert prediction.renew()
+    assert prediction.refresh()
     assert prediction.at_hand(OWNER, "small", None) is None
-    assert not prediction.renew()
+    assert not prediction.refresh()
 
 
 def test_what_was_found_gone_is_at_nobodys_hand(kept: InMemory, prediction: ServedVersions) -> None:
@@ -135,15 +135,15 @@ def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
     prediction.version(OWNER, "small")
     watch.now += under_test.WANTED_SECONDS
     opened = kept.opened
-    assert not prediction.renew()
+    assert not prediction.refresh()
     assert kept.opened == opened + 1
     watch.now += under_test.CONFIRM_SECONDS - 1.0
     kept.models.delete(OWNER, "small")
-    assert not prediction.renew()
+    assert not prediction.refresh()
     assert kept.opened == opened + 1
     assert prediction.holds_versions
     watch.now += 1.0
-    assert not prediction.renew()
+    assert not prediction.refresh()
     assert not prediction.holds_versions
 
 
@@ -155,7 +155,7 @@ def test_a_version_in_place_of_one_that_was_used_lately_is_loaded_and_no_other(
     for number, is_loaded in ((2, True), (3, False)):
         kept.models.put(OWNER, small_version(), number=number)
         watch.now += under_test.KEPT_SECONDS - 1.0
-        assert not prediction.renew()
+        assert not prediction.refresh()
         assert (prediction.at_hand(OWNER, "small", None) is not None) == is_loaded
         watch.now += 1.0
 
@@ -307,7 +307,7 @@ def test_a_name_that_was_not_used_for_long_is_remembered(
 ) -> None:
     names_of_one_version(kept, prediction)
     watch.now += under_test.WANTED_SECONDS + 1
-    assert not prediction.renew()
+    assert not prediction.refresh()
     kept.reachable = False
     assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
 

@@ -11,7 +11,7 @@ from app.domain.errors import UnavailableError
 from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.storage.unit_of_work import unit_of_work
-from app.worker.heartbeat import IDLE_BEATS, BeatStreak, Heartbeat
+from app.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, BeatStreak, Heartbeat
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 from tests.storage import samples
@@ -22,33 +22,33 @@ HERE = "here:1"
 
 def beaten(*times: float, wall: Callable[[float], float] = lambda monotonic: monotonic) -> BeatStreak:
     """A streak after beats at these times; beats are due each 2 s, and silence is 8 s."""
-    streak = BeatStreak(beat=2.0, limit=8.0)
+    streak = BeatStreak(interval=2.0, limit=8.0)
     for time in times:
-        streak.beaten((time, wall(time)))
+        streak.record((time, wall(time)))
     return streak
 
 
 def test_a_worker_may_judge_once_it_has_beaten_for_the_limit_and_two_beats() -> None:
-    assert not beaten().may_judge
-    assert not beaten(100.0).may_judge
-    assert not beaten(*range(100, 111)).may_judge
-    assert beaten(*range(100, 113)).may_judge
+    assert not beaten().is_reliable
+    assert not beaten(100.0).is_reliable
+    assert not beaten(*range(100, 111)).is_reliable
+    assert beaten(*range(100, 113)).is_reliable
 
 
 def test_a_gap_takes_the_right_to_judge_until_it_is_earned_again() -> None:
     before = range(100, 113)
-    assert not beaten(*before, 117.0).may_judge
-    assert not beaten(*before, *range(117, 128)).may_judge
-    assert beaten(*before, *range(117, 130)).may_judge
+    assert not beaten(*before, 117.0).is_reliable
+    assert not beaten(*before, *range(117, 128)).is_reliable
+    assert beaten(*before, *range(117, 130)).is_reliable
 
 
 def test_a_beat_that_comes_a_little_late_is_no_gap() -> None:
-    assert beaten(*range(100, 113, 2), 115.9).may_judge
+    assert beaten(*range(100, 113, 2), 115.9).is_reliable
 
 
 @pytest.mark.parametrize("jump", [-3600.0, 3600.0])
 def test_a_jump_of_the_clock_on_the_wall_is_a_gap(jump: float) -> None:
-    assert not beaten(*range(100, 114), wall=lambda time: time + (jump if time > 112 else 0.0)).may_judge
+    assert not beaten(*range(100, 114), wall=lambda time: time + (jump if time > 112 else 0.0)).is_reliable
 
 
 @dataclass
@@ -91,10 +91,10 @@ def life(engine: Engine) -> Life:
         door,
         recovery,
         executor=HERE,
-        beat=0.02,
+        interval=0.02,
         limit=0.5,
         broken=broken.set,
-        on_beat=lambda: confirmed.append(None),
+        on_heartbeat=lambda: confirmed.append(None),
         on_activity=activities.append,
     )
     return Life(heart, door, recovery, broken, confirmed, activities)
@@ -106,7 +106,7 @@ def test_a_worker_is_alive_as_soon_as_it_has_started_and_not_after_it_has_left(l
     life.heart.stop()
     assert life.alive() == ()
     with life.door() as uow:
-        assert uow.workers.beats()[HERE].left
+        assert uow.workers.last_heartbeats()[HERE].left
     assert not life.broken.is_set()
 
 
@@ -139,7 +139,7 @@ def test_an_idle_heart_looks_after_the_others_at_each_fifth_beat_and_a_busy_one_
     monkeypatch.setattr(life.recovery, "holders", holders)
     life.heart.start()
     until(lambda: len(looks) >= 3)
-    assert looks[:3] == [0, IDLE_BEATS, 2 * IDLE_BEATS]
+    assert looks[:3] == [0, HEARTBEATS_PER_IDLE_CHECK, 2 * HEARTBEATS_PER_IDLE_CHECK]
     samples.queued_job(life.door.open_uow)
     until(lambda: any(activity.is_unfinished for activity in life.activities))
     begun = len(looks)
@@ -163,7 +163,7 @@ def test_a_worker_whose_database_is_away_leaves_without_a_word(life: Life, caplo
     life.heart.start()
     life.door.shut = True
     life.heart.stop()
-    assert "could not say goodbye: the others will notice" in caplog.messages
+    assert "the departure of this worker was not recorded; others will recover its jobs" in caplog.messages
 
 
 def test_a_heart_that_has_beaten_long_enough_takes_over_from_the_silent(life: Life) -> None:
@@ -177,16 +177,16 @@ def test_a_heart_that_has_beaten_long_enough_takes_over_from_the_silent(life: Li
 def test_a_heart_that_was_told_of_the_dead_takes_over_from_them_without_judging(life: Life) -> None:
     life.recovery.holding = {HERE, "here:0", "here:2"}
     with life.door() as uow:
-        uow.workers.beat("here:0")
-        uow.workers.beat("here:2")
+        uow.workers.record_heartbeat("here:0")
+        uow.workers.record_heartbeat("here:2")
     heart = Heartbeat(
         life.door,
         life.recovery,
         executor=HERE,
-        beat=0.02,
+        interval=0.02,
         limit=600.0,
         broken=life.broken.set,
-        on_beat=lambda: life.confirmed.append(None),
+        on_heartbeat=lambda: life.confirmed.append(None),
         on_activity=life.activities.append,
     )
     heart.start(["here:0", "of another database:3"])

@@ -5,7 +5,7 @@ from sqlalchemy import Engine, text
 
 from app.domain.ports import OpenUnitOfWork
 from app.storage.unit_of_work import unit_of_work
-from app.worker.orphan_recovery import Watch, recover_orphans
+from app.worker.orphan_recovery import HeartbeatWatch, recover_orphans
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 
@@ -18,36 +18,36 @@ class Reaper:
 
     open_uow: OpenUnitOfWork
     recovery: ToldRecovery
-    watch: Watch
+    watch: HeartbeatWatch
     now: float = 100.0
 
-    def look(self, *, may_judge: bool = True, later: float = 0.0) -> None:
+    def look(self, *, is_reliable: bool = True, later: float = 0.0) -> None:
         self.now += later
-        recover_orphans(self.open_uow, self.recovery, self.watch, now=self.now, may_judge=may_judge)
+        recover_orphans(self.open_uow, self.recovery, self.watch, now=self.now, is_reliable=is_reliable)
 
-    def beat(self, *executors: str) -> None:
+    def record_heartbeat(self, *executors: str) -> None:
         for executor in executors:
             with self.open_uow() as uow:
-                uow.workers.beat(executor)
+                uow.workers.record_heartbeat(executor)
 
     def known(self) -> set[str]:
         with self.open_uow() as uow:
-            return set(uow.workers.beats())
+            return set(uow.workers.last_heartbeats())
 
 
 @pytest.fixture
 def reaper(engine: Engine) -> Reaper:
-    it = Reaper(unit_of_work(engine, ListedQueue), ToldRecovery(), Watch(limit=LIMIT))
-    it.beat("living", "silent", "left", "forgotten")
+    it = Reaper(unit_of_work(engine, ListedQueue), ToldRecovery(), HeartbeatWatch(limit=LIMIT))
+    it.record_heartbeat("living", "silent", "left", "forgotten")
     with it.open_uow() as uow:
         uow.workers.leave("left")
         uow.workers.forget("forgotten")
     it.recovery.holding = {"living", "silent", "left", "forgotten"}
-    it.look(may_judge=False)
+    it.look(is_reliable=False)
     it.recovery.recovered = []
     it.recovery.holding = {"living", "silent", "left", "forgotten"}
     it.now += LIMIT + 1.0
-    it.beat("living")
+    it.record_heartbeat("living")
     return it
 
 
@@ -57,7 +57,7 @@ def test_who_may_judge_takes_over_from_all_who_are_not_alive(reaper: Reaper) -> 
 
 
 def test_who_may_not_judge_takes_over_only_from_those_who_said_that_they_left(reaper: Reaper) -> None:
-    reaper.look(may_judge=False)
+    reaper.look(is_reliable=False)
     assert reaper.recovery.recovered == ["left"]
     assert reaper.known() == {"living", "silent", "left"}
 
@@ -80,14 +80,14 @@ def test_a_beat_starts_the_time_anew_whatever_clock_it_is_by(reaper: Reaper, eng
     for when in ("2001-01-01 00:00:00", "2050-01-01 00:00:00", "2020-01-01 00:00:00"):
         with engine.begin() as connection:
             connection.execute(text(f"UPDATE workers SET beat_at = '{when}' WHERE executor = 'silent'"))
-        reaper.beat("living")
+        reaper.record_heartbeat("living")
         reaper.look(later=LIMIT - 1.0)
         assert "silent" not in reaper.recovery.recovered
-    reaper.beat("living")
+    reaper.record_heartbeat("living")
     reaper.look(later=LIMIT + 1.0)
     assert "silent" in reaper.recovery.recovered
 
 
 def test_who_has_only_begun_to_watch_takes_nobody_for_silent(reaper: Reaper) -> None:
-    replace(reaper, watch=Watch(limit=LIMIT)).look()
+    replace(reaper, watch=HeartbeatWatch(limit=LIMIT)).look()
     assert reaper.recovery.recovered == ["forgotten", "left"]

@@ -7,23 +7,23 @@ from app.worker.periodic_tasks import PeriodicTasks
 
 def test_the_first_chore_is_done_at_once() -> None:
     done = Event()
-    housekeeper = PeriodicTasks([done.set], every=3600.0, outage=DatabaseOutage())
-    housekeeper.start()
+    periodic = PeriodicTasks([done.set], every=3600.0, outage=DatabaseOutage())
+    periodic.start()
     assert done.wait(10)
-    housekeeper.stop()
+    periodic.stop()
 
 
 def test_a_chore_is_done_again_also_after_the_database_was_away() -> None:
     again = Event()
     calls: list[None] = []
 
-    def chore() -> None:
+    def task() -> None:
         calls.append(None)
         if len(calls) == 1:
             raise UnavailableError("The database is away.")
         again.set()
 
-    housekeeper = PeriodicTasks([chore], every=0.01, outage=DatabaseOutage())
-    housekeeper.start()
+    periodic = PeriodicTasks([task], every=0.01, outage=DatabaseOutage())
+    periodic.start()
     assert again.wait(10)
-    housekeeper.stop()
+    periodic.stop()

@@ -11,7 +11,7 @@ from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, QueueEnding
 from app.services.ingest import Ingest
 from app.storage.unit_of_work import now, unit_of_work
-from app.worker.reconciliation import sweep
+from app.worker.reconciliation import reconcile_jobs
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
@@ -52,7 +52,7 @@ def look(open_uow: OpenUnitOfWork, job_id: UUID) -> Job:
 
 
 def test_a_job_whose_entry_goes_on_is_left_alone(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
-    sweep(open_uow, ToldRecovery())
+    reconcile_jobs(open_uow, ToldRecovery())
     assert look(open_uow, job_id).state == "queued"
 
 
@@ -64,7 +64,7 @@ def test_an_unfinished_job_fails_with_the_reason_of_its_entrys_end(
     if claimed:
         with open_uow() as uow:
             uow.jobs.claim(job_id)
-    sweep(open_uow, ToldRecovery(ended={job_id: ending}))
+    reconcile_jobs(open_uow, ToldRecovery(ended={job_id: ending}))
     job = look(open_uow, job_id)
     assert job.error is not None
     assert (job.state, job.error.kind) == ("failed", kind)
@@ -74,7 +74,7 @@ def test_a_job_whose_owner_wanted_its_end_is_cancelled(open_uow: OpenUnitOfWork,
     with open_uow() as uow:
         uow.jobs.claim(job_id)
         uow.jobs.request_cancel(OWNER, job_id)
-    sweep(open_uow, ToldRecovery(ended={job_id: "cancelled"}))
+    reconcile_jobs(open_uow, ToldRecovery(ended={job_id: "cancelled"}))
     assert look(open_uow, job_id).state == "cancelled"
 
 
@@ -87,7 +87,7 @@ def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(open_uow:
                 uow.jobs.claim(job_id)
             return {job_id: "lost"}
 
-    sweep(open_uow, Late())
+    reconcile_jobs(open_uow, Late())
     assert (look(open_uow, job_id).state, look(open_uow, job_id).attempt) == ("running", 1)
 
 
@@ -101,12 +101,12 @@ def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
         for other in others:
             uow.jobs.add(other)
     recovery = ToldRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
-    after = sweep(open_uow, recovery)
+    after = reconcile_jobs(open_uow, recovery)
     assert after == others[0].id
     assert [look(open_uow, other.id).state for other in [first, *others]] == ["failed", "failed", "queued"]
-    assert sweep(open_uow, recovery, after=after) is None
+    assert reconcile_jobs(open_uow, recovery, after=after) is None
     assert look(open_uow, others[1].id).state == "failed"
-    assert sweep(open_uow, recovery) is None
+    assert reconcile_jobs(open_uow, recovery) is None
 
 
 def test_a_job_that_the_sweep_ends_is_logged_as_ended(
@@ -114,8 +114,8 @@ def test_a_job_that_the_sweep_ends_is_logged_as_ended(
 ) -> None:
     caplog.set_level(logging.INFO, "app.worker.job_log")
     recovery = ToldRecovery(ended={job_id: "failed"})
-    sweep(open_uow, recovery)
-    sweep(open_uow, recovery)
+    reconcile_jobs(open_uow, recovery)
+    reconcile_jobs(open_uow, recovery)
     (line,) = [vars(record) for record in caplog.records]
     assert (line["msg"], line["job_id"], line["kind"], line["attempt"]) == ("job ended", str(job_id), "training", 0)
     assert (line["outcome"], line["reason"], line["seconds"]) == ("failed", "internal-error", None)

@@ -12,7 +12,7 @@ from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDepe
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
-from app.api.ranges import Extent, Unsatisfiable, extent_asked
+from app.api.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.api.rendering import to_json
 from app.api.schemas.jobs.batch_prediction import batch_prediction_record
 from app.api.schemas.lists import ScoringsQuery
@@ -149,13 +149,13 @@ def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) 
     }
     if is_known(request, tag):
         return Response(status_code=304, headers=headers)
-    asked_for = extent_asked(request.headers, size=size, tag=tag)
-    if isinstance(asked_for, Unsatisfiable):
+    asked_for = requested_range(request.headers, size=size, tag=tag)
+    if isinstance(asked_for, UnsatisfiableRange):
         told = {"Content-Range": asked_for.told}
         raise HTTPException(416, f"The file has {size} bytes, and none of those asked for.", told)
     if asked_for is not None:
         headers["Content-Range"] = asked_for.told
-    extent = asked_for or Extent(0, size - 1, size)
+    extent = asked_for or ByteRange(0, size - 1, size)
     headers["Content-Length"] = str(extent.length)
     content = parts.batch_predictions.content(job.id, extent.first, extent.last)
     return StreamingResponse(content, 206 if asked_for else 200, headers, media_type)

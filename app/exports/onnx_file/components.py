@@ -10,7 +10,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
 
 
-def told_of(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:
+def component_outputs(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:
     """The first components (N, K), what these miss, and how usual rows are, (N, 1)."""
     found, graph = predictor.components, inputs.graph
     images = kernel_columns(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows), inputs)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, helper
 
-from app.exports.onnx_file.components import told_of
+from app.exports.onnx_file.components import component_outputs
 from app.exports.onnx_file.functions import terms_of
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
@@ -63,8 +63,8 @@ def model_of(exported: ExportedVersion) -> ModelProto:
     whole = helper.make_graph(graph.nodes, "relevance", inputs, declared_outputs, graph.constants)
     made = helper.make_model(whole, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     made.producer_name = "relevance"
-    told_of = {"relevance.model": exported.model, "relevance.version": str(exported.number)}
-    helper.set_model_props(made, told_of | told.metadata)
+    component_outputs = {"relevance.model": exported.model, "relevance.version": str(exported.number)}
+    helper.set_model_props(made, component_outputs | told.metadata)
     return made
 
 
@@ -118,7 +118,7 @@ def _approximation(graph: Graph, predictor: ApproximationPredictor) -> Told:
 def _components(graph: Graph, predictor: ComponentsPredictor) -> Told:
     rows = encoded(graph, predictor.encoding)
     first = min(COMPONENTS_TOLD, len(predictor.components.variances))
-    return Told(told_of(predictor, rows.matrix), rows, {"components": first})
+    return Told(component_outputs(predictor, rows.matrix), rows, {"components": first})
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -78,7 +78,7 @@ class SqlDatasets:
         changed(self.session, given_up.values(state="deleted"))
         return remove_piece(self.session, dataset_id)
 
-    def sweep(self, *, not_written_since: datetime) -> bool:
+    def remove_expired(self, *, not_written_since: datetime) -> bool:
         """Remove a piece of what was abandoned or deleted; False when there was nothing."""
         silent = update(DatasetRow).where(DatasetRow.state == "uploading", DatasetRow.written_at < not_written_since)
         changed(self.session, silent.values(state="deleted"))
@@ -128,7 +128,7 @@ class SqlDatasets:
     def delete(self, owner: str, dataset_id: UUID) -> None:
         """Make it gone for everyone; raises NotFoundError, or InUseError while an unfinished job needs it.
 
-        Of a large one some blocks stay for `sweep`: to remove them all at once would keep every writer waiting.
+        Blocks of a large one are left for `remove_expired`: to remove all at once would block every writer.
         """
         lock_for_writing(self.session.connection())
         mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")

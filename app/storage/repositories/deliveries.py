@@ -170,7 +170,7 @@ class SqlDeliveries:
         row = WebhookDeliveryRow
         return frozenset(self.session.scalars(select(row.entry).where(row.entry.in_(entries), row.state == "pending")))
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         """Forget some that are done and that old, in seconds; whether to call again."""
         row = WebhookDeliveryRow
         oldest = self.session.execute(

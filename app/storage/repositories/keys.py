@@ -67,7 +67,7 @@ class SqlKeys:
         mine = (_is(key), RequestKeyRow.holder == holder, RequestKeyRow.status.is_(None))
         changed(self.session, delete(RequestKeyRow).where(*mine))
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         """Forget some whose time is over; False when none was found among the oldest."""
         # Read before the deletion, which alone takes SQLite's write lock.
         oldest = select(RequestKeyRow).order_by(RequestKeyRow.heard_at).limit(AT_ONCE).subquery()

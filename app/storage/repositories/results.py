@@ -89,7 +89,7 @@ class SqlResults:
         changed(self.session, delete(result).where(result.job_id == job_id))
         return False
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         """Forget some of what jobs have made that ended so many seconds ago, or not well; whether to call again."""
         result, job = PredictionResultRow, TrainingJobRow
         useless = or_(job.state != "succeeded", result.whole.is_(False), SecondsSince(job.finished_at) > older_than)

@@ -93,7 +93,7 @@ class SqlWebhooks:
         if not changed(self.session, mine.values(deleted_at=self.clock(), enabled=False, secret="")):
             raise NotFoundError(f"There is no webhook {webhook_id}.")
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         """Forget some deliveries of one that was removed, and with the last of them itself; whether to call again."""
         removed = self.session.scalar(select(WebhookRow.id).where(WebhookRow.deleted_at.is_not(None)).limit(1))
         if removed is None:

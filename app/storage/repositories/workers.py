@@ -19,7 +19,7 @@ class SqlWorkers:
 
     session: Session
 
-    def beat(self, executor: str) -> None:
+    def record_heartbeat(self, executor: str) -> None:
         """Say that a worker lives; one that left does not come back by it."""
         insert = sqlite.insert if self.session.connection().dialect.name == "sqlite" else postgresql.insert
         first = insert(WorkerRow).values(executor=executor, beat_at=DatabaseNow())
@@ -29,7 +29,7 @@ class SqlWorkers:
         """Mark its work as handed back."""
         changed(self.session, update(WorkerRow).where(WorkerRow.executor == executor).values(left_at=DatabaseNow()))
 
-    def beats(self) -> Mapping[str, LastHeartbeat]:
+    def last_heartbeats(self) -> Mapping[str, LastHeartbeat]:
         """The last one of each executor that was not forgotten."""
         rows = self.session.execute(select(WorkerRow.executor, WorkerRow.beat_at, WorkerRow.left_at))
         return {row.executor: LastHeartbeat(row.beat_at, left=row.left_at is not None) for row in rows}

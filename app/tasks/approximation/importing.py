@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.listing import Place, listed_terms
+from app.domain.listing import FunctionLocation, listed_terms
 from app.domain.models import Learned, NewApproximationVersion
 from app.tasks.refusals import refuse
 from relevance_bayes.documents.exported import ExportedApproximation
@@ -18,6 +18,6 @@ def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) 
     refuse(approximation_faults(predictor, report))
     terms = predictor.expansion
     # Somewhere: the rows that they were stayed where they were.
-    somewhere = repeat(Place("gaussian"), terms.size)
+    somewhere = repeat(FunctionLocation("gaussian"), terms.size)
     vectors = tuple(listed_terms(terms, column_names(predictor.encoding), somewhere))
     return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)

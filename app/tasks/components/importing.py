@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.listing import Place, listed_images
+from app.domain.listing import FunctionLocation, listed_images
 from app.domain.models import Learned, NewComponentsVersion
 from app.tasks.refusals import refuse
 from relevance_bayes.core.components import Components
@@ -29,7 +29,7 @@ def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> 
 def _vectors(found: Components) -> tuple[RelevanceVector, ...]:
     """Somewhere: the rows stayed where they were learned from. Raises InvalidRequestError."""
     try:
-        return tuple(listed_images(found, repeat(Place(found.kernel.type), len(found.rows))))
+        return tuple(listed_images(found, repeat(FunctionLocation(found.kernel.type), len(found.rows))))
     except NotPositiveDefiniteError as error:
         detail = "The covariance of the images is not positive definite."
         raise InvalidRequestError(detail, [Fault(detail, "/model")]) from error

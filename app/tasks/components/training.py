@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.listing import Place, listed_images
+from app.domain.listing import FunctionLocation, listed_images
 from app.domain.models import Learned, NewComponentsVersion
 from app.tasks.complete_rows import Read
 from app.tasks.components.fit import ComponentsFit, FoundComponents
@@ -94,4 +94,4 @@ class ComponentsTraining:
         numbers = self.made.mapped()[found.rows, -1].astype(int).tolist()
         integral = [column.name for column in self.dataset.columns if column.integral]
         cells = raw_rows(numbers, names, integral, holding)
-        return listed_images(found, (Place(found.kernel.type, row=row, cells=cells[row]) for row in numbers))
+        return listed_images(found, (FunctionLocation(found.kernel.type, row=row, cells=cells[row]) for row in numbers))

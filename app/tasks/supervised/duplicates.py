@@ -38,7 +38,7 @@ class WrittenRows:
         return np.memmap(self.path, "<f8", "r", shape=(self.training + self.held_out, self.inputs + EXTRA_COLUMNS))
 
 
-def drop_copies(rows: WrittenRows, *, by_group: bool) -> int:
+def drop_duplicates(rows: WrittenRows, *, by_group: bool) -> int:
     """Rewrite the file without training rows that repeat an earlier one, and return how many they were.
 
     Rows are equal with equal inputs, target and noise and, if they are kept apart `by_group`, in the same group.

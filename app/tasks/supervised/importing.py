@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.domain.listing import Place, listed, places
+from app.domain.listing import FunctionLocation, listed, places
 from app.domain.models import Learned, NewSupervisedVersion
 from app.tasks.options import PredictOptions
 from app.tasks.refusals import refuse
@@ -39,9 +39,9 @@ def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> 
     return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)
 
 
-def _standing(functions: KernelFunctions, _: Indices) -> Iterator[Place]:
+def _standing(functions: KernelFunctions, _: Indices) -> Iterator[FunctionLocation]:
     """Somewhere: the rows stayed where they were learned from."""
-    yield from (Place(functions.kernel.type) for _ in range(functions.size))
+    yield from (FunctionLocation(functions.kernel.type) for _ in range(functions.size))
 
 
 def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.domain.errors import TrainingFailedError
 from app.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
-from app.tasks.supervised.duplicates import WrittenRows, drop_copies
+from app.tasks.supervised.duplicates import WrittenRows, drop_duplicates
 from app.tasks.supervised.holdout import Holdout
 from app.tasks.supervised.outlying_inputs import AllLimits, OutlyingInput, outlying_inputs, outside
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -82,7 +82,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
     copies = 0
     if plan.spec.likelihood.in_target_units:
         written = WrittenRows(path, training, measured, encoding.width)
-        copies = drop_copies(written, by_group=isinstance(plan.split, GroupSplit))
+        copies = drop_duplicates(written, by_group=isinstance(plan.split, GroupSplit))
     dropped += usable - training - measured + copies
     return Materialised(path, encoding, training - copies, measured, dropped, encoding.width, copies, outlying)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relevance_bayes.cli.connection import in_plain_text
-from relevance_bayes.cli.console import refuse, say, warn
+from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.client import Problem, Relevance
@@ -60,4 +60,4 @@ def predict_dataset(
         print_json(job)
         return
     without = f", {job.result.rows_not_predicted:,} of them without an answer" if job.result.rows_not_predicted else ""
-    say(f"Predictions for {job.result.rows:,} rows{without} are in {wanted.output}.")
+    echo(f"Predictions for {job.result.rows:,} rows{without} are in {wanted.output}.")

@@ -5,7 +5,7 @@ from typing import NoReturn
 import typer
 
 
-def say(text: str) -> None:
+def echo(text: str) -> None:
     """A line on standard output, at once."""
     typer.echo(text)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from relevance_bayes.cli.console import refuse, say
+from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Relevance
@@ -38,4 +38,4 @@ def decode(client: Relevance, model: str, version: str | None, output: Path) -> 
             output.write_bytes(client.image(learned.model, learned.version, media_type="image/png"))
         case _:
             raise typer.BadParameter(f"{output.name} is neither .png nor .npy", param_hint="--output")
-    say(f"Written to {output}.")
+    echo(f"Written to {output}.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relevance_bayes.cli.connection import in_plain_text
-from relevance_bayes.cli.console import refuse, say, warn
+from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.client import Problem, Relevance
@@ -26,7 +26,7 @@ def evaluate(
     dataset_id = client.upload(file).id if dataset is None and file is not None else dataset or ""
     job = client.evaluations.submit(model, dataset_id)
     if not wait:
-        print_json(job) if as_json else say(f"Evaluation {job.id} is {job.state}.")
+        print_json(job) if as_json else echo(f"Evaluation {job.id} is {job.state}.")
         return
     try:
         watch(client.evaluations.follow(job.id), label=model)
@@ -80,7 +80,7 @@ def promote(
         print_json(job)
     elif job.result.moved:
         moved_to = None if job.version is None else job.version.version
-        say(f"{model}@{alias} is version {moved_to} now. {job.result.reason}{_left_out(job.result)}")
+        echo(f"{model}@{alias} is version {moved_to} now. {job.result.reason}{_left_out(job.result)}")
     if not job.result.moved:
         refuse(f"{model}@{alias} stays. {job.result.reason}{_left_out(job.result)}")
 

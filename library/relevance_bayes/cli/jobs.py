@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from relevance_bayes.cli.connection import in_plain_text
-from relevance_bayes.cli.console import say
+from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.progress import figures, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.versions import fit_name
@@ -28,7 +28,7 @@ NOT_FOUND = 404
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
     """The newest jobs of all kinds."""
-    lists: list[Iterator[JobBase]] = [room.all() for room in _rooms(client)]
+    lists: list[Iterator[JobBase]] = [room.all() for room in _collections(client)]
     jobs = tuple(islice(heapq.merge(*lists, key=lambda job: job.created_at, reverse=True), limit))
     if as_json:
         print_json(jobs)
@@ -79,23 +79,23 @@ def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     if as_json:
         print_json(job)
     else:
-        say(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
+        echo(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
 
 
 def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """Ask for what a finished job was asked for again."""
     room, _ = _found(client, job_id)
     job = room.retry(job_id)
-    print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
+    print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
 
 
-def _rooms(client: Relevance) -> tuple[Room, ...]:
+def _collections(client: Relevance) -> tuple[Room, ...]:
     return client.trainings, client.evaluations, client.batch_predictions, client.promotions
 
 
 def _found(client: Relevance, job_id: str) -> tuple[Room, JobBase]:
     """A job, and where those of its kind are, which its id does not tell. Raises ClientError where there is none."""
-    for room in _rooms(client):
+    for room in _collections(client):
         try:
             return room, room.get(job_id, of=Job) if isinstance(room, Trainings) else room.get(job_id)
         except ClientError as refused:

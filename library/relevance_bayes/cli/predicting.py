@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from relevance_bayes.cli.console import refuse, say, warn
+from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.decision_options import read_costs, read_priors
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
@@ -60,7 +60,7 @@ def predict(
         faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
         refuse(f"{file}: {unreadable.detail}{faults}")
     if output is not None:
-        say(f"Written to {output}, by {learned.model}, version {learned.version}.")
+        echo(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
 def predict_file(
@@ -96,7 +96,7 @@ def predict_file(
         sys.stdout.buffer.write(content)
         return
     output.write_bytes(content)
-    say(f"Written to {output}, by {learned.model}, version {learned.version}.")
+    echo(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
 def _answered(

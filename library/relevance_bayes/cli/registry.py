@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from relevance_bayes.cli.console import say
+from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.rendering import print_facts, print_json, time_text
 from relevance_bayes.cli.versions import imported_text, tags_text
 from relevance_bayes.client import Relevance
@@ -30,7 +30,7 @@ def annotate(client: Relevance, name: str, said: AnnotationChange, *, as_json: b
     if as_json:
         print_json(changed)
         return
-    say(f"{name}: {changed.description or 'no description'}; {tags_text(changed.tags) or 'no tags'}.")
+    echo(f"{name}: {changed.description or 'no description'}; {tags_text(changed.tags) or 'no tags'}.")
 
 
 def show_lineage(client: Relevance, name: str, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from relevance_bayes.cli.connection import in_plain_text
-from relevance_bayes.cli.console import refuse, say, warn
+from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
@@ -48,7 +48,7 @@ class TrainOptions:
     priority: int | None = None
 
 
-def spelled_out(choices: TrainOptions, request: Path | None) -> Document:
+def training_document(choices: TrainOptions, request: Path | None) -> Document:
     """The request for the API: the file's, with the options over it. Raises typer.BadParameter."""
     document = {} if request is None else _read(request)
     said: dict[str, Json] = {
@@ -80,7 +80,7 @@ def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_j
     dataset = client.upload(file)
     job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
     if not wait:
-        print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
+        print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
         return
     try:
         watch(client.trainings.follow(job.id), label=file.name)

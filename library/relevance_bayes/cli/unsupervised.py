@@ -4,7 +4,7 @@ from relevance_bayes.cli.training import Document, widths
 from relevance_bayes.client.answers import Json
 
 
-def spelled_out_terms(
+def approximation_document(
     width: str,
     *,
     coefficients: str | None,
@@ -30,7 +30,7 @@ def spelled_out_terms(
     return {name: value for name, value in said.items() if value is not None}
 
 
-def spelled_out_components(
+def components_document(
     *,
     model: str | None,
     inputs: list[str] | None,

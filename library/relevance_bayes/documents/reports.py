@@ -8,7 +8,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from relevance_bayes.documents.former_members import DOCUMENTS, renamed
 from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
-from relevance_bayes.documents.models.earlier import EarlierModel, today_report
+from relevance_bayes.documents.models.earlier import EarlierModel, upgraded_report
 from relevance_bayes.documents.schema import (
     ApproximationDocument,
     CategoryInput,
@@ -86,7 +86,7 @@ COMPONENTS: Reports[ComponentsReport] = Reports(
 )
 
 
-def supervised_told(report: SupervisedReport) -> Members:
+def supervised_members(report: SupervisedReport) -> Members:
     """Without figures that are no finite numbers, too."""
     whole = SUPERVISED.told(report)
     metrics, alternatives = _object(whole["metrics"]), whole["alternatives"]
@@ -129,7 +129,9 @@ def supervised_report(
     }
     sent = document.report
     if earlier is not None:
-        sent = dict(json_members(renamed(today_report(json_members(document.report), earlier, functions), DOCUMENTS)))
+        sent = dict(
+            json_members(renamed(upgraded_report(json_members(document.report), earlier, functions), DOCUMENTS))
+        )
     return SUPERVISED.read(sent, said, planned)
 
 

@@ -25,7 +25,7 @@ from relevance_bayes.documents.models import (
     Predictor,
     SupervisedPredictor,
 )
-from relevance_bayes.documents.reports import APPROXIMATIONS, COMPONENTS, supervised_told
+from relevance_bayes.documents.reports import APPROXIMATIONS, COMPONENTS, supervised_members
 from relevance_bayes.documents.schema import (
     FORMAT,
     FORMAT_VERSION,
@@ -70,7 +70,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 inputs=learned.inputs,
                 target=learned.target,
                 model=learned.model,
-                report=supervised_told(exported.report),
+                report=supervised_members(exported.report),
             )
         case ExportedApproximation():
             terms = _approximation(exported.predictor)

@@ -106,7 +106,7 @@ def _asked(request: SupervisedRequest) -> tuple[BasisChoice, ...]:
     return request.basis if isinstance(request.basis, tuple) else (request.basis or KernelChoice(),)
 
 
-def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
+def compared_specs(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
     """What is fitted beside the spec where prior and likelihood are left open, and rows are few enough for it."""
     left_open = not isinstance(request.prior, Independent | GaussianProcess)
     if not left_open or not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):

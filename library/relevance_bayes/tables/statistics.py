@@ -65,7 +65,7 @@ class TableStatistics:
     def _take_in(self) -> None:
         self._cells_waiting = 0
         for gathering in self._columns.values():
-            gathering.take_in()
+            gathering.import_file()
 
     def summaries(self) -> tuple[ColumnSummary, ...]:
         """One summary a column, in the table's order."""
@@ -100,7 +100,7 @@ class _Numbers:
             raise TypeError(f"the column {self._name!r} is text")
         self._waiting.append(real_values(column))
 
-    def take_in(self) -> None:
+    def import_file(self) -> None:
         if not self._waiting:
             return
         values = np.concatenate(self._waiting)
@@ -166,7 +166,7 @@ class _Texts:
         self._missing += counts[0]
         self._count(column.labels, counts[1:])
 
-    def take_in(self) -> None:
+    def import_file(self) -> None:
         """Texts don't wait: their labels would weigh too much."""
 
     def _count(self, labels: Sequence[str], found: Sequence[int]) -> None:

@@ -110,11 +110,11 @@ def test_the_sweep_takes_uploads_that_fell_silent_and_nothing_else(
     with open_uow() as uow:
         uow.datasets.append(alive.id, 0, 0, samples.block())
     with open_uow() as uow:
-        assert uow.datasets.sweep(not_written_since=between)
-        assert not uow.datasets.sweep(not_written_since=between)
+        assert uow.datasets.remove_expired(not_written_since=between)
+        assert not uow.datasets.remove_expired(not_written_since=between)
     assert _counts(engine) == (2, 3)
     with open_uow() as uow:
-        assert uow.datasets.sweep(not_written_since=clock())
+        assert uow.datasets.remove_expired(not_written_since=clock())
     assert _counts(engine) == (1, 2)
 
 
@@ -136,7 +136,7 @@ def test_what_is_large_goes_in_pieces_and_is_invisible_from_the_first(
     swept = []
     for _ in range(3):
         with open_uow() as uow:
-            swept.append(uow.datasets.sweep(not_written_since=clock()))
+            swept.append(uow.datasets.remove_expired(not_written_since=clock()))
     assert swept == [True, True, False]
     assert _counts(engine) == (0, 0)
 

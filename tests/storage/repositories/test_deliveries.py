@@ -311,7 +311,7 @@ def test_deliveries_that_are_done_are_forgotten_for_their_age(
     swept = []
     for _ in range(3):
         with open_uow() as uow:
-            swept.append(uow.deliveries.sweep(older_than=86_400.0))
+            swept.append(uow.deliveries.remove_expired(older_than=86_400.0))
     assert swept == [True, True, False]
     left = deliveries(open_uow, webhook.id)
     assert [delivery.state for delivery in left] == ["failed", "pending"]

@@ -175,12 +175,12 @@ def test_the_sweep_forgets_what_is_over_and_nothing_else(
     more = []
     for _ in range(3):
         with open_uow() as uow:
-            more.append(uow.keys.sweep())
+            more.append(uow.keys.remove_expired())
     assert more == [True, True, False]
     with engine.connect() as connection:
         assert connection.execute(text("SELECT key FROM request_keys")).scalars().all() == ["order-7"]
     with open_uow() as uow:
-        assert not uow.keys.sweep()
+        assert not uow.keys.remove_expired()
 
 
 def test_how_long_answers_are_kept_is_said_where_units_are_made(engine: Engine) -> None:

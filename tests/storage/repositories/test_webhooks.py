@@ -94,7 +94,7 @@ def test_a_removed_webhook_is_gone_at_once_and_its_deliveries_piece_by_piece(
     for _ in range(3):
         cancelled(open_uow)
     with open_uow() as uow:
-        assert not uow.webhooks.sweep()
+        assert not uow.webhooks.remove_expired()
         uow.webhooks.remove(samples.OWNER, removed.id)
         for refused in (uow.webhooks.get, uow.webhooks.remove, uow.webhooks.change):
             with pytest.raises(NotFoundError):
@@ -103,7 +103,7 @@ def test_a_removed_webhook_is_gone_at_once_and_its_deliveries_piece_by_piece(
     swept = []
     for _ in range(3):
         with open_uow() as uow:
-            swept.append(uow.webhooks.sweep())
+            swept.append(uow.webhooks.remove_expired())
     assert swept == [True, True, False]
     with open_uow() as uow:
         assert len(uow.deliveries.page(samples.OWNER, kept.id, PageRequest(9)).items) == 3

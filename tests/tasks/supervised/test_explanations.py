@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.listing import Place, listed_terms
+from app.domain.listing import FunctionLocation, listed_terms
 from app.domain.models import NewSupervisedVersion
 from app.services.catalogue import Catalogue
 from app.tasks.options import PredictOptions
@@ -147,7 +147,7 @@ def test_a_versions_functions_are_listed_in_the_targets_units(made: NewSupervise
 def test_the_terms_of_a_known_function_add_up_with_its_constant() -> None:
     draw = np.random.default_rng(3)
     terms = replace(Expansion.of_width(0.8, draw.normal(size=(4, 2)), draw.normal(size=4)), constant=1.5)
-    weights = [one.weight_mean for one in listed_terms(terms, ("x", "z"), [Place("gaussian")] * 4)]
+    weights = [one.weight_mean for one in listed_terms(terms, ("x", "z"), [FunctionLocation("gaussian")] * 4)]
     places = draw.normal(size=(20, 2))
     away = ((places[:, None] - terms.centres) / terms.widths) ** 2
     assert_allclose(terms(places), 1.5 + np.exp(-away.sum(axis=2)) @ np.array(weights, np.float64), rtol=1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.decisions import ClassPrior, DecisionOptions, decided, reweighed
+from app.domain.decisions import ClassPrior, DecisionOptions, decided, with_priors
 from app.domain.models import NewSupervisedVersion
 from app.services.prediction import PredictRequest, predict
 from app.tasks.options import PredictOptions
@@ -40,7 +40,7 @@ def test_priors_are_against_the_frequencies_that_were_learned_from(
 ) -> None:
     plain, found = classes(made, None), classes(made, DecisionOptions(priors(made, *new)))
     rows = np.array(ROWS_OF_CLASSES[len(new)])
-    assert_allclose(found.probabilities, reweighed(plain.probabilities, rows / rows.sum(), np.array(new)), rtol=1e-12)
+    assert_allclose(found.probabilities, with_priors(plain.probabilities, rows / rows.sum(), np.array(new)), rtol=1e-12)
     assert_array_equal(found.latent_mean, plain.latent_mean)
     assert found.decisions is not None
     assert_array_equal(found.decisions.chosen, found.most_probable)

@@ -141,7 +141,7 @@ def train(
     FILE is in any format that tables come in, told apart by its name. Everything but --target has a good default.
     """
     from relevance_bayes.cli.connection import service
-    from relevance_bayes.cli.training import TrainOptions, spelled_out, train
+    from relevance_bayes.cli.training import TrainOptions, train, training_document
 
     choices = TrainOptions(
         target=target,
@@ -164,6 +164,6 @@ def train(
         max_score_loss=max_score_loss,
         priority=priority,
     )
-    document = spelled_out(choices, request)
+    document = training_document(choices, request)
     with service(url) as client:
         train(client, file, document, wait=wait, as_json=as_json)

@@ -38,9 +38,9 @@ def approximate(
     """
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.training import train
-    from relevance_bayes.cli.unsupervised import spelled_out_terms
+    from relevance_bayes.cli.unsupervised import approximation_document
 
-    document = spelled_out_terms(
+    document = approximation_document(
         width,
         coefficients=coefficients,
         model=model,
@@ -99,9 +99,9 @@ def components(
     """
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.training import train
-    from relevance_bayes.cli.unsupervised import spelled_out_components
+    from relevance_bayes.cli.unsupervised import components_document
 
-    document = spelled_out_components(
+    document = components_document(
         model=model,
         inputs=inputs or None,
         kernel=kernel,

@@ -77,7 +77,7 @@ def _log_normaliser(shape: float, rate: float) -> float:
     return shape * log(rate) - lgamma(shape) if shape > 0.0 and rate > 0.0 else 0.0
 
 
-def today_report(report: Members, models: Sequence[EarlierModel], functions: int) -> Members:
+def upgraded_report(report: Members, models: Sequence[EarlierModel], functions: int) -> Members:
     """An earlier report in today's form; `models` are those of the version in their order, of `functions` together."""
     plan = _object(report.get("plan"))
     spec = _object(plan.get("spec"))
