@@ -59,7 +59,10 @@ TAGS = [
     {"name": "Health", "description": "For probes; needs no key."},
 ]
 
-ROUTERS: Sequence[APIRouter] = (
+ROUTES = APIRouter()
+"""Of every application of this process, which all share what FastAPI works out of them at the first request."""
+
+for _router in (
     training_jobs.router,
     job_events.events_of("training", tag="Training jobs", summary="What happened to a training"),
     evaluations.router,
@@ -84,7 +87,8 @@ ROUTERS: Sequence[APIRouter] = (
     inference.router,
     inference.inferences,
     documentation_pages.router,
-)
+):
+    ROUTES.include_router(_router)
 
 PORT_BESIDE = "port_beside"
 """Where in the lifespan's state the port is of what is open beside the application, None where nothing is."""
@@ -127,6 +131,7 @@ def make_application(
         redirect_slashes=False,
         lifespan=_lifespan(parts, close, shutdown, None if beside is None else lambda: beside(runner, shutdown)),
         telemetry={"tracing": False, "metrics": False, "logs": False},
+        routes=ROUTES.routes,
     )
     app.state.parts = parts
     app.state.limits = limits
@@ -134,8 +139,6 @@ def make_application(
     app.state.readiness = ReadinessProbe(lambda: parts.ready())
     app.state.job_waiter = JobWaiter(parts.jobs, parts.watcher)
     app.state.predictions = runner
-    for router in ROUTERS:
-        app.include_router(router)
     app.webhooks.include_router(webhooks.messages)
     add_handlers(app)
     document(app, protected=api_key is not None)
