@@ -120,13 +120,13 @@ class Parts:
         if self.reachability.is_away:
             return without_database
         try:
-            found = self.calls.call(self._asked_database, seconds=READY_SECONDS)
+            found = self.calls.call(self._query_database, seconds=READY_SECONDS)
         except UnavailableError:
             self.reachability.suspect()
             return without_database
         return replace(found, has_loaded_versions=without_database.has_loaded_versions)
 
-    def _asked_database(self) -> Readiness:
+    def _query_database(self) -> Readiness:
         migrated = _is_migrated(self.base)
         return Readiness(True, migrated, migrated and bool(_alive(self.base.open_uow, self.silence_seconds)))
 
@@ -278,7 +278,7 @@ def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
     kept = settings.idempotency_retention_seconds
-    open_uow = unit_of_work(engine, Submitter(client), answers_kept_for=kept, monitor=monitor)
+    open_uow = unit_of_work(engine, Submitter(client), responses_kept_for=kept, monitor=monitor)
     return Base(engine, client, open_uow, monitor)
 
 

@@ -49,8 +49,8 @@ def comparison_json(prediction: ServedVersions, owner: str, reference: Reference
     refuse(misfits)
     compared = compare(first, second, block)
     refuse(compared.faults)
-    summary, told = _numbers(compared) if isinstance(compared, ComparedNumbers) else _classes(compared)
-    whole = {"first": _name(first), "second": _name(second), "summary": {"rows": rows, **summary}, "rows": told}
+    summary, reported = _numbers(compared) if isinstance(compared, ComparedNumbers) else _classes(compared)
+    whole = {"first": _name(first), "second": _name(second), "summary": {"rows": rows, **summary}, "rows": reported}
     return orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
@@ -72,8 +72,8 @@ def _numbers(compared: ComparedNumbers) -> tuple[Row, Sequence[Row]]:
         "mean_absolute_difference": _mean(np.abs(difference)),
         "largest": _largest("difference", difference),
     }
-    told = zip(_told(compared.first), _told(compared.second), difference.tolist(), strict=True)
-    return summary, [{"first": one, "second": other, "difference": apart} for one, other, apart in told]
+    reported = zip(_told(compared.first), _told(compared.second), difference.tolist(), strict=True)
+    return summary, [{"first": one, "second": other, "difference": apart} for one, other, apart in reported]
 
 
 def _told(numbers: Means) -> Sequence[Row]:
@@ -92,8 +92,8 @@ def _classes(compared: ComparedClasses) -> tuple[Row, Sequence[Row]]:
     }
     ones = _labelled(compared.classes, compared.first, first.tolist())
     others = _labelled(compared.classes, compared.second, second.tolist())
-    told = zip(ones, others, variation.tolist(), strict=True)
-    return summary, [{"first": one, "second": other, "total_variation": apart} for one, other, apart in told]
+    reported = zip(ones, others, variation.tolist(), strict=True)
+    return summary, [{"first": one, "second": other, "total_variation": apart} for one, other, apart in reported]
 
 
 def _labelled(classes: Sequence[Label], probabilities: Array, places: Sequence[int]) -> Sequence[Row]:

@@ -9,13 +9,13 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 def check_writable(response: WritableFormat, options: PredictOptions, outputs: Sequence[str] | None) -> None:
     """Raise InvalidRequestError for what the format has no room for; `outputs` where some were named."""
-    said = {
+    given = {
         "covariance": options.covariance and not response.is_document,
         "explain": options.explain is not None and not response.is_nested,
     }
     faults = [
         Fault(f"An answer in {response.name} has no `{name}`: ask for JSON.", pointer=f"/{name}")
-        for name, is_said in said.items()
+        for name, is_said in given.items()
         if is_said
     ]
     faults += [

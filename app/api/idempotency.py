@@ -86,23 +86,23 @@ def named(request: Request, owner: str, key: str | None, *content: bytes) -> Req
 def once(
     idempotency: Idempotency,
     key: RequestKey | None,
-    answer: Callable[[T], StoredResponse],
+    response: Callable[[T], StoredResponse],
     create: Callable[[Keyed[T] | None], T],
     *,
     shown: Callable[[StoredResponse], StoredResponse] = lambda kept: kept,
 ) -> Response:
-    """Create and `answer`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
+    """Create and `response`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
 
     `create` keeps the answer of a keyed request with what it makes. What is not to be kept in it, `shown` puts into it,
     the first time and each time after.
     """
     if key is None:
-        return _response(shown(answer(create(None))))
+        return _response(shown(response(create(None))))
     kept = idempotency.answered(key)
     if kept is None:
-        keyed = Keyed(key, answer)
+        keyed = Keyed(key, response)
         try:
-            return _response(shown(keyed.answer(create(keyed))))
+            return _response(shown(keyed.response(create(keyed))))
         except KeyInUseError:
             kept = idempotency.answered(key)  # somebody was first meanwhile, and may be done
             if kept is None:
@@ -110,6 +110,6 @@ def once(
     return _response(shown(kept), replayed=True)
 
 
-def _response(answer: StoredResponse, *, replayed: bool = False) -> Response:
-    headers = dict(answer.headers) | ({REPLAYED: "true"} if replayed else {})
-    return Response(answer.content, answer.status, headers=headers)
+def _response(response: StoredResponse, *, replayed: bool = False) -> Response:
+    headers = dict(response.headers) | ({REPLAYED: "true"} if replayed else {})
+    return Response(response.content, response.status, headers=headers)

@@ -81,15 +81,15 @@ class JobWaiter:
         return await asyncio.shield(look)
 
     @contextmanager
-    def bell(self, job_id: UUID) -> Iterator[asyncio.Event]:
+    def change_event(self, job_id: UUID) -> Iterator[asyncio.Event]:
         """An event that is set whenever something may have happened to the job."""
         loop, rung = asyncio.get_running_loop(), asyncio.Event()
 
-        def ring() -> None:
+        def set_event() -> None:
             with suppress(RuntimeError):  # the loop was closed in between
                 loop.call_soon_threadsafe(rung.set)
 
-        with self.watcher.watching(job_id, ring):
+        with self.watcher.watching(job_id, set_event):
             yield rung
 
     async def _when(self, look: Callable[[], T], is_enough: Callable[[T], bool], *, job_id: UUID, wait: float) -> T:
@@ -97,7 +97,7 @@ class JobWaiter:
         found = await run_in_threadpool(look)
         if is_enough(found) or not wait:
             return found
-        with self.bell(job_id) as rung, anyio.move_on_after(wait):
+        with self.change_event(job_id) as rung, anyio.move_on_after(wait):
             while True:
                 found = await anyio.to_thread.run_sync(look, limiter=self._few)
                 if is_enough(found) or self.watcher.stopped:

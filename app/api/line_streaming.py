@@ -20,7 +20,7 @@ from app.api.table_codec import ContentNegotiation, expected_of, request_of, ver
 from app.domain.errors import MalformedBodyError
 from app.formats.expected import Expected, need_rows
 from app.formats.line_rows import Line, read_lines
-from app.services.prediction import PredictRequest, ServedVersion, outputs_asked
+from app.services.prediction import PredictRequest, ServedVersion, requested_outputs
 from app.services.usage_counts import CountedRequest
 from app.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError, sentence
@@ -113,7 +113,7 @@ async def _predicted(
     """Lines for rows as they come, one at least; raises what the rows are refused for, and ClientDisconnect."""
     with CountedRequest(served.counts) as counted:
         options = read_query(negotiated.query, ()).options
-        check_writable(negotiated.response, options_of(options), outputs_asked(served.version, options.outputs))
+        check_writable(negotiated.response, options_of(options), requested_outputs(served.version, options.outputs))
         expected = expected_of(served, runner.max_rows, runner.max_bytes)
         decompressor = Decompressor(negotiated.encoding, runner.max_bytes)
         lines, seen = _Lines(), 0
@@ -153,11 +153,11 @@ async def _pieces(
     yield b"", [*lines.finish()]
 
 
-async def _with_final_problem(first: bytes, answers: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The answers, and where they end too early, why."""
+async def _with_final_problem(first: bytes, responses: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The responses, and where they end too early, why."""
     yield first
     try:
-        async for some in answers:
+        async for some in responses:
             yield some
     except RelevanceError as error:
         yield _problem_line(error)

@@ -110,8 +110,8 @@ def _quality(parameter: str) -> float:
 
 def wants_events(accept: Sequence[str]) -> bool:
     """Whether to answer with a stream of events: where Accept has it above JSON; raises 406 where neither will do."""
-    said = ",".join(accept) if accept else None
-    events, json = weight(said, EVENT_STREAM), weight(said, "application/json")
+    given = ",".join(accept) if accept else None
+    events, json = weight(given, EVENT_STREAM), weight(given, "application/json")
     if events == json == 0:
         raise HTTPException(
             406, f"The answer can be application/json or {EVENT_STREAM}, which the Accept header leaves out."

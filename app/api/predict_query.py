@@ -21,14 +21,14 @@ Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     """How predictions are wanted, and how the body is written."""
 
     options: PredictOptionsIn
     read: ReadOptions
 
 
-def read_query(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Asked:
+def read_query(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Requested:
     """What a query says; how the body of that type is written only by `row_options`, those of its format.
 
     Numbers, truth values and lists are written as in JSON; `outputs` is repeated, or divided by commas. Raises
@@ -41,7 +41,7 @@ def read_query(query: Pairs, row_options: Collection[OptionName], media_type: st
     if outputs:
         raw["outputs"] = outputs
     written = {name: value for name, value in query if name in row_options}
-    return Asked(checked(_OPTIONS, raw, is_json=False), _read_options(written, media_type))
+    return Requested(checked(_OPTIONS, raw, is_json=False), _read_options(written, media_type))
 
 
 def _once(names: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ class ByteRange:
         return self.last - self.first + 1
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """Them as Content-Range says it."""
         return f"bytes {self.first}-{self.last}/{self.size}"
 
@@ -35,7 +35,7 @@ class UnsatisfiableRange:
     size: int
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """That as Content-Range says it."""
         return f"bytes */{self.size}"
 
@@ -46,10 +46,10 @@ def requested_range(headers: Headers, *, size: int, tag: str) -> ByteRange | Uns
     All of it is the answer to what is no range of bytes, to several ranges, and where If-Range names another tag, a
     weak one or a date.
     """
-    asked = headers.get("range")
-    if asked is None or headers.get("if-range", tag).strip() != tag:
+    requested = headers.get("range")
+    if requested is None or headers.get("if-range", tag).strip() != tag:
         return None
-    ranges = _RANGES.fullmatch(asked.strip())
+    ranges = _RANGES.fullmatch(requested.strip())
     found = None if ranges is None else _RANGE.fullmatch(ranges[1].strip())
     if found is None or found[1] == found[2] == "":
         return None

@@ -20,7 +20,7 @@ from app.formats.expected import Expected, ReadRows
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
 from app.formats.format import Format, RowFormat, WritableFormat
-from app.services.prediction import PredictRequest, ServedVersion, outputs_asked, outputs_of, version_metadata
+from app.services.prediction import PredictRequest, ServedVersion, outputs_of, requested_outputs, version_metadata
 from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 
@@ -88,10 +88,12 @@ class TableCodec:
         body = expanded(self.body, negotiated.encoding, self.max_bytes)
         if not isinstance(negotiated.body, RowFormat):
             return JsonCodec(body, self.max_rows).read(served, yield_gil)
-        asked = read_query(negotiated.query, negotiated.body.row_options, negotiated.media_type)
-        outputs_asked(served.version, asked.options.outputs)  # refused before the rows are read
-        expected, strict = expected_of(served, self.max_rows, self.max_bytes), asked.options.on_error == "fail"
-        return request_of(served, negotiated.body.read_rows(body, asked.read, expected, strict=strict), asked.options)
+        requested = read_query(negotiated.query, negotiated.body.row_options, negotiated.media_type)
+        requested_outputs(served.version, requested.options.outputs)  # refused before the rows are read
+        expected, strict = expected_of(served, self.max_rows, self.max_bytes), requested.options.on_error == "fail"
+        return request_of(
+            served, negotiated.body.read_rows(body, requested.read, expected, strict=strict), requested.options
+        )
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
         """In the format of the response."""
@@ -130,7 +132,7 @@ def expected_of(served: ServedVersion, max_rows: int, max_bytes: int) -> Expecte
 
 def request_of(served: ServedVersion, rows: ReadRows, options: PredictOptionsIn) -> PredictRequest:
     """The request of rows that came without room for options."""
-    outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "fail"
+    outputs, refuses = requested_outputs(served.version, options.outputs), options.on_error == "fail"
     escapes = options.csv_escape_formulas
     return PredictRequest(rows.block, options_of(options), outputs, rows.misfits, refuses, rows.lines, escapes)
 

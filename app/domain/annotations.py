@@ -26,16 +26,16 @@ class Annotation:
 
 @dataclass(frozen=True)
 class AnnotationPatch:
-    """A JSON merge patch (RFC 7396): members that are not `said` stay, None removes, and so it is with each tag."""
+    """A JSON merge patch (RFC 7396): members that are not `given` stay, None removes, and so it is with each tag."""
 
-    said: frozenset[Member]
+    given: frozenset[Member]
     description: str | None = None
     tags: Mapping[str, str | None] | None = None
 
     def applied(self, to: Annotation) -> Annotation:
         """What is said from now on; raises InvalidRequestError where these are too many tags."""
-        after = replace(to, description=self.description) if "description" in self.said else to
-        if "tags" not in self.said:
+        after = replace(to, description=self.description) if "description" in self.given else to
+        if "tags" not in self.given:
             return after
         merged: dict[str, str | None] = {} if self.tags is None else {**to.tags, **self.tags}
         tags = {name: value for name, value in sorted(merged.items()) if value is not None}

@@ -30,26 +30,26 @@ class DecisionRule:
         return probabilities, decided(probabilities, self.costs, self.reject_cost)
 
 
-def rule_of(asked: DecisionOptions, classes: Sequence[Label], rows: Sequence[ClassRows]) -> DecisionRule:
+def rule_of(requested: DecisionOptions, classes: Sequence[Label], rows: Sequence[ClassRows]) -> DecisionRule:
     """The rule asked for between `classes`, learned from so many `rows` of each; raises InvalidRequestError.
 
     No `classes` are a number's, about which nothing can be decided so; no `rows` those of a version that has not kept
     how many there were.
     """
     if not classes:
-        faults = [Fault("A number has no classes to decide between.", pointer=f"/{name}") for name in asked.said]
+        faults = [Fault("A number has no classes to decide between.", pointer=f"/{name}") for name in requested.given]
         raise InvalidRequestError("Decisions are between classes, and this model predicts a number.", faults)
-    new, faults = _priors(asked.class_priors, classes)
-    faults += _misshapen(asked.costs, classes)
+    new, faults = _priors(requested.class_priors, classes)
+    faults += _misshapen(requested.costs, classes)
     if new is not None and not faults:
         faults += _unweighable(new, classes, rows)
     if faults:
         raise InvalidRequestError(faults[0].detail, faults)
-    costs = None if asked.costs is None else np.array(asked.costs, np.float64)
+    costs = None if requested.costs is None else np.array(requested.costs, np.float64)
     if new is None:
-        return DecisionRule(None, costs, asked.reject_cost)
+        return DecisionRule(None, costs, requested.reject_cost)
     counts = np.array([one.rows for one in rows], np.float64)
-    return DecisionRule(np.array([counts / counts.sum(), np.array(new) / sum(new)]), costs, asked.reject_cost)
+    return DecisionRule(np.array([counts / counts.sum(), np.array(new) / sum(new)]), costs, requested.reject_cost)
 
 
 def _priors(given: tuple[ClassPrior, ...] | None, classes: Sequence[Label]) -> tuple[list[float] | None, list[Fault]]:

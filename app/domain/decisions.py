@@ -30,10 +30,10 @@ class DecisionOptions:
     reject_cost: float | None = None
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """The names of what was said."""
-        given = {"class_priors": self.class_priors, "costs": self.costs, "reject_cost": self.reject_cost}
-        return tuple(name for name, value in given.items() if value is not None)
+    def given(self) -> tuple[str, ...]:
+        """The names of the members that are not None."""
+        values = {"class_priors": self.class_priors, "costs": self.costs, "reject_cost": self.reject_cost}
+        return tuple(name for name, value in values.items() if value is not None)
 
 
 @dataclass(frozen=True, eq=False)

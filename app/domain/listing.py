@@ -78,11 +78,11 @@ def shaped(
     shape: Shape, columns: Indices, names: Sequence[str], units: Sequence[tuple[float, float]]
 ) -> FunctionLocation:
     """In the user's units: x = shift + scale u of what is encoded."""
-    told = []
+    reported = []
     for number, place in enumerate(shape.inputs):
         column = int(columns[place])
         shift, scale = units[column]
-        told.append(
+        reported.append(
             InputShape(
                 names[column],
                 location=shift + scale * shape.location[number],
@@ -91,7 +91,7 @@ def shaped(
             )
         )
     return FunctionLocation(
-        shape.kind, input=told[0].input if len(told) == 1 else None, shape=tuple(told), phase=shape.phase
+        shape.kind, input=reported[0].input if len(reported) == 1 else None, shape=tuple(reported), phase=shape.phase
     )
 
 

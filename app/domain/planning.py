@@ -71,25 +71,25 @@ def judged(version: Version, dataset: Dataset) -> SupervisedReport:
         detail = f"A model of {report.task} has no target by which to judge it: name one of numbers or classes."
         raise InvalidRequestError(detail, [Fault(detail, pointer="/model")])
     plan = report.plan
-    wanted = {column.name: column.kind for column in plan.inputs} | {plan.target: plan.target_kind}
-    refuse_unfit(wanted, dataset, optional={} if plan.noise_column is None else {plan.noise_column: "number"})
+    required = {column.name: column.kind for column in plan.inputs} | {plan.target: plan.target_kind}
+    refuse_unfit(required, dataset, optional={} if plan.noise_column is None else {plan.noise_column: "number"})
     return report
 
 
 def refuse_unfit(
-    wanted: Mapping[str, ColumnKind], dataset: Dataset, *, optional: Mapping[str, ColumnKind] | None = None
+    required: Mapping[str, ColumnKind], dataset: Dataset, *, optional: Mapping[str, ColumnKind] | None = None
 ) -> None:
     """Raises InvalidRequestError unless a dataset has the columns that a version reads, as the kinds that they are."""
     known = {column.name: column.kind for column in dataset.columns}
     there = {name: kind for name, kind in (optional or {}).items() if name in known}
-    faults = [Fault(detail, pointer="/dataset_id") for detail in _unfit({**wanted, **there}, known)]
+    faults = [Fault(detail, pointer="/dataset_id") for detail in _unfit({**required, **there}, known)]
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise InvalidRequestError(f"{faults[0].detail.removesuffix('.')}{more}.", faults)
 
 
-def _unfit(wanted: Mapping[str, ColumnKind], known: Mapping[str, ColumnKind]) -> Iterator[str]:
-    for name, kind in wanted.items():
+def _unfit(required: Mapping[str, ColumnKind], known: Mapping[str, ColumnKind]) -> Iterator[str]:
+    for name, kind in required.items():
         if name not in known:
             yield f"The dataset has no column {name!r}, which the version reads."
         elif known[name] != kind:

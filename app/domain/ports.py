@@ -107,7 +107,7 @@ class Jobs(Protocol):
 
     def cancel_requested(self, job_id: UUID) -> bool: ...
 
-    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
+    def is_needed(self, job_id: UUID, attempt: int) -> bool:
         """Whether this attempt is running, the job's newest, and nobody asked for its end."""
 
     def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
@@ -197,7 +197,7 @@ class Keys(Protocol):
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
         """
 
-    def keep(self, key: RequestKey, answer: StoredResponse) -> None:
+    def keep(self, key: RequestKey, response: StoredResponse) -> None:
         """Keep an answer with what it tells of, in one transaction; raises KeyInUseError when somebody was first."""
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
@@ -206,7 +206,7 @@ class Keys(Protocol):
     def renew(self, key: RequestKey, holder: UUID) -> None:
         """Say that the holder is alive; raises KeyInUseError when the key was taken over."""
 
-    def complete(self, key: RequestKey, holder: UUID, answer: StoredResponse) -> None:
+    def complete(self, key: RequestKey, holder: UUID, response: StoredResponse) -> None:
         """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
 
     def release(self, key: RequestKey, holder: UUID) -> None:

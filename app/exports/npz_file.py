@@ -34,10 +34,10 @@ _UNREADABLE = (
 
 def write(document: VersionDocument) -> bytes:
     """A document as an archive."""
-    told, arrays = extract_arrays(document)
+    reported, arrays = extract_arrays(document)
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
-        content = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        content = json.dumps(reported, ensure_ascii=False, separators=(",", ":")).encode()
         archive.writestr(zipfile.ZipInfo(DOCUMENT_NAME, NO_DATE), content)
         for name, array in arrays.items():
             member = io.BytesIO()

@@ -50,8 +50,8 @@ def kind_of(table: pa.Table, position: int) -> ColumnKind:
 def _cells(values: pa.Array) -> list[Cell]:  # type: ignore[type-arg]  # the stubs' class takes a parameter, Arrow's own does not
     """The values as JSON has them."""
     if isinstance(values, pa.DictionaryArray):  # its values are shared, because a long one may stand in all rows
-        told = _cells(values.dictionary)
-        return [None if place is None else told[place] for place in values.indices.to_pylist()]
+        reported = _cells(values.dictionary)
+        return [None if place is None else reported[place] for place in values.indices.to_pylist()]
     kind = values.type
     if _is_time(kind):
         seconds, _ = _seconds(values)

@@ -7,7 +7,7 @@ from itertools import islice
 
 from app.domain.errors import MalformedBodyError
 from app.formats.csv_dialect import Dialect, not_utf8
-from app.formats.misfits import MAX_FAULTS_TOLD, shown
+from app.formats.misfits import MAX_FAULTS_REPORTED, shown
 from app.formats.spool import BodyFile
 from relevance_bayes.types.errors import Fault, RelevanceError
 
@@ -42,14 +42,14 @@ def _records(file: BodyFile, dialect: Dialect, *, strict: bool = False) -> Itera
 
 def lines_of(file: BodyFile, dialect: Dialect, rows: Sequence[int]) -> list[int]:
     """The lines (from 1) on which rows (from 0, ascending) begin."""
-    wanted = iter(rows)
-    row = next(wanted, None)
+    required = iter(rows)
+    row = next(required, None)
     lines: list[int] = []
     try:
         for number, (line, _) in enumerate(_records(file, dialect)):
             if number == row:
                 lines.append(line)
-                row = next(wanted, None)
+                row = next(required, None)
                 if row is None:
                     break
     except BrokenRecord as broken:  # a cell longer than the csv module reads
@@ -85,7 +85,7 @@ def _of_other_width(records: Iterator[tuple[int, list[str]]], width: int) -> Seq
     others = (
         Fault(f"Expected {width} cells, got {len(cells)}.", line=line) for line, cells in records if len(cells) != width
     )
-    return list(islice(others, MAX_FAULTS_TOLD))
+    return list(islice(others, MAX_FAULTS_REPORTED))
 
 
 def _first_bad_byte(file: BodyFile) -> RelevanceError:

@@ -10,7 +10,7 @@ from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of
 from app.formats.csv_stream import find_decimal, strings_of, text_batches
 from app.formats.expected import Expected, ReadRows, need_rows
-from app.formats.misfits import MAX_FAULTS_TOLD, Misfits
+from app.formats.misfits import MAX_FAULTS_REPORTED, Misfits
 from app.formats.options import ReadOptions
 from app.formats.spool import BodyFile, HeldBody
 from relevance_bayes.tables.columns import Column
@@ -48,7 +48,9 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
 
 def _faults(wrong: Sequence[tuple[str, Misfits]], file: BodyFile, dialect: Dialect) -> list[Fault]:
     """What does not fit, row by row; of the first rows the lines are told too."""
-    told = sorted(((row, name, detail) for name, misfits in wrong for row, detail in misfits), key=lambda one: one[0])
-    rows = sorted({row for row, _, _ in told})[:MAX_FAULTS_TOLD]
+    reported = sorted(
+        ((row, name, detail) for name, misfits in wrong for row, detail in misfits), key=lambda one: one[0]
+    )
+    rows = sorted({row for row, _, _ in reported})[:MAX_FAULTS_REPORTED]
     lines = dict(zip(rows, lines_of(file, dialect, rows), strict=False)) if rows else {}
-    return [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in told]
+    return [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in reported]

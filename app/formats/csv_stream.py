@@ -11,7 +11,7 @@ import pyarrow.csv as pacsv
 from app.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of, why_unreadable
-from app.formats.misfits import MAX_FAULTS_TOLD, refuse
+from app.formats.misfits import MAX_FAULTS_REPORTED, refuse
 from app.formats.options import Decimal, ReadOptions
 from app.formats.spool import BodyFile
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
@@ -177,7 +177,7 @@ def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
 
 
 def _refuse(wrong: Sequence[tuple[int, str, str]], reading: _Reading) -> None:
-    rows = sorted({row for row, _, _ in wrong[:MAX_FAULTS_TOLD]})
+    rows = sorted({row for row, _, _ in wrong[:MAX_FAULTS_REPORTED]})
     lines = dict(zip(rows, lines_of(reading.file, reading.dialect, rows), strict=True))
     faults = [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in wrong]
     refuse(faults, inferred=reading.inferred)

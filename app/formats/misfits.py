@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
-MAX_FAULTS_TOLD = 20
+MAX_FAULTS_REPORTED = 20
 """More would not help anybody to mend a file."""
 
 MAX_FAULTS = 1_000
@@ -81,7 +81,7 @@ def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -
     first, count = faults[0], f"{len(faults):,}" if len(faults) != MAX_FAULTS else f"at least {MAX_FAULTS:,}"
     hint = KINDS_HINT if first.column in inferred and first.detail.endswith(NOT_A) else ""
     more = f" This is the first of {count} faults." if len(faults) > 1 else ""
-    raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MAX_FAULTS_TOLD])
+    raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MAX_FAULTS_REPORTED])
 
 
 def _place(fault: Fault) -> str:

@@ -74,7 +74,7 @@ def _column(kind: ColumnKind, values: Array) -> tuple[Column, Misfits]:
             bad = ~missing & ~((values >= FIRST_SECOND) & (values <= LAST_SECOND))
         case _:
             bad = ~missing & ~np.isfinite(values)
-    misfits = [(row, _said(kind, float(values[row]))) for row in np.flatnonzero(bad).tolist()]
+    misfits = [(row, _given(kind, float(values[row]))) for row in np.flatnonzero(bad).tolist()]
     values[bad] = np.nan
     match kind:
         case "boolean":
@@ -85,7 +85,7 @@ def _column(kind: ColumnKind, values: Array) -> tuple[Column, Misfits]:
             return NumberColumn(values), misfits
 
 
-def _said(kind: ColumnKind, value: float) -> str:
+def _given(kind: ColumnKind, value: float) -> str:
     if not math.isfinite(value):
         return not_finite(str(value))
     return not_a("boolean", value) if kind == "boolean" else f"{value:g} s since 1970 is no year from 1 to 9999."

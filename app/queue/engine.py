@@ -140,7 +140,7 @@ class Engine:
 
     def _register_deliveries(self, deliver: Callable[[UUID], bool]) -> None:
         @DBOS.workflow(name=WEBHOOK_WORKFLOW, max_recovery_attempts=MAX_RECOVERIES)
-        def tell(entry: str) -> None:
+        def report(entry: str) -> None:
             self._start(deliver, entry)
 
         with translated():

@@ -56,11 +56,11 @@ def raise_descriptor_limit() -> int:
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY
-    wanted = DESIRED_DESCRIPTORS if hard == unlimited else min(hard, DESIRED_DESCRIPTORS)
-    if soft != unlimited and soft < wanted:
+    required = DESIRED_DESCRIPTORS if hard == unlimited else min(hard, DESIRED_DESCRIPTORS)
+    if soft != unlimited and soft < required:
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (required, hard))
         except (OSError, ValueError):  # the system has a maximum below the hard limit
             return soft
-        soft = wanted
+        soft = required
     return DESIRED_DESCRIPTORS if soft == unlimited else soft

@@ -76,9 +76,9 @@ class BackgroundRefresh:
         """Renew as long as it is wanted."""
         with self._notifier.open() as listener:
             # What was written before this connection listened, it will not tell.
-            wanted, renewed = self._refresh(), time.monotonic()
-            while wanted and not self._stopped.is_set():
-                heard = listener.receive()
-                if heard is None or heard or time.monotonic() - renewed > REFRESH_SECONDS:
-                    wanted, renewed = self._refresh(), time.monotonic()
+            required, renewed = self._refresh(), time.monotonic()
+            while required and not self._stopped.is_set():
+                received = listener.receive()
+                if received is None or received or time.monotonic() - renewed > REFRESH_SECONDS:
+                    required, renewed = self._refresh(), time.monotonic()
                     self._stopped.wait(MIN_SECONDS)

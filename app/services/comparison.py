@@ -83,8 +83,8 @@ def require_one_question(first: ServedVersion, second: ServedVersion) -> None:
 
 def noise_columns(first: ServedVersion, second: ServedVersion) -> tuple[str, ...]:
     """The columns in which rows may bring the sd of their noise, for either."""
-    said = (served.model.noise_column for served in (first, second))
-    return tuple(dict.fromkeys(name for name in said if name is not None))
+    given = (served.model.noise_column for served in (first, second))
+    return tuple(dict.fromkeys(name for name in given if name is not None))
 
 
 def compare(first: ServedVersion, second: ServedVersion, block: Block) -> Compared:

@@ -30,7 +30,7 @@ class Importing:
             version = uow.models.add(owner, new)
             if keyed is not None:
                 # Within the transaction, since only that gives the number.
-                uow.keys.keep(keyed.key, keyed.answer(version))
+                uow.keys.keep(keyed.key, keyed.response(version))
         return version
 
 

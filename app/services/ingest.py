@@ -79,10 +79,10 @@ class Ingest:
             columns=columns,
             image=upload.image,
         )
-        answer = None if keyed is None else keyed.answer(made)
+        response = None if keyed is None else keyed.response(made)
         with self.open_uow() as uow:
-            if keyed is not None and answer is not None:
-                uow.keys.complete(keyed.key, upload.id, answer)
+            if keyed is not None and response is not None:
+                uow.keys.complete(keyed.key, upload.id, response)
             uow.datasets.finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
         return made
 

@@ -95,18 +95,18 @@ class JobWatcher:
 
     def _run(self) -> None:
         failures = 0
-        while self._is_wanted():
+        while self._is_needed():
             try:
                 with self._notifier.open() as listener:
                     # What was written before this connection listened, it will not tell.
                     self._check()
                     failures, checked = 0, time.monotonic()
-                    while self._is_wanted(within=self._linger):
-                        heard = listener.receive()
-                        if heard is None or time.monotonic() - checked > self._check_seconds:
+                    while self._is_needed(within=self._linger):
+                        received = listener.receive()
+                        if received is None or time.monotonic() - checked > self._check_seconds:
                             self._check()
                             checked = time.monotonic()
-                        self._wake(heard or ())
+                        self._wake(received or ())
             except UnavailableError as error:
                 if failures == 0:
                     logger.warning("jobs can't be listened to for now", extra={"why": error.detail})
@@ -116,7 +116,7 @@ class JobWatcher:
                 with suppress(UnavailableError):  # they may be looked at even so
                     self._check()
 
-    def _is_wanted(self, *, within: float | None = None) -> bool:
+    def _is_needed(self, *, within: float | None = None) -> bool:
         """Whether somebody waits; if not, as soon as somebody does, or False after so many seconds, or at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._stopped, within)

@@ -76,10 +76,10 @@ def enqueue(
 
     Raises NotFoundError (what it needs was deleted), TooManyJobsError, KeyInUseError.
     """
-    answer = None if keyed is None else (keyed.key, keyed.answer(job))
+    response = None if keyed is None else (keyed.key, keyed.response(job))
     with open_uow() as uow:
-        if answer is not None:
-            uow.keys.keep(*answer)
+        if response is not None:
+            uow.keys.keep(*response)
         if check is not None:
             check(uow)
         uow.jobs.add(job)

@@ -37,11 +37,11 @@ class Webhooks:
         """
         self.allowed.checked(url)
         webhook = Webhook(uuid7(), owner, url, _once(events), self.clock(), description)
-        answer = None if keyed is None else keyed.answer(webhook)
+        response = None if keyed is None else keyed.response(webhook)
         with self.open_uow() as uow:
             uow.webhooks.add(webhook, new_secret())
-            if keyed is not None and answer is not None:
-                uow.keys.keep(keyed.key, answer)
+            if keyed is not None and response is not None:
+                uow.keys.keep(keyed.key, response)
         return webhook
 
     def secret(self, owner: str, webhook_id: UUID) -> str:

@@ -67,9 +67,11 @@ class _PostgresListener:
 
     def receive(self) -> frozenset[UUID] | None:
         with _uses_psycopg():
-            heard = [_concerned(said.payload) for said in self._driver.notifies(timeout=LISTEN_SECONDS, stop_after=1)]
-        known = frozenset(one for one in heard if one is not None)
-        return known if len(known) == len(set(heard)) else None
+            received = [
+                _concerned(given.payload) for given in self._driver.notifies(timeout=LISTEN_SECONDS, stop_after=1)
+            ]
+        known = frozenset(one for one in received if one is not None)
+        return known if len(known) == len(set(received)) else None
 
 
 class _SqliteListener:

@@ -37,13 +37,13 @@ class WatchedConnection(psycopg.Connection[TupleRow]):
 
     def _unless_away(self, gen: PQGen[Result], reachability: Reachability) -> PQGen[Result]:
         try:
-            wanted = next(gen)
+            required = next(gen)
             while True:
-                ready = yield wanted
+                ready = yield required
                 if not ready and reachability.is_away:
                     self.close()
                     raise psycopg.OperationalError("the server is away")
-                wanted = gen.send(ready)
+                required = gen.send(ready)
         except StopIteration as end:
             result: Result = end.value
             return result

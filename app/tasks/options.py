@@ -28,13 +28,13 @@ class PredictOptions:
 
 def refuse_all(options: PredictOptions, what: str, *, but: Collection[str] = ()) -> None:
     """Raises InvalidRequestError where something is wanted that predictions of another task have."""
-    asked = {
+    requested = {
         "covariance": options.covariance,
         "explain": options.explain is not None,
-        **dict.fromkeys(() if options.deciding is None else options.deciding.said, True),
+        **dict.fromkeys(() if options.deciding is None else options.deciding.given, True),
         "components": options.components is not None,
     }
-    names = [name for name, said in asked.items() if said and name not in but]
+    names = [name for name, given in requested.items() if given and name not in but]
     faults = [Fault(f"{what} has no `{name}`.", f"/{name}") for name in names]
     if faults:
         raise InvalidRequestError(faults[0].detail, faults)

@@ -85,7 +85,7 @@ class LabelledBlock:
     chosen: Mask
     judged: tuple[Labelled, ...]
     without_target: int
-    unanswered: int
+    not_predicted: int
 
 
 class PredictiveModel(ABC):

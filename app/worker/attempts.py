@@ -144,13 +144,15 @@ class Attempt:
             raise TimeLimitExceeded
         if self.running.record_is_due() and self.records.try_once(self.record_running_time, otherwise=False):
             self.running.recorded()
-        if not self.records.try_once(lambda uow: uow.jobs.is_wanted(self.job_id, self.number), otherwise=True):
+        if not self.records.try_once(lambda uow: uow.jobs.is_needed(self.job_id, self.number), otherwise=True):
             raise Superseded
 
-    def tell(self, progress: Progress) -> None:
+    def report(self, progress: Progress) -> None:
         """Say how far it is, unless the database is away; raises Superseded."""
-        told = self.records.try_once(lambda uow: uow.jobs.progress(self.job_id, self.number, progress), otherwise=True)
-        if not told:
+        reported = self.records.try_once(
+            lambda uow: uow.jobs.progress(self.job_id, self.number, progress), otherwise=True
+        )
+        if not reported:
             raise Superseded
 
     def blocks(self, dataset_id: UUID, *, first: int = 0) -> Iterator[tuple[int, Block]]:

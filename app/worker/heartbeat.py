@@ -45,8 +45,8 @@ class BeatStreak:
 class Heartbeat:
     """Records heartbeats in a thread from `start` until `stop`; if the thread fails, `broken` is called.
 
-    `on_heartbeat` is called after each heartbeat that the database has confirmed, and then `on_activity` with the jobs' activity,
-    which may raise UnavailableError.
+    `on_heartbeat` is called after each heartbeat that the database has confirmed, then `on_activity` with the
+    jobs' activity, which may raise UnavailableError.
     """
 
     def __init__(

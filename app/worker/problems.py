@@ -17,12 +17,12 @@ UNEXPECTED = Problem(
 )
 
 
-def _died(how_often: str, heard: str = "") -> Problem:
+def _died(how_often: str, received: str = "") -> Problem:
     return Problem(
         "worker-died",
         "The job's process died each time",
         f"The job was started {how_often}, and each time its process was ended from outside, most often for want of"
-        f" memory: use fewer rows or inputs, or give the workers more memory.{heard}",
+        f" memory: use fewer rows or inputs, or give the workers more memory.{received}",
     )
 
 
@@ -71,11 +71,11 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
 
 def of_death(job: Job) -> Problem:
     """Its starts died, all that a job may have."""
-    heard = job.last_words
-    if not heard and job.progress is not None:
+    received = job.last_words
+    if not received and job.progress is not None:
         of = "" if job.progress.total is None else f" of {job.progress.total:,}"
-        heard = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
-    return _died(f"{MAX_STARTS} times", f" Last heard of it: {heard}" if heard else "")
+        received = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
+    return _died(f"{MAX_STARTS} times", f" Last heard of it: {received}" if received else "")
 
 
 def of_failure(failure: Failure, *, memory: int | None) -> Problem:
@@ -91,8 +91,8 @@ def of_failure(failure: Failure, *, memory: int | None) -> Problem:
     if failure.error not in _ADVICE:
         return UNEXPECTED
     kind, title, advice = _ADVICE[failure.error]
-    said = failure.detail.rstrip(".")
-    return Problem(kind, title, f"{said}: {advice}." if said else f"{advice[0].upper()}{advice[1:]}.")
+    given = failure.detail.rstrip(".")
+    return Problem(kind, title, f"{given}: {advice}." if given else f"{advice[0].upper()}{advice[1:]}.")
 
 
 def of_error(error: TrainingFailedError) -> Problem:

@@ -57,7 +57,7 @@ class Runner:
                 if not isinstance(outcome, ChildDied):
                     start.record(outcome)
                     break
-                attempt.event.process_died(str(outcome), outcome.said)
+                attempt.event.process_died(str(outcome), outcome.stderr)
                 attempt = None
                 start.record_crash(outcome)
             return self.records.settle(job_id, attempt)
@@ -148,7 +148,7 @@ class Start:
     def _train(self, training: Training) -> Fitted | Failure:
         child = self.runner.pool.take()
         try:
-            end = self._heard(child, training)
+            end = self._received(child, training)
         except BaseException:
             child.kill()
             raise
@@ -158,13 +158,13 @@ class Start:
             self.runner.pool.give_back(child)
         return end
 
-    def _heard(self, child: Child, training: Training) -> Fitted | Failure:
+    def _received(self, child: Child, training: Training) -> Fitted | Failure:
         child.start(training.fit, self.trail)
         while True:
             message = child.receive(LOOK_SECONDS)
             match message:
                 case Step():
-                    self.attempt.tell(training.progress(message))
+                    self.attempt.report(training.progress(message))
                 case FitCheckpoint():
                     self._rest(message.trail)
                 case None:

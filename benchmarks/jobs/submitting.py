@@ -14,7 +14,7 @@ from benchmarks.jobs.deployment import Deploy, Deployment
 from benchmarks.jobs.running import seconds_for_each
 from benchmarks.options import Options
 from relevance_bayes.client import Relevance, connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 
 AT_ONCE = 12
 SHORT_QUEUE, LONG_QUEUE, QUICK_LONG_QUEUE = 100, 10_000, 1_000

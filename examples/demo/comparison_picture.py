@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from examples.demo.pictures import BLUE, GREEN, INK, MUTED, ORANGE
 from examples.demo.truth import Array
-from relevance_bayes.client.answers import SupervisedVersion
+from relevance_bayes.client.responses import SupervisedVersion
 from relevance_bayes.types.reports import InputWidth
 
 COLOURS = {"automatic": BLUE, "independent": ORANGE}

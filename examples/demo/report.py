@@ -4,7 +4,7 @@ from rich.console import Console
 
 from relevance_bayes.cli.versions import fit_name, functions_text, member_text, seen_widths
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.answers import SupervisedVersion
+from relevance_bayes.client.responses import SupervisedVersion
 
 
 def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:

@@ -58,8 +58,8 @@ def test_an_alias_stands_wherever_a_version_may(client: TestClient) -> None:
     for below in ("/relevance-vectors", "/relevance-vectors?sort=weight&limit=1"):
         assert client.get(by_alias + below).json() == client.get(by_number + below).json()
     for below in ("/expansion", "/image"):
-        told, asked = client.get(by_number + below).json(), client.get(by_alias + below).json()
-        assert (asked["type"], asked["detail"]) == (told["type"], told["detail"])
+        reported, requested = client.get(by_number + below).json(), client.get(by_alias + below).json()
+        assert (requested["type"], requested["detail"]) == (reported["type"], reported["detail"])
     answer = client.post(f"{by_number}/predict", json=ROWS)
     assert answer.json()["version"] == 2
     for path in (f"{by_alias}/predict", "/v1/models/small@champion/predict", "/v1/models/small@2/predict"):

@@ -178,8 +178,8 @@ def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_serv
     scope = {**scope_of(path), "headers": [(b"content-type", b"application/json")]}
     start, body = told_to_one_who_leaves(parts, scope, b'{"rows": [')
     assert start["status"] == 400
-    said = json.loads(body["body"])
-    assert said.get("detail", said.get("error")) == "The connection ended before the body did."
+    given = json.loads(body["body"])
+    assert given.get("detail", given.get("error")) == "The connection ended before the body did."
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from relevance_bayes.client import connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.commands import Run
 
 RELEVANCE = (sys.executable, "-m", "app.cli")

@@ -23,10 +23,10 @@ def priors(**given: float) -> tuple[ClassPrior, ...]:
 
 
 def refused(
-    asked: DecisionOptions, *, classes: tuple[Label, ...] = CLASSES, rows: tuple[ClassRows, ...] = ROWS
+    requested: DecisionOptions, *, classes: tuple[Label, ...] = CLASSES, rows: tuple[ClassRows, ...] = ROWS
 ) -> list[Fault]:
     with pytest.raises(InvalidRequestError) as refusal:
-        rule_of(asked, classes, rows)
+        rule_of(requested, classes, rows)
     assert refusal.value.detail
     return list(refusal.value.faults)
 
@@ -104,11 +104,11 @@ def test_about_a_number_there_is_nothing_to_decide() -> None:
 
 
 def test_a_version_that_has_not_kept_its_frequencies_takes_costs_but_no_priors() -> None:
-    asked = DecisionOptions(priors(gas=0.2, liquid=0.3, solid=0.5), COSTS, 1.0)
-    (fault,) = refused(asked, rows=())
+    requested = DecisionOptions(priors(gas=0.2, liquid=0.3, solid=0.5), COSTS, 1.0)
+    (fault,) = refused(requested, rows=())
     assert fault.pointer == "/class_priors"
     assert "train it again" in fault.detail
-    assert isinstance(rule_of(replace(asked, class_priors=None), CLASSES, ()), DecisionRule)
+    assert isinstance(rule_of(replace(requested, class_priors=None), CLASSES, ()), DecisionRule)
 
 
 def test_a_class_without_rows_can_not_be_expected() -> None:

@@ -36,8 +36,8 @@ def test_other_priors_give_what_bayes_rule_gives_by_the_densities(classes: int) 
 
 def test_of_two_gaussians_the_log_odds_move_by_those_of_the_priors() -> None:
     x = np.linspace(-4.0, 4.0, 81)
-    told = 1.0 / (1.0 + np.exp(-2.0 * x))  # N(1, 1) against N(-1, 1), equally frequent
-    found = with_priors(np.column_stack([1.0 - told, told]), np.array([0.5, 0.5]), np.array([0.98, 0.02]))
+    reported = 1.0 / (1.0 + np.exp(-2.0 * x))  # N(1, 1) against N(-1, 1), equally frequent
+    found = with_priors(np.column_stack([1.0 - reported, reported]), np.array([0.5, 0.5]), np.array([0.98, 0.02]))
     assert_allclose(np.log(found[:, 1] / found[:, 0]), 2.0 * x + np.log(0.02 / 0.98), rtol=1e-9, atol=1e-9)
 
 

@@ -24,10 +24,10 @@ from tests.exports.trained import block
 
 
 @pytest.mark.parametrize("name", LEARNED)
-@pytest.mark.parametrize("wanted", ["json", "npz"])
-def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, wanted: str) -> None:
+@pytest.mark.parametrize("required", ["json", "npz"])
+def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, required: str) -> None:
     made = learned(name)
-    if wanted == "json":
+    if required == "json":
         text = RENDERINGS["json"].render(made)
     else:
         inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
@@ -46,12 +46,14 @@ def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, wanted: str) 
 
 def test_the_pages_formulas_say_from_a_document_what_the_service_tells() -> None:
     made = learned("two inputs, each with a width")
-    told = json.loads(RENDERINGS["json"].render(made))["model"]
+    reported = json.loads(RENDERINGS["json"].render(made))["model"]
     rows = block(made.predictor.encoding.inputs, 8, 5)
     encoded, _ = encode_inputs(made.predictor.encoding, rows)
-    seen, kept = (np.array(places) / told["functions"]["widths"] for places in (encoded, told["functions"]["centres"]))
+    seen, kept = (
+        np.array(places) / reported["functions"]["widths"] for places in (encoded, reported["functions"]["centres"])
+    )
     inner, images = (np.exp(-np.square(one[:, None] - kept).sum(axis=2)) for one in (kept, seen))
-    root, noise = np.diag(np.sqrt(told["weights"])), told["noise_variance"]
+    root, noise = np.diag(np.sqrt(reported["weights"])), reported["noise_variance"]
     variances, vectors = np.linalg.eigh(root @ inner @ root)
     projected = images @ root @ vectors / np.sqrt(variances)
     expected = component_outputs(made, rows, 3)
@@ -63,7 +65,7 @@ def test_the_pages_formulas_say_from_a_document_what_the_service_tells() -> None
     none = multivariate_normal(cov=noise * np.eye(len(variances))).logpdf(np.zeros(len(variances)))
     rest = (1.0 - np.square(projected).sum(axis=1)) / (2.0 * noise)
     np.testing.assert_allclose(along - none - rest, expected["log_density"], rtol=1e-9)
-    usual = np.array(told["log_densities"])
+    usual = np.array(reported["log_densities"])
     np.testing.assert_array_equal((usual > expected["log_density"][:, None]).mean(axis=1), expected["novelty"])
 
 
@@ -82,12 +84,12 @@ def alike(found: Array, expected: Array, output: str) -> None:
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """What the files of all cases answer."""
     versions = {f"case_{place}": learned(name) for place, name in enumerate(LEARNED)}
-    asked = {
+    requested = {
         name: (made, listed(inputs, block(inputs, 25, 5)))
         for name, made in versions.items()
         for inputs in [made.predictor.encoding.inputs]
     }
-    return answers_of(tmp_path_factory.mktemp("programs"), asked)
+    return answers_of(tmp_path_factory.mktemp("programs"), requested)
 
 
 @pytest.mark.parametrize("name", LEARNED)

@@ -48,10 +48,10 @@ def failed(open_uow: OpenUnitOfWork, job: UUID) -> None:
 def rows(engine: Engine, *ids: UUID) -> int:
     """How many rows the engine has of these, in all of its tables."""
     found, schema = 0, "dbos" if engine.dialect.name == "postgresql" else None
-    told = inspect(engine)
+    reported = inspect(engine)
     with engine.connect() as connection:
-        for table in told.get_table_names(schema=schema):
-            if "workflow_uuid" in {column["name"] for column in told.get_columns(table, schema=schema)}:
+        for table in reported.get_table_names(schema=schema):
+            if "workflow_uuid" in {column["name"] for column in reported.get_columns(table, schema=schema)}:
                 name = table if schema is None else f"{schema}.{table}"
                 for one in ids:
                     count = text(f"SELECT count(*) FROM {name} WHERE workflow_uuid = :id")

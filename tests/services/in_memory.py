@@ -185,7 +185,7 @@ class InMemoryJobs:
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         raise NotImplementedError
 
-    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
+    def is_needed(self, job_id: UUID, attempt: int) -> bool:
         raise NotImplementedError
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
@@ -239,14 +239,14 @@ class InMemoryJobs:
 
 
 def _is_meant(job: Job, which: JobFilter) -> bool:
-    asked = (
+    requested = (
         (which.kind, job.kind),
         (which.state, job.state),
         (which.model, job.plan.model),
         (which.version, job.number),
         (which.dataset_id, job.request.dataset_id),
     )
-    return all(wanted in (None, has) for wanted, has in asked)
+    return all(required in (None, has) for required, has in requested)
 
 
 @dataclass
@@ -317,9 +317,9 @@ class InMemoryModels:
         plan = versions[-1][0].report.plan
         inputs = tuple(column.name for column in plan.inputs)
         latest = versions[-1][0].number
-        said = self.annotations.get((owner, name), Annotation())
+        given = self.annotations.get((owner, name), Annotation())
         aliases = {key[2]: alias.version for key, alias in sorted(self.aliases.items()) if key[:2] == (owner, name)}
-        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases, said)
+        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases, given)
 
     def page(
         self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
@@ -482,17 +482,17 @@ class InMemoryKeys:
     holders: dict[tuple[str, str, str], UUID] = field(default_factory=dict)
 
     def find(self, key: RequestKey) -> StoredResponse | None:
-        fingerprint, answer = self.kept.get(_name(key), (None, None))
+        fingerprint, response = self.kept.get(_name(key), (None, None))
         if fingerprint is None:
             return None
         if fingerprint != key.fingerprint:
             raise KeyReusedError("This key came before with another request.")
-        if answer is None:
+        if response is None:
             raise KeyInUseError("The first request with this key is still being done.")
-        return answer
+        return response
 
-    def keep(self, key: RequestKey, answer: StoredResponse) -> None:
-        self._take(key, answer)
+    def keep(self, key: RequestKey, response: StoredResponse) -> None:
+        self._take(key, response)
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
         self._take(key, None)
@@ -502,10 +502,10 @@ class InMemoryKeys:
         if self.holders.get(_name(key)) != holder:
             raise KeyInUseError("The key was taken over.")
 
-    def complete(self, key: RequestKey, holder: UUID, answer: StoredResponse) -> None:
+    def complete(self, key: RequestKey, holder: UUID, response: StoredResponse) -> None:
         self.renew(key, holder)
         del self.holders[_name(key)]
-        self.kept[_name(key)] = key.fingerprint, answer
+        self.kept[_name(key)] = key.fingerprint, response
 
     def release(self, key: RequestKey, holder: UUID) -> None:
         if self.holders.get(_name(key)) == holder:
@@ -514,10 +514,10 @@ class InMemoryKeys:
     def remove_expired(self) -> bool:
         return False
 
-    def _take(self, key: RequestKey, answer: StoredResponse | None) -> None:
+    def _take(self, key: RequestKey, response: StoredResponse | None) -> None:
         if _name(key) in self.kept:
             raise KeyInUseError("Somebody was first.")
-        self.kept[_name(key)] = key.fingerprint, answer
+        self.kept[_name(key)] = key.fingerprint, response
 
 
 def _name(key: RequestKey) -> tuple[str, str, str]:

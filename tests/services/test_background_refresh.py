@@ -27,21 +27,21 @@ class CountedHappenings:
 
 
 def test_nothing_is_listened_to_while_nothing_is_wanted_and_it_is_at_once_when_something_is() -> None:
-    notifier, wanted, calls = CountedHappenings(), Event(), [0]
+    notifier, required, calls = CountedHappenings(), Event(), [0]
 
     def refresh() -> bool:
         calls[0] += 1
-        return wanted.is_set()
+        return required.is_set()
 
     refresher = BackgroundRefresh(notifier, refresh)
     refresher.begin()
     until(lambda: calls[0] == 1)
     assert notifier.opened == 0
     for _ in range(2):
-        wanted.set()
+        required.set()
         refresher.begin()
         until(lambda: notifier.is_open == 1, seconds=2.0)
-        wanted.clear()
+        required.clear()
         until(lambda: notifier.is_open == 0, seconds=5.0)
     refresher.close()
 

@@ -109,18 +109,18 @@ def test_versions_that_answer_another_question_are_not_compared() -> None:
     plan = made.report.plan
     first = served(small_version())
 
-    def told(plan: SupervisedPlan) -> ServedVersion:
+    def reported(plan: SupervisedPlan) -> ServedVersion:
         return served(replace(made, report=replace(made.report, plan=plan)))
 
     for second, why in (
         (served(small_version("classification", name="classes")), "its task is classification, not regression"),
-        (told(replace(plan, target="z")), "its target is 'z', not 'y'"),
-        (told(replace(plan, inputs=(InputColumn("x", "number"),))), "it reads 'x' \\(number\\), not"),
+        (reported(replace(plan, target="z")), "its target is 'z', not 'y'"),
+        (reported(replace(plan, inputs=(InputColumn("x", "number"),))), "it reads 'x' \\(number\\), not"),
     ):
         with pytest.raises(ConflictError, match=why) as refused:
             require_one_question(first, second)
         assert refused.value.faults[0].pointer == "/with"
-    require_one_question(first, told(replace(plan, inputs=tuple(reversed(plan.inputs)))))
+    require_one_question(first, reported(replace(plan, inputs=tuple(reversed(plan.inputs)))))
 
 
 def test_components_are_not_compared() -> None:

@@ -156,12 +156,12 @@ def test_blocks_are_drawn_outside_of_transactions(kept: InMemory) -> None:
 def test_the_sweep_looks_an_hour_back_until_nothing_is_left(
     kept: InMemory, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[datetime] = []
+    requested: list[datetime] = []
 
     def remove_expired(*, not_written_since: datetime) -> bool:
-        asked.append(not_written_since)
-        return len(asked) < 3
+        requested.append(not_written_since)
+        return len(requested) < 3
 
     monkeypatch.setattr(kept.datasets, "sweep", remove_expired)
     assert ingest.remove_expired() == 2
-    assert asked == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3
+    assert requested == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3

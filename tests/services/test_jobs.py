@@ -46,8 +46,8 @@ def test_a_cancelled_job_may_be_cancelled_again(kept: InMemory, training: Traini
 def test_a_running_job_is_left_to_its_worker(kept: InMemory, training: Training, jobs: Jobs) -> None:
     job = training.submit(OWNER, REQUEST)
     kept.jobs.put(replace(job, state="running"))
-    asked = jobs.cancel(OWNER, job.id)
-    assert (asked.state, asked.cancel_requested_at is not None) == ("running", True)
+    requested = jobs.cancel(OWNER, job.id)
+    assert (requested.state, requested.cancel_requested_at is not None) == ("running", True)
     assert not kept.queue.cancelled
 
 

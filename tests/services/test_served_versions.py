@@ -133,7 +133,7 @@ def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
-    watch.now += under_test.WANTED_SECONDS
+    watch.now += under_test.USED_SECONDS
     opened = kept.opened
     assert not prediction.refresh()
     assert kept.opened == opened + 1
@@ -306,7 +306,7 @@ def test_a_name_that_was_not_used_for_long_is_remembered(
     kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     names_of_one_version(kept, prediction)
-    watch.now += under_test.WANTED_SECONDS + 1
+    watch.now += under_test.USED_SECONDS + 1
     assert not prediction.refresh()
     kept.reachable = False
     assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
@@ -362,11 +362,11 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
 ) -> None:
     monkeypatch.setattr(under_test, "STALE_AFTER", 0.05)
     monkeypatch.setattr(under_test, "ASK_AFTER", 0.04)
-    hangs, answers = Event(), Event()
+    hangs, responses = Event(), Event()
 
     def open_uow() -> AbstractContextManager[UnitOfWork]:
         if hangs.is_set():
-            answers.wait(20.0)
+            responses.wait(20.0)
         return kept.open()
 
     prediction = ServedVersions(open_uow, 10**6)
@@ -379,7 +379,7 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
         assert number_of(prediction, None) == 1
         took.append(time.monotonic() - began)
         time.sleep(0.02)
-    answers.set()
+    responses.set()
     assert sorted(took)[-4] < 0.3  # what probes waits, a few times
     assert max(took) < under_test.MAX_WAIT_SECONDS + 0.3
 
@@ -401,7 +401,7 @@ def test_many_first_requests_at_once_are_all_answered(kept: InMemory) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction = ServedVersions(open_uow, 10**6)
     with ThreadPoolExecutor(40) as threads:
-        answers = [threads.submit(prediction.version, OWNER, "small") for _ in range(40)]
+        responses = [threads.submit(prediction.version, OWNER, "small") for _ in range(40)]
         time.sleep(0.2)
         gate.set()
-        assert {answer.result(10.0).version.number for answer in answers} == {1}
+        assert {response.result(10.0).version.number for response in responses} == {1}

@@ -163,7 +163,7 @@ def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(kept: InMemory, tr
     keyed = Keyed[Job](key, lambda job: StoredResponse(202, (), str(job.id).encode()))
     job = training.submit(OWNER, REQUEST, keyed=keyed)
     again = Idempotency(kept.open).answered(key)
-    assert again == keyed.answer(job) == StoredResponse(202, (), str(job.id).encode())
+    assert again == keyed.response(job) == StoredResponse(202, (), str(job.id).encode())
     with pytest.raises(KeyInUseError):
         training.submit(OWNER, REQUEST, keyed=keyed)
     assert kept.queue.submitted == [job.id]

@@ -102,8 +102,8 @@ def test_rows_of_little_support_are_outside(support: list[float] | None, placed:
     rows = 3 if support is None else len(support)
     with CountedRequest(counts) as counted:
         counted.add(rows, None if support is None else np.array(support))
-    told = counts.until_now()
-    assert (told.rows, told.placed, told.outside) == (rows, placed, outside)
+    reported = counts.until_now()
+    assert (reported.rows, reported.placed, reported.outside) == (rows, placed, outside)
 
 
 def test_counts_outlast_what_is_kept_of_a_version() -> None:

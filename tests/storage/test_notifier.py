@@ -23,7 +23,7 @@ def listener(engine: Engine) -> Iterator[Listener]:
         yield listener
 
 
-def heard(listener: Listener, *, within: int = 10) -> frozenset[UUID] | None:
+def received(listener: Listener, *, within: int = 10) -> frozenset[UUID] | None:
     """The first that is no silence."""
     for _ in range(within):
         if (jobs := listener.receive()) is None or jobs:
@@ -41,22 +41,22 @@ def test_nothing_is_heard_where_nothing_happens(listener: Listener) -> None:
 
 def test_every_event_is_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
     job_id = samples.queued_job(open_uow)
-    assert concerns(heard(listener), job_id)
+    assert concerns(received(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.claim(job_id) is not None
-    assert concerns(heard(listener), job_id)
+    assert concerns(received(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.progress(job_id, 1, samples.PROGRESS)
-    assert concerns(heard(listener), job_id)
+    assert concerns(received(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
-    assert concerns(heard(listener), job_id)
+    assert concerns(received(listener), job_id)
     assert listener.receive() == frozenset()
 
 
 def test_what_is_rolled_back_is_not_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
     job_id = samples.queued_job(open_uow)
-    heard(listener)
+    received(listener)
     with suppress(KeyError), open_uow() as uow:
         assert uow.jobs.claim(job_id) is not None
         raise KeyError
@@ -80,7 +80,7 @@ def test_it_is_no_connection_of_the_pool(engine: Engine, listener: Listener) -> 
 def test_what_somebody_else_says_may_concern_any_job(engine: Engine, listener: Listener) -> None:
     with engine.begin() as connection:
         connection.execute(text(f"NOTIFY {JOBS}, 'look'"))
-    assert heard(listener) is None
+    assert received(listener) is None
 
 
 @only_on_postgresql
@@ -96,7 +96,7 @@ def test_a_connection_that_was_ended_is_said(engine: Engine, listener: Listener)
 
     Thread(target=end).start()
     with pytest.raises(UnavailableError):
-        heard(listener, within=100)
+        received(listener, within=100)
     assert ended.wait(10)
 
 
@@ -109,16 +109,16 @@ def test_models_are_heard_of_when_a_version_is_recorded_or_removed(open_uow: Ope
     with SqlNotifier(engine, MODELS).open() as listener:
         samples.stored_version(open_uow)
         samples.stored_version(open_uow)
-        first = heard(listener)
+        first = received(listener)
         assert first is None or len(first) == 1
         while listener.receive() != frozenset():
             pass
         with open_uow() as uow:
             uow.models.delete_version(samples.OWNER, "prices", 1)
-        assert heard(listener) == first
+        assert received(listener) == first
         with open_uow() as uow:
             uow.models.delete(samples.OWNER, "prices")
-        assert heard(listener) == first
+        assert received(listener) == first
 
 
 @only_on_postgresql

@@ -30,11 +30,11 @@ class Flaky:
 
     open_uow: OpenUnitOfWork
     failures: int
-    asked: int = 0
+    requested: int = 0
 
     def __call__(self) -> AbstractContextManager[UnitOfWork]:
-        self.asked += 1
-        if self.failures and self.asked % 2:
+        self.requested += 1
+        if self.failures and self.requested % 2:
             self.failures -= 1
             raise UnavailableError("The database is away.")
         return self.open_uow()
@@ -117,10 +117,10 @@ def test_the_first_and_the_last_step_are_events_in_the_users_units(bench: Bench)
     assert bench.run(job_id)
     with bench.open_uow() as uow:
         events = uow.jobs.events(OWNER, job_id, limit=100, after=0)
-    told = [event.progress for event in events if event.progress is not None]
-    assert [(one.phase, one.completed, one.functions) for one in told] == [("fit", 0, 0), ("fit", 1, 1)]
-    assert [one.noise_sd for one in told] == pytest.approx([0.5 * 2.0] * 2)
-    assert bench.look(job_id).progress == told[-1]
+    reported = [event.progress for event in events if event.progress is not None]
+    assert [(one.phase, one.completed, one.functions) for one in reported] == [("fit", 0, 0), ("fit", 1, 1)]
+    assert [one.noise_sd for one in reported] == pytest.approx([0.5 * 2.0] * 2)
+    assert bench.look(job_id).progress == reported[-1]
 
 
 def test_the_core_itself_ends_a_job(bench: Bench) -> None:

@@ -64,8 +64,8 @@ def outputs_of(served: ServedVersion) -> tuple[Kind, ...]:
     """What a version answers."""
     of_no_rows = predict(served, PredictRequest(no_rows(served.columns)))
     return tuple(
-        Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), told)
-        for tensor, told in tensors_of(of_no_rows).values()
+        Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), reported)
+        for tensor, reported in tensors_of(of_no_rows).values()
     )
 
 

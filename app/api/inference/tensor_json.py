@@ -49,7 +49,7 @@ _INTEGERS = frozenset("iu")
 
 _ROWS = msgspec.json.Decoder(list[list[float]])
 _BETWEEN_ROWS = re.compile(rb"\s*(,|\Z)\s*")
-_DECODERS = {kind: msgspec.json.Decoder(wanted) for kind, wanted in _LISTS.items()}
+_DECODERS = {kind: msgspec.json.Decoder(required) for kind, required in _LISTS.items()}
 
 
 def from_json(

@@ -69,8 +69,8 @@ def move(
     Where it points there already, for the same reason, nothing changes.
     """
     refuse_no_alias(alias)
-    asked = read_strictly(ALIAS_IN, body)
-    moved = parts.aliases.move(owner, name, alias, to=asked.version, reason=asked.reason, condition=condition)
+    requested = read_strictly(ALIAS_IN, body)
+    moved = parts.aliases.move(owner, name, alias, to=requested.version, reason=requested.reason, condition=condition)
     return _shown(moved.alias, status=201 if moved.is_new else 200)
 
 

@@ -55,8 +55,8 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     """
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        asked = read_strictly(BATCH_PREDICTION_IN, body)
-        return parts.batch_predictions.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+        requested = read_strictly(BATCH_PREDICTION_IN, body)
+        return parts.batch_predictions.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
@@ -134,8 +134,8 @@ def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) 
     A download that broke off goes on with `Range: bytes=N-`, and `If-Range` with the `ETag` that came first.
     """
     job, size = parts.batch_predictions.size(owner, identifier(job_id, NOUN))
-    asked, _ = prediction_of(job)
-    written = format_named(BATCH_FORMATS, asked.format)
+    requested, _ = prediction_of(job)
+    written = format_named(BATCH_FORMATS, requested.format)
     media_type = written.media_type
     if not accepts(request.headers.get("accept"), media_type):
         raise HTTPException(406, f"The answer is {media_type}, which the Accept header leaves out.")
@@ -149,13 +149,13 @@ def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) 
     }
     if is_known(request, tag):
         return Response(status_code=304, headers=headers)
-    asked_for = requested_range(request.headers, size=size, tag=tag)
-    if isinstance(asked_for, UnsatisfiableRange):
-        told = {"Content-Range": asked_for.told}
-        raise HTTPException(416, f"The file has {size} bytes, and none of those asked for.", told)
-    if asked_for is not None:
-        headers["Content-Range"] = asked_for.told
-    extent = asked_for or ByteRange(0, size - 1, size)
+    requested_for = requested_range(request.headers, size=size, tag=tag)
+    if isinstance(requested_for, UnsatisfiableRange):
+        reported = {"Content-Range": requested_for.reported}
+        raise HTTPException(416, f"The file has {size} bytes, and none of those asked for.", reported)
+    if requested_for is not None:
+        headers["Content-Range"] = requested_for.reported
+    extent = requested_for or ByteRange(0, size - 1, size)
     headers["Content-Length"] = str(extent.length)
     content = parts.batch_predictions.content(job.id, extent.first, extent.last)
-    return StreamingResponse(content, 206 if asked_for else 200, headers, media_type)
+    return StreamingResponse(content, 206 if requested_for else 200, headers, media_type)

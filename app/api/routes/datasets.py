@@ -98,8 +98,8 @@ async def upload(
 
     async with received(request, limits) as body:
         # The answer too is written off the event loop: thousands of columns take their time.
-        wanted = named(request, owner, key, *body.content)
-        return await run_for_client(request.receive, once, parts.idempotency, wanted, _created, partial(store, body))
+        required = named(request, owner, key, *body.content)
+        return await run_for_client(request.receive, once, parts.idempotency, required, _created, partial(store, body))
 
 
 def _created(dataset: Dataset) -> StoredResponse:
@@ -131,9 +131,9 @@ def rows(
     dataset_id: DatasetId, owner: Owner, parts: PartsDependency, limit: Limit = 100, after: AfterRow = None
 ) -> Page[RowOut]:
     """Rows in the table's order, each by its number from 0; fewer than `limit` where they are wide."""
-    wanted, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
-    end = parts.catalogue.dataset(owner, wanted).rows
-    found = parts.catalogue.rows(owner, wanted, limit=limit, first=first)
+    required, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
+    end = parts.catalogue.dataset(owner, required).rows
+    found = parts.catalogue.rows(owner, required, limit=limit, first=first)
     following = str(found[-1].number) if found and found[-1].number + 1 < end else None
     return Page.of([RowOut.of(row) for row in found], following)
 

@@ -37,8 +37,8 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     """Queue an evaluation: a version predicts all rows of a dataset, which are put beside what came of them."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        asked = read_strictly(EVALUATION_IN, body)
-        return parts.scoring.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+        requested = read_strictly(EVALUATION_IN, body)
+        return parts.scoring.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)

@@ -59,7 +59,7 @@ def export(
     owner: Owner,
     parts: PartsDependency,
     request: Request,
-    wanted: Annotated[
+    required: Annotated[
         Format,
         Query(
             alias="format",
@@ -73,7 +73,7 @@ def export(
     What a number means never changes, so its files don't either while the service stays the same: ask again with
     `If-None-Match`.
     """
-    rendering = RENDERINGS[wanted]
+    rendering = RENDERINGS[required]
     if not accepts(request.headers.get("accept"), rendering.media_type):
         raise HTTPException(406, f"The answer is {rendering.media_type}, which the Accept header leaves out.")
     exported = parts.exporting.version(owner, reference)

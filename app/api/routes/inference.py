@@ -148,7 +148,7 @@ def _ready(parts: Parts, owner: str, reference: Reference) -> ModelReadyOut:
 
 
 _BODY = json_body("InferenceIn")
-_ANSWERS: Mapping[int | str, dict[str, object]] = {
+_RESPONSES: Mapping[int | str, dict[str, object]] = {
     200: {
         "description": f"The tensors asked for. As bytes after the JSON where that was asked for: then with "
         f"`{HEADER_LENGTH.decode().title()}`.",
@@ -163,7 +163,7 @@ _ANSWERS: Mapping[int | str, dict[str, object]] = {
     summary="Infer with the newest version, or an alias",
     response_model=InferenceOut,
     openapi_extra=documented("name@alias", body=_BODY),
-    responses={**_ANSWERS},
+    responses={**_RESPONSES},
 )
 async def infer(request: Request) -> Response:
     """Tensors in and out, in JSON or as bytes; a newer version, and a move of an alias, is seen within a second."""
@@ -175,7 +175,7 @@ async def infer(request: Request) -> Response:
     summary="Infer with one version",
     response_model=InferenceOut,
     openapi_extra=documented("name", "version", body=_BODY),
-    responses={**_ANSWERS},
+    responses={**_RESPONSES},
 )
 async def infer_by_version(request: Request) -> Response:
     """Tensors in and out, in JSON or as bytes."""

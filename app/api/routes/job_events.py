@@ -118,7 +118,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
 async def _told(job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch) -> AsyncGenerator[bytes]:
     """A stream from its first batch on, to the job's end or that of this process."""
     yield BEGINNING
-    with job_waiter.bell(job_id) as rung:
+    with job_waiter.change_event(job_id) as rung:
         rung.set()  # something may have happened between the first look and now
         while True:
             if batch.content:

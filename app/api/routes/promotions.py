@@ -45,8 +45,8 @@ def submit(
     refuse_no_alias(alias)
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        asked = read_strictly(PROMOTION_IN, body)
-        return parts.scoring.submit(owner, asked.to_request(name, alias), priority=asked.priority, keyed=keyed)
+        requested = read_strictly(PROMOTION_IN, body)
+        return parts.scoring.submit(owner, requested.to_request(name, alias), priority=requested.priority, keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)

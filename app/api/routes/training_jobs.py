@@ -34,11 +34,11 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     """Queue a training. Only `dataset_id` and `target` have to be said; the job says what was chosen for the rest."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        asked = read_strictly(TRAINING_JOB_IN, body)
+        requested = read_strictly(TRAINING_JOB_IN, body)
         try:
-            return parts.training.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+            return parts.training.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
         except InvalidRequestError as error:
-            raise InvalidRequestError(error.detail, [asked.as_sent(fault) for fault in error.faults]) from error
+            raise InvalidRequestError(error.detail, [requested.as_sent(fault) for fault in error.faults]) from error
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)

@@ -48,14 +48,14 @@ def register(request: Request, body: JsonBody, owner: Owner, parts: PartsDepende
     """Tell a URL when a training has ended. The answer shows the secret that messages are signed with, this once."""
 
     def create(keyed: Keyed[Webhook] | None) -> Webhook:
-        asked = read_strictly(WEBHOOK_IN, body)
+        requested = read_strictly(WEBHOOK_IN, body)
         return parts.webhooks.register(
-            owner, asked.url, events=asked.events, description=asked.description, keyed=keyed
+            owner, requested.url, events=requested.events, description=requested.description, keyed=keyed
         )
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    asked_before = named(request, owner, key, content_type, body)
-    return once(parts.idempotency, asked_before, _registered, create, shown=partial(_with_secret, owner, parts))
+    requested_before = named(request, owner, key, content_type, body)
+    return once(parts.idempotency, requested_before, _registered, create, shown=partial(_with_secret, owner, parts))
 
 
 def _registered(webhook: Webhook) -> StoredResponse:
@@ -95,9 +95,9 @@ def webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> records.We
 )
 def change(webhook_id: str, body: JsonBody, owner: Owner, parts: PartsDependency) -> records.Webhook:
     """Change its URL, what it is told of, or whether it is told at all; the secret stays."""
-    asked = read_strictly(WEBHOOK_CHANGE_IN, body)
+    requested = read_strictly(WEBHOOK_CHANGE_IN, body)
     changed = parts.webhooks.change(
-        owner, identifier(webhook_id, "webhook"), url=asked.url, events=asked.events, enabled=asked.enabled
+        owner, identifier(webhook_id, "webhook"), url=requested.url, events=requested.events, enabled=requested.enabled
     )
     return webhook_record(changed)
 
@@ -131,8 +131,8 @@ def try_webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> record
 )
 def redeliver(webhook_id: str, delivery_id: str, owner: Owner, parts: PartsDependency) -> records.Delivery:
     """Send a message again, now, and as often as a new one if that fails; its `webhook-id` is the same."""
-    wanted, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
-    return delivery_record(parts.webhooks.redeliver(owner, wanted, again))
+    required, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
+    return delivery_record(parts.webhooks.redeliver(owner, required, again))
 
 
 def _sent(

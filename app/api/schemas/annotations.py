@@ -22,8 +22,8 @@ class AnnotationIn(BaseModel):
 
     def to_patch(self) -> AnnotationPatch:
         """As the service has it."""
-        said = frozenset(member for member in ("description", "tags") if member in self.model_fields_set)
-        return AnnotationPatch(said, self.description, self.tags)
+        given = frozenset(member for member in ("description", "tags") if member in self.model_fields_set)
+        return AnnotationPatch(given, self.description, self.tags)
 
 
 ANNOTATION_IN: TypeAdapter[AnnotationIn] = TypeAdapter(AnnotationIn)

@@ -14,7 +14,7 @@ from relevance_bayes.types.references import MAX_NUMBER
 from relevance_bayes.types.values import AnyTask
 from relevance_bayes.types.webhooks import DeliveryState
 
-MAX_TAGS_ASKED = 10
+MAX_TAG_FILTERS = 10
 
 
 class ListQuery(BaseModel):
@@ -44,21 +44,21 @@ class VersionsQuery(ListQuery):
 
     tag: Sequence[Annotated[str, Field(json_schema_extra={"pattern": ":"})]] = Field(
         (),
-        max_length=MAX_TAGS_ASKED,
+        max_length=MAX_TAG_FILTERS,
         description="NAME:VALUE, for what has this tag; once more for each further one that it shall have.",
     )
 
     @field_validator("tag")
     @classmethod
     def _is_readable(cls, tag: Sequence[str]) -> Sequence[str]:
-        if any(":" not in said for said in tag) or len({said.partition(":")[0] for said in tag}) < len(set(tag)):
+        if any(":" not in given for given in tag) or len({given.partition(":")[0] for given in tag}) < len(set(tag)):
             raise PydanticCustomError("tag", "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice")
         return tag
 
     @property
     def tags(self) -> Mapping[str, str]:
         """The tags that what is listed shall have."""
-        return {name: value for name, _, value in (said.partition(":") for said in self.tag)}
+        return {name: value for name, _, value in (given.partition(":") for given in self.tag)}
 
 
 class ModelsQuery(VersionsQuery):

@@ -95,14 +95,14 @@ class ClassScores:
     def result(self) -> ClassResult:
         """The figures."""
         areas = self.ranking.areas()
-        told = [area for area in areas if area is not None]
+        reported = [area for area in areas if area is not None]
         return ClassResult(
             rows=self.error.rows,
             rows_of_unknown_class=self.log_loss.left_out,
             error=self.error.value,
             log_loss=self.log_loss.value,
             brier=self.brier.value,
-            auc=_mean(told) if told else None,
+            auc=_mean(reported) if reported else None,
             ece=self.confidence.expected_error,
             classes=self.classes,
             auc_per_class=areas,

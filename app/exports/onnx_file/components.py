@@ -7,7 +7,7 @@ from app.exports.onnx_file.functions import kernel_columns
 from app.exports.onnx_file.graph import Value
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
+from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
 
 
 def component_outputs(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:
@@ -15,7 +15,7 @@ def component_outputs(predictor: ComponentsPredictor, inputs: Value) -> dict[str
     found, graph = predictor.components, inputs.graph
     images = kernel_columns(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows), inputs)
     projected = images @ found.axes
-    first = projected.columns(np.arange(min(COMPONENTS_TOLD, len(found.variances))))
+    first = projected.columns(np.arange(min(COMPONENTS_REPORTED, len(found.variances))))
     noise = found.noise_variance
     along = projected.square() @ (1.0 / (found.variances + noise))[:, None]
     volume = float(np.log1p(found.variances / noise).sum())

@@ -78,11 +78,11 @@ def _category(graph: Graph, column: EncodedCategory, raw: Value) -> list[Value]:
     places = graph.node("Equal", raw, graph.texts(column.categories)).as_number()
     known = graph.node("Greater", graph.sum(places, 1), 0.5)
     if column.fill is None or GAP in column.categories:
-        told = graph.where(known, places, np.nan)
-        return [told, *([graph.sum(places, 1) * 0.0] if column.indicator else [])]
+        reported = graph.where(known, places, np.nan)
+        return [reported, *([graph.sum(places, 1) * 0.0] if column.indicator else [])]
     gap = graph.node("Equal", raw, graph.texts((GAP,)))
-    told = graph.where(known, places, graph.where(gap, np.array([column.fill]), np.nan))
-    return [told, *([gap.as_number()] if column.indicator else [])]
+    reported = graph.where(known, places, graph.where(gap, np.array([column.fill]), np.nan))
+    return [reported, *([gap.as_number()] if column.indicator else [])]
 
 
 def _noise(graph: Graph, target: EncodedTarget, name: str, noise_sd: float) -> Value:

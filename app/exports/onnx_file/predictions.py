@@ -70,9 +70,9 @@ def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -
         share = found.beyond / known[v].at_least(float(np.finfo(float).tiny))
         spread = written(function, known)
         weights, beyond = (1.0 - share) * spread, share * spread
-    told = _parts(target, written(mean, known), written(noise, known), weights, beyond)
+    reported = _parts(target, written(mean, known), written(noise, known), weights, beyond)
     ends = likelihood.ends(TRACING, m, v, n, Z_95)
     if ends is None or not is_writable(ends):
-        return told
+        return reported
     lower, upper = (written(end, known) * target.scale + target.shift for end in ends)
-    return told | {"lower": lower, "upper": upper}
+    return reported | {"lower": lower, "upper": upper}

@@ -20,12 +20,12 @@ from relevance_bayes.tables.encoding import EncodedTarget
 
 def notes(target: EncodedTarget) -> str:
     """What a reader has to know besides."""
-    told = ""
+    reported = ""
     if target.noise_column is not None:
-        told += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
+        reported += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
     if target.classes:
-        told += f"Classes, in the order of the probabilities: {', '.join(quoted(one) for one in target.classes)}.\n"
-    return told
+        reported += f"Classes, in the order of the probabilities: {', '.join(quoted(one) for one in target.classes)}.\n"
+    return reported
 
 
 def body(program: Program, predictor: SupervisedPredictor) -> str:
@@ -120,15 +120,15 @@ class _Predicting:
     def predict(self) -> str:
         """The function that the file is for."""
         model = self.ready.model
-        told = self._told(model, self.target)
+        reported = self._told(model, self.target)
         lines = [
             "X = encode(columns)",
             "sound = np.isfinite(X).all(axis=1)",
-            *(self.noise() if "noise_sd" in told and self.second is None else []),
+            *(self.noise() if "noise_sd" in reported and self.second is None else []),
             "X = np.where(sound[:, None], X, 0.0)",
             *(self.noise() if self.second is not None else []),
             *self.latent(),
-            f"told = {told}",
+            f"told = {reported}",
             *(['told |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
             "return sound_rows(told, sound)",
         ]
@@ -158,9 +158,9 @@ class _Predicting:
             return [*self.second.latent(), f"noise_sd = np.exp(0.5 * {logs})"]
         if column is None:
             return [f"noise_sd = np.full(len(X), {sd!r})"]
-        said = f"columns.get({column!r}, [None] * len(X))"
+        given = f"columns.get({column!r}, [None] * len(X))"
         return [
-            f"noise_sd = number({said}, 0.0, {scale!r}, {sd * scale!r}, False)[:, 0]",
+            f"noise_sd = number({given}, 0.0, {scale!r}, {sd * scale!r}, False)[:, 0]",
             "sound &= noise_sd > 0.0",
         ]
 
@@ -173,12 +173,12 @@ class _Predicting:
                 if isinstance(kept.precision, float)
                 else self.program.constant("PRECISION", np.asarray(kept.precision, np.float64))
             )
-            said = (
+            given = (
                 *("P", kernel_expression(self.program, kept.functions, "X", "ROWS")),
                 *(self.program.constant("WHITENED", kept.whitened), self.program.constant("REACHED", kept.reached)),
                 *(precision, repr(kept.prior)),
             )
-            return [f"left = left_of_new({', '.join(said)})", f"beyond = {kept.prior!r} * left"]
+            return [f"left = left_of_new({', '.join(given)})", f"beyond = {kept.prior!r} * left"]
         if ready.model.amplitude is None:
             return ["beyond = np.zeros(len(X))"]
         if ready.whitening is None or not len(ready.whitening.lower):

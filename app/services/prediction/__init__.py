@@ -1,6 +1,6 @@
 """Predictions of versions, whatever their task."""
 
-from app.services.prediction.outputs import outputs_asked, outputs_of
+from app.services.prediction.outputs import outputs_of, requested_outputs
 from app.services.prediction.predict import USUAL, PredictRequest, judge, predict
 from app.services.prediction.served import ServedVersion, version_metadata
 
@@ -9,8 +9,8 @@ __all__ = [
     "PredictRequest",
     "ServedVersion",
     "judge",
-    "outputs_asked",
     "outputs_of",
     "predict",
+    "requested_outputs",
     "version_metadata",
 ]

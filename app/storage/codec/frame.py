@@ -108,8 +108,8 @@ def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
     if version != VERSION:
         raise UnreadableBytesError(f"expected format version {VERSION}, got {version}")
     if len(data) != PREAMBLE.size + header_size + body_size:
-        wanted = PREAMBLE.size + header_size + body_size
-        raise UnreadableBytesError(f"expected {wanted} bytes, got {len(data)}")
+        required = PREAMBLE.size + header_size + body_size
+        raise UnreadableBytesError(f"expected {required} bytes, got {len(data)}")
     header, stored = data[PREAMBLE.size : PREAMBLE.size + header_size], memoryview(data)[PREAMBLE.size + header_size :]
     if checksum != _checksum(data[: PREAMBLE.size - CHECKSUM.size], header, stored):
         raise UnreadableBytesError("the checksum is wrong: the bytes are damaged")

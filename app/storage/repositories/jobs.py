@@ -87,11 +87,11 @@ class SqlJobs:
             "deaths": died,
             "handed_back": False,
         }
-        wanted = job.cancel_requested_at.is_(None)
-        moved = self._move(job_id, "running", (wanted, died < MAX_STARTS), values, now=now, resumed_from=resumed_from)
+        required = job.cancel_requested_at.is_(None)
+        moved = self._move(job_id, "running", (required, died < MAX_STARTS), values, now=now, resumed_from=resumed_from)
         if moved is not None:
             return Claim(moved.attempt)
-        spent = select(job.attempt).where(job.id == job_id, job.state == "running", wanted, died >= MAX_STARTS)
+        spent = select(job.attempt).where(job.id == job_id, job.state == "running", required, died >= MAX_STARTS)
         attempt = self.session.scalar(spent)
         return None if attempt is None else Claim(attempt, spent=True)
 
@@ -137,10 +137,10 @@ class SqlJobs:
 
     def cancel_requested(self, job_id: UUID) -> bool:
         """Whether its owner asked for its end."""
-        asked = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
-        return self.session.scalar(asked) is not None
+        requested = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
+        return self.session.scalar(requested) is not None
 
-    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
+    def is_needed(self, job_id: UUID, attempt: int) -> bool:
         """Whether this attempt is running, the job's newest, and nobody asked for its end."""
         job = TrainingJobRow
         here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
@@ -294,11 +294,11 @@ def _leading_to(state: JobState) -> list[JobState]:
 
 def _meant(which: JobFilter) -> list[ColumnElement[bool]]:
     job = TrainingJobRow
-    asked = {
+    requested = {
         job.kind: which.kind,
         job.state: which.state,
         job.for_model: which.model,
         job.of_version: which.version,
         job.dataset_id: which.dataset_id,
     }
-    return [column == value for column, value in asked.items() if value is not None]
+    return [column == value for column, value in requested.items() if value is not None]

@@ -46,9 +46,9 @@ class SqlKeys:
         headers = tuple((str(name), str(value)) for name, value in json.loads(row.headers))
         return StoredResponse(row.status, headers, zlib.decompress(row.content))
 
-    def keep(self, key: RequestKey, answer: StoredResponse) -> None:
+    def keep(self, key: RequestKey, response: StoredResponse) -> None:
         """Keep an answer; raises KeyInUseError when somebody was first."""
-        self._take(key, _columns(answer))
+        self._take(key, _columns(response))
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
         """Take a key; raises KeyInUseError when somebody was first."""
@@ -58,9 +58,9 @@ class SqlKeys:
         """Put off the end of the holder's time; raises KeyInUseError when it was over, and the key taken over."""
         self._change(key, holder, {})
 
-    def complete(self, key: RequestKey, holder: UUID, answer: StoredResponse) -> None:
+    def complete(self, key: RequestKey, holder: UUID, response: StoredResponse) -> None:
         """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
-        self._change(key, holder, _columns(answer))
+        self._change(key, holder, _columns(response))
 
     def release(self, key: RequestKey, holder: UUID) -> None:
         """Forget a key whose holder gave no answer."""
@@ -110,10 +110,10 @@ def _is(key: RequestKey) -> ColumnElement[bool]:
     return and_(RequestKeyRow.owner == key.owner, RequestKeyRow.scope == key.scope, RequestKeyRow.key == key.key)
 
 
-def _columns(answer: StoredResponse) -> dict[str, object]:
+def _columns(response: StoredResponse) -> dict[str, object]:
     # An answer about thousands of columns repeats itself: packed, it is a tenth.
-    content = zlib.compress(answer.content, 1)
-    return {"status": answer.status, "headers": json.dumps(answer.headers), "content": content}
+    content = zlib.compress(response.content, 1)
+    return {"status": response.status, "headers": json.dumps(response.headers), "content": content}
 
 
 def _in_use() -> KeyInUseError:

@@ -140,15 +140,15 @@ class SqlModels:
     def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
         """Have this said of a model; raises NotFoundError."""
         model_id = self.locked(owner, name)
-        said = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
-        changed(self.session, said)
+        given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
+        changed(self.session, given)
         retag(self.session, ModelTagRow, model_id, annotation.tags)
         return self.get(owner, name)
 
     def annotate_version(self, version: Version, annotation: Annotation) -> Version:
         """Have this said of a version."""
-        said = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
-        changed(self.session, said.values(description=annotation.description))
+        given = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
+        changed(self.session, given.values(description=annotation.description))
         retag(self.session, VersionTagRow, version.id, annotation.tags)
         return self.version(version.owner, version.model, version.number)
 

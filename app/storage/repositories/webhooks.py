@@ -76,10 +76,10 @@ class SqlWebhooks:
             "events": None if events is None else EVENTS.write(tuple(events)),
             "enabled": enabled,
         }
-        asked = {name: value for name, value in values.items() if value is not None}
-        if asked:
+        requested = {name: value for name, value in values.items() if value is not None}
+        if requested:
             mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
-            changed(self.session, mine.values(**asked))
+            changed(self.session, mine.values(**requested))
         return self.get(owner, webhook_id)
 
     def disable(self, webhook_id: UUID) -> None:

@@ -71,12 +71,12 @@ def _try(exported: ExportedSupervised) -> None:
         raise InvalidRequestError(detail, [Fault(detail, where)]) from error
     with np.errstate(all="ignore"):
         found = served.predict(_usual_rows(exported.predictor.encoding), PredictOptions())
-    told = (
+    reported = (
         (found.mean, found.sd, found.lower, found.upper)
         if isinstance(found, RegressionPrediction)
         else (found.probabilities, found.latent_mean, found.latent_variance)
     )
-    if found.faults or not all(np.isfinite(numbers).all() for numbers in told):
+    if found.faults or not all(np.isfinite(numbers).all() for numbers in reported):
         detail = "The model predicts no finite numbers for rows at the mean of what it was trained on."
         raise InvalidRequestError(detail, [Fault(detail, "/model")])
 

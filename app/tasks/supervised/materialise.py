@@ -24,7 +24,7 @@ from relevance_bayes.tables.encoding import EncodedTarget, Encoding, encode_inpu
 EXTRA_COLUMNS = 4
 """Beside its inputs a row of the file has t, its noise sd, the fold key and the dataset row's number."""
 
-MAX_FAULTS_TOLD = 20
+MAX_FAULTS_REPORTED = 20
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _write(
             raise TrainingFailedError(
                 "Some rows hold values that can't be computed with." + (f" {faults[0].detail}" if faults else ""),
                 kind="too-large",
-                faults=faults[:MAX_FAULTS_TOLD],
+                faults=faults[:MAX_FAULTS_REPORTED],
             )
         file.seek(learned * row_bytes)
         learned += _put(file, rows[~held_out])

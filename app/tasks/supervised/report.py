@@ -117,11 +117,11 @@ class _Units:
 
     @classmethod
     def of(cls, plan: SupervisedPlan, target: EncodedTarget) -> "_Units":
-        asked = (plan.spec, *plan.compared_models, *plan.pool)
-        run = [in_target_units(spec, target) for spec in asked]
+        requested = (plan.spec, *plan.compared_models, *plan.pool)
+        run = [in_target_units(spec, target) for spec in requested]
         return cls(
-            {there.likelihood: here.likelihood for there, here in zip(run, asked, strict=True)},
-            {there.prior: here.prior for there, here in zip(run, asked, strict=True)},
+            {there.likelihood: here.likelihood for there, here in zip(run, requested, strict=True)},
+            {there.prior: here.prior for there, here in zip(run, requested, strict=True)},
         )
 
     def likelihood(self, likelihood: TargetLikelihood) -> TargetLikelihood:

@@ -19,7 +19,7 @@ class ScoreAccumulator:
 
     scores: Scores
     without_target: int = 0
-    unanswered: int = 0
+    not_predicted: int = 0
     seen_in_training: int | None = None
 
     @classmethod
@@ -33,7 +33,7 @@ class ScoreAccumulator:
         """Take in a block's rows."""
         self.scores = reduce(_added, found.judged, self.scores)
         self.without_target += found.without_target
-        self.unanswered += found.unanswered
+        self.not_predicted += found.not_predicted
 
     def count_seen(self, seen: Mask) -> None:
         """Count rows, True of the mask (N,), that the version was trained on."""
@@ -42,7 +42,7 @@ class ScoreAccumulator:
 
     def result(self) -> Evaluation:
         """What all of them are worth."""
-        return Evaluation(self.scores.result(), self.without_target, self.unanswered, self.seen_in_training)
+        return Evaluation(self.scores.result(), self.without_target, self.not_predicted, self.seen_in_training)
 
 
 def _added(scores: Scores, judged: Labelled) -> Scores:

@@ -10,7 +10,7 @@ from app.domain.scoring import Evaluation
 from app.services.prediction import judge
 from app.worker.attempts import Attempt
 from app.worker.scoring.accumulator import ScoreAccumulator
-from app.worker.scoring.rows import told_blocks, version_at_hand
+from app.worker.scoring.rows import reported_blocks, version_at_hand
 from app.worker.scoring.training_rows import seen_rows, training_rows_of
 
 
@@ -19,7 +19,7 @@ def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:
     served = version_at_hand(attempt, job, plan.version)
     training_rows = training_rows_of(attempt, job, served.version)
     tally = ScoreAccumulator.of(served, training_rows)
-    for block in told_blocks(attempt, job, phase="evaluate"):
+    for block in reported_blocks(attempt, job, phase="evaluate"):
         found = judge(served, block)
         tally.add(found)
         tally.count_seen(found.chosen & seen_rows(block, training_rows))

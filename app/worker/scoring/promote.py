@@ -19,7 +19,7 @@ from app.services.prediction import ServedVersion, judge
 from app.tasks.prediction import LabelledBlock
 from app.worker.attempts import Attempt
 from app.worker.scoring.accumulator import ScoreAccumulator
-from app.worker.scoring.rows import told_blocks, version_at_hand
+from app.worker.scoring.rows import reported_blocks, version_at_hand
 from app.worker.scoring.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.split import content_hash
@@ -43,7 +43,7 @@ def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
     holder = _Compared.of(attempt, job, plan.champion)
     differences, lost_rows = PairedDifferences(plan.metric, grouped=plan.groups is not None), 0
     seen = 0
-    for whole in told_blocks(attempt, job, phase="compare"):
+    for whole in reported_blocks(attempt, job, phase="compare"):
         block = _unseen(whole, challenger, holder)
         seen += block_rows(whole) - block_rows(block)
         costs, costs_of_holder = (_costs(version.judge(block), plan.metric) for version in (challenger, holder))
@@ -88,7 +88,7 @@ class _Compared:
 
 def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> Promotion:
     seen = 0
-    for whole in told_blocks(attempt, job, phase="compare"):
+    for whole in reported_blocks(attempt, job, phase="compare"):
         block = _unseen(whole, challenger)
         seen += block_rows(whole) - block_rows(block)
         challenger.judge(block)

@@ -74,12 +74,12 @@ class Deliverer:
         at, began = self.clock(), time.monotonic()
         if not delivery_attempt.enabled:
             return Attempt(at, 0.0, error="disabled")
-        said = int(at.timestamp())
+        given = int(at.timestamp())
         headers = {
             "User-Agent": f"Relevance/{__version__}",
             "webhook-id": str(delivery_attempt.event_id),
-            "webhook-timestamp": str(said),
-            "webhook-signature": signature(delivery_attempt.secret, str(delivery_attempt.event_id), said, body),
+            "webhook-timestamp": str(given),
+            "webhook-signature": signature(delivery_attempt.secret, str(delivery_attempt.event_id), given, body),
         }
         try:
             target = read_target(delivery_attempt.url)

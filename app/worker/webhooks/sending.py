@@ -69,22 +69,22 @@ def _addresses(target: Target, allowed: Allowance, deadline: Deadline) -> Sequen
 
 def _looked_up(target: Target, deadline: Deadline) -> Sequence[Found]:
     """In a thread of its own, since nothing else ends a look-up that takes too long."""
-    answers: SimpleQueue[Sequence[Found] | OSError] = SimpleQueue()
+    responses: SimpleQueue[Sequence[Found] | OSError] = SimpleQueue()
 
     def look() -> None:
         try:
-            answers.put(socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM))
+            responses.put(socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM))
         except OSError as error:
-            answers.put(error)
+            responses.put(error)
 
     Thread(target=look, name="look-up", daemon=True).start()
     while True:
         with suppress(Empty):
-            answer = answers.get(timeout=deadline.piece())
+            response = responses.get(timeout=deadline.piece())
             break
-    if isinstance(answer, OSError) or not answer:
+    if isinstance(response, OSError) or not response:
         raise NotSent("name-not-found")
-    return answer
+    return response
 
 
 @contextmanager

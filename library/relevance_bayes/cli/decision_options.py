@@ -17,27 +17,27 @@ _PRIORS: Converter[dict[str, float]] = Converter(dict[str, float])
 _COSTS: Converter[list[list[float]]] = Converter(list[list[float]])
 
 
-def read_priors(said: str | None, classes: Sequence[Label]) -> dict[Label, float] | None:
+def read_priors(given: str | None, classes: Sequence[Label]) -> dict[Label, float] | None:
     """An object of class and prior, whose keys are those of `classes`; raises typer.Exit(1) where one is not."""
-    if said is None:
+    if given is None:
         return None
-    read = _read("--class-priors", said, _PRIORS)
+    read = _read("--class-priors", given, _PRIORS)
     return {_label(text, classes): prior for text, prior in read.items()}
 
 
-def read_costs(said: str | None) -> list[list[float]] | None:
+def read_costs(given: str | None) -> list[list[float]] | None:
     """Rows of costs; raises typer.Exit(1) where they are none."""
-    return None if said is None else _read("--costs", said, _COSTS)
+    return None if given is None else _read("--costs", given, _COSTS)
 
 
-def _read(option: str, said: str, converter: Converter[T]) -> T:
+def _read(option: str, given: str, converter: Converter[T]) -> T:
     try:
-        text = said if said.lstrip()[:1] in ("[", "{") else Path(said).read_text()
+        text = given if given.lstrip()[:1] in ("[", "{") else Path(given).read_text()
         return read(text, converter)
     except (ValueError, InvalidRequestError) as wrong:
         refuse(f"{option}: {wrong}")
     except OSError as absent:
-        refuse(f"{option}: neither JSON nor a file: {absent.strerror}: {said}")
+        refuse(f"{option}: neither JSON nor a file: {absent.strerror}: {given}")
 
 
 def _label(text: str, classes: Sequence[Label]) -> Label:

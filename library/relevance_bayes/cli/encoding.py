@@ -9,10 +9,10 @@ from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import ImageVersion
 from relevance_bayes.client.encodings import EncodeOptions
 from relevance_bayes.client.encodings import decode as decoded
 from relevance_bayes.client.encodings import encode as encoded
+from relevance_bayes.client.responses import ImageVersion
 
 ENDINGS = (".png", ".npy")
 

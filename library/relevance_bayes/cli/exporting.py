@@ -6,8 +6,8 @@ from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import VersionBase
 from relevance_bayes.client.exports import ExportFormat
+from relevance_bayes.client.responses import VersionBase
 
 FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
 """By what a file's name ends in."""

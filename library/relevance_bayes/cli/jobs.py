@@ -11,10 +11,10 @@ from relevance_bayes.cli.progress import figures, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.versions import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.promotions import Promotions
+from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.types.batch_predictions import BatchPredicted, BatchPrediction
 from relevance_bayes.types.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
@@ -52,7 +52,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ("kind", _kind(job)),
             ("state", job.state),
             ("model", job.model),
-            *_asked(job),
+            *_requested(job),
             *_columns(job),
             ("outcome", _outcome(job) or None),
             ("priority", str(job.priority) if job.priority else None),
@@ -116,7 +116,7 @@ def _kind(job: JobBase) -> str:
             return "evaluation"
 
 
-def _asked(job: JobBase) -> list[tuple[str, str | None]]:
+def _requested(job: JobBase) -> list[tuple[str, str | None]]:
     """What is to be learned, and how."""
     match job:
         case SupervisedJob():

@@ -61,12 +61,12 @@ def _lines(events: Iterable[Event], label: str, console: Console) -> None:
         if event.progress is not None:
             now = event.progress
             parts = (f"{_words(now.phase)} {_count(now)}".strip(), figures(now))
-            said = "; ".join(part for part in parts if part)
+            given = "; ".join(part for part in parts if part)
         elif event.transition is not None:
-            said = event.transition.state
+            given = event.transition.state
         else:
             continue
-        console.print(f"{label}: {said}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"{label}: {given}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _words(slug: str) -> str:

@@ -12,7 +12,7 @@ from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Problem, Relevance
-from relevance_bayes.client.answers import Job, Json, VersionBase
+from relevance_bayes.client.responses import Job, Json, VersionBase
 
 Document = dict[str, Json]
 
@@ -51,7 +51,7 @@ class TrainOptions:
 def training_document(choices: TrainOptions, request: Path | None) -> Document:
     """The request for the API: the file's, with the options over it. Raises typer.BadParameter."""
     document = {} if request is None else _read(request)
-    said: dict[str, Json] = {
+    given: dict[str, Json] = {
         "target": choices.target,
         "model": choices.model,
         "inputs": None if choices.inputs is None else list(choices.inputs),
@@ -69,7 +69,7 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
         "likelihood": _likelihood(choices),
         "split": None if choices.split is None else _split(choices.split),
     }
-    document |= {name: value for name, value in said.items() if value is not None}
+    document |= {name: value for name, value in given.items() if value is not None}
     if "target" not in document and document.get("task") not in WITHOUT_TARGET:
         raise typer.BadParameter("which column is to be learned?", param_hint="--target")
     return document
@@ -116,24 +116,24 @@ def _likelihood(choices: TrainOptions) -> Json:
     return {"type": "gaussian", "noise_sd": _noise_sd(noise_sd) if column is None else {"column": column}}
 
 
-def _noise_sd(said: str | None) -> Json:
+def _noise_sd(given: str | None) -> Json:
     """A number, or the name of a way to learn it."""
     try:
-        return None if said is None else float(said)
+        return None if given is None else float(given)
     except ValueError:
-        return said
+        return given
 
 
 def _basis(kernel: str | None, width: str | None) -> Json:
     """One kernel with what was said of it: the service knows what goes with it."""
     if kernel is None and width is None:
         return None
-    said: dict[str, Json] = {"type": "kernel"}
+    given: dict[str, Json] = {"type": "kernel"}
     if kernel is not None:
-        said["kernel"] = {"type": kernel}
+        given["kernel"] = {"type": kernel}
     if width is not None:
-        said["width"] = _width(width)
-    return said
+        given["width"] = _width(width)
+    return given
 
 
 def _width(text: str) -> Json:

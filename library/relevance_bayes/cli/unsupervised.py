@@ -1,7 +1,7 @@
 """The requests of what learns without a target, as the API wants them."""
 
 from relevance_bayes.cli.training import Document, widths
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 
 
 def approximation_document(
@@ -16,7 +16,7 @@ def approximation_document(
     density: bool,
 ) -> Document:
     """The request for an approximation by few terms. Raises typer.BadParameter."""
-    said: dict[str, Json] = {
+    given: dict[str, Json] = {
         "task": "approximation",
         "width": widths(width),
         "coefficients": coefficients,
@@ -27,7 +27,7 @@ def approximation_document(
         "max_functions": max_functions,
         "density": density or None,
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def components_document(
@@ -42,7 +42,7 @@ def components_document(
     seed: int | None,
 ) -> Document:
     """The request for components of rows. Raises typer.BadParameter."""
-    said: dict[str, Json] = {
+    given: dict[str, Json] = {
         "task": "components",
         "model": model,
         "inputs": None if inputs is None else list(inputs),
@@ -53,4 +53,4 @@ def components_document(
         "missing": missing,
         "seed": seed,
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in given.items() if value is not None}

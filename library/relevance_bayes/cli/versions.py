@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from relevance_bayes.cli.rendering import cell_text, number, print_facts
-from relevance_bayes.client.answers import (
+from relevance_bayes.client.responses import (
     Alternative,
     ApproximationVersion,
     ComparedModel,
@@ -13,7 +13,7 @@ from relevance_bayes.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
-from relevance_bayes.client.answers.values import Choice
+from relevance_bayes.client.responses.values import Choice
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import Evidence, Hyperparameters, InputWarp, InputWidth, Outlier, Score
 
@@ -293,10 +293,10 @@ def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
 
 def _noise_sd(version: SupervisedVersion) -> str | None:
     """That of all rows, or where each one's stands."""
-    said, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
+    given, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
     if version.likelihood.get("noise_sd") == "heteroscedastic":
-        return f"a function of the inputs; root mean square {said}"
-    return said if column is None else f"by row, in {column}; root mean square {said}"
+        return f"a function of the inputs; root mean square {given}"
+    return given if column is None else f"by row, in {column}; root mean square {given}"
 
 
 def _outliers(outliers: Sequence[Outlier]) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from relevance_bayes.client.answers import Json
 from relevance_bayes.client.http import Http
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.aliases import Alias, AliasMove
 from relevance_bayes.types.pages import Page
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.values import Label
 
 

@@ -8,7 +8,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from relevance_bayes.client.answers import (
+from relevance_bayes.client.arrays import Array
+from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.client.relevance import Relevance
+from relevance_bayes.client.responses import (
     ImageJob,
     ImageVersion,
     Job,
@@ -17,9 +20,6 @@ from relevance_bayes.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
-from relevance_bayes.client.arrays import Array
-from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.client.relevance import Relevance
 
 PLACE, VALUE = "place", "value"
 """The columns of a signal: where, from 0, and what."""
@@ -77,8 +77,8 @@ def decode(client: Relevance, model: str, version: int | str | None = None) -> A
     found: list[float | None] = []
     for first in range(0, learned.rows, VALUES_AT_ONCE):
         places: list[Json] = [float(place) for place in range(first, min(first + VALUES_AT_ONCE, learned.rows))]
-        answers = client.predict(learned.model, {"columns": {PLACE: places}}, version=learned.version).predictions
-        found += [answer.mean for answer in answers]
+        responses = client.predict(learned.model, {"columns": {PLACE: places}}, version=learned.version).predictions
+        found += [response.mean for response in responses]
     return np.array(found, np.float64)
 
 
@@ -86,10 +86,14 @@ def _image(client: Relevance, file: Path, model: str, options: EncodeOptions) ->
     if options.basis is not None:
         raise _refused("An image is told by wavelets: it takes no other functions.")
     dataset = client.upload(file, name=model)
-    said: dict[str, Json] = {"max_functions": options.max_functions, "psnr": options.psnr, "noise_sd": options.noise_sd}
+    given: dict[str, Json] = {
+        "max_functions": options.max_functions,
+        "psnr": options.psnr,
+        "noise_sd": options.noise_sd,
+    }
     request: dict[str, Json] = {"task": "image", "dataset_id": dataset.id, "model": model}
-    asked = request | {name: value for name, value in said.items() if value is not None}
-    job = client.trainings.wait(client.trainings.submit(asked, of=ImageJob).id, of=ImageJob)
+    requested = request | {name: value for name, value in given.items() if value is not None}
+    job = client.trainings.wait(client.trainings.submit(requested, of=ImageJob).id, of=ImageJob)
     return client.version(model, _number(job), of=ImageVersion)
 
 

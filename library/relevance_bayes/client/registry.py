@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from relevance_bayes.client.answers import Json, VersionBase
-from relevance_bayes.client.answers.comparisons import Comparison
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import Http, Query
 from relevance_bayes.client.kinds import ANY_VERSION
 from relevance_bayes.client.paths import reference, version_path
+from relevance_bayes.client.responses import Json, VersionBase
+from relevance_bayes.client.responses.comparisons import Comparison
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.statistics import Statistics
@@ -37,15 +37,15 @@ class Registry:
 
     http: Http
 
-    def annotate(self, model: str, said: AnnotationChange, *, if_match: str | None = None) -> Model:
+    def annotate(self, model: str, given: AnnotationChange, *, if_match: str | None = None) -> Model:
         """Change what is said of a model; with `if_match`, only if it is still what had this `ETag`."""
-        return self.http.patch(Model, version_path(model, None), said.as_patch(), headers=_if_match(if_match))
+        return self.http.patch(Model, version_path(model, None), given.as_patch(), headers=_if_match(if_match))
 
     def annotate_version(
-        self, name: str, said: AnnotationChange, *, version: int | str | None = None, if_match: str | None = None
+        self, name: str, given: AnnotationChange, *, version: int | str | None = None, if_match: str | None = None
     ) -> VersionBase:
         """Change what is said of a version, named as `model@alias` or by its `version`."""
-        return self.http.patch(ANY_VERSION, _one(name, version), said.as_patch(), headers=_if_match(if_match))
+        return self.http.patch(ANY_VERSION, _one(name, version), given.as_patch(), headers=_if_match(if_match))
 
     def lineage(self, name: str, version: int | str | None = None) -> Lineage:
         """Where a version comes from, named as in `annotate_version`."""

@@ -6,16 +6,6 @@ from pathlib import Path
 from typing import Literal, TypeVar, overload
 
 from relevance_bayes.client.aliases import Aliases
-from relevance_bayes.client.answers import (
-    ApproximationJob,
-    Dataset,
-    ImportedVersion,
-    Json,
-    Predictions,
-    SupervisedVersion,
-    Version,
-    VersionBase,
-)
 from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.class_priors import listed
 from relevance_bayes.client.errors import ClientError, Problem
@@ -28,6 +18,16 @@ from relevance_bayes.client.kinds import ANY_VERSION, IMPORTED_VERSION, of_kind
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.registry import Registry, tag_query
+from relevance_bayes.client.responses import (
+    ApproximationJob,
+    Dataset,
+    ImportedVersion,
+    Json,
+    Predictions,
+    SupervisedVersion,
+    Version,
+    VersionBase,
+)
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.formats import media_type_of
@@ -136,10 +136,10 @@ class Relevance:
     ) -> ApproximationJob:
         """Ask for few terms that stand for all of an expansion: its terms become the dataset `model`."""
         terms = self.create_dataset(expansion.columns, name=model)
-        wanted: dict[str, Json] = {"tolerance": tolerance, "max_functions": max_functions, "density": density}
-        said = {name: value for name, value in wanted.items() if value is not None}
-        asked = {"dataset_id": terms.id, "model": model, **expansion.asked, **said}
-        return self.trainings.submit(asked, of=ApproximationJob)
+        required: dict[str, Json] = {"tolerance": tolerance, "max_functions": max_functions, "density": density}
+        given = {name: value for name, value in required.items() if value is not None}
+        requested = {"dataset_id": terms.id, "model": model, **expansion.requested, **given}
+        return self.trainings.submit(requested, of=ApproximationJob)
 
     # Models
 
@@ -233,7 +233,7 @@ class Relevance:
         of components, at most so many of the first are told.
         """
         where = version_path(name, version)
-        wanted: dict[str, Json] = {
+        required: dict[str, Json] = {
             "interval": interval,
             "explain": explain,
             "covariance": covariance,
@@ -242,5 +242,5 @@ class Relevance:
             "reject_cost": reject_cost,
             "components": components,
         }
-        options = {name: value for name, value in wanted.items() if value is not None}
+        options = {name: value for name, value in required.items() if value is not None}
         return self.http.post(Predictions, f"{where}/predict", {**table, **options})

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar, overload
 
-from relevance_bayes.client.answers import Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.job_collection import MAX_WAIT_SECONDS, JobCollection
 from relevance_bayes.client.kinds import ANY_JOB, of_kind
 from relevance_bayes.client.paths import part
+from relevance_bayes.client.responses import Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 

@@ -81,7 +81,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 task=terms.task,
                 inputs=terms.inputs,
                 model=terms.model,
-                report=APPROXIMATIONS.told(exported.report),
+                report=APPROXIMATIONS.reported(exported.report),
             )
         case ExportedComponents():
             components = _of_components(exported.predictor)
@@ -92,7 +92,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 task=components.task,
                 inputs=components.inputs,
                 model=components.model,
-                report=COMPONENTS.told(exported.report),
+                report=COMPONENTS.reported(exported.report),
             )
 
 

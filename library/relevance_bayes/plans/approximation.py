@@ -116,8 +116,8 @@ def _width_faults(widths: tuple[float, ...], columns: list[ColumnSummary]) -> li
             Fault(f"A list of widths has one for each input: expected {len(columns)}, got {len(widths)}.", "/width")
         ]
     if not all(1 / MAX_SCALED <= width <= MAX_SCALED for width in widths):
-        told = ", ".join(f"{width:g}" for width in dict.fromkeys(widths))
-        return [Fault(f"A width is from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {told}.", "/width")]
+        reported = ", ".join(f"{width:g}" for width in dict.fromkeys(widths))
+        return [Fault(f"A width is from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {reported}.", "/width")]
     if abs(math.fsum(map(math.log, widths))) > 2.0 * math.log(MAX_SCALED):
         return [Fault("The widths' product, to which integrals are in proportion, is out of range.", "/width")]
     return []

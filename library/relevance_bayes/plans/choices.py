@@ -74,18 +74,18 @@ def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
         case Independent() as prior:
             return prior
         case GaussianProcess() as prior:
-            asked = prior
+            requested = prior
         case _:
             if not _process_fits(request):
                 return Independent(price=_is_overcomplete(request) and likelihood.in_target_units)
             classes = isinstance(likelihood, ClassLikelihood)
-            asked = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
-    return asked if asked.min_gain is not None else replace(asked, min_gain=likelihood.min_gain)
+            requested = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
+    return requested if requested.min_gain is not None else replace(requested, min_gain=likelihood.min_gain)
 
 
 def _process_fits(request: SupervisedRequest) -> bool:
     """Whether the functions are those of one covariance, and no algorithm of independent weights is asked for."""
-    bases = _asked(request)
+    bases = _requested(request)
     if any(isinstance(basis, BESIDE_NO_PROCESS) for basis in bases):
         return False
     kernels = [basis for basis in bases if isinstance(basis, KernelChoice)]
@@ -98,11 +98,11 @@ BESIDE_NO_PROCESS = (*get_args(Dictionary), GroupChoice)
 
 def _is_overcomplete(request: SupervisedRequest) -> bool:
     """Whether dictionaries of functions that are much alike are asked for, which nothing but their price keeps out."""
-    dictionaries = any(isinstance(basis, BESIDE_NO_PROCESS) for basis in _asked(request))
+    dictionaries = any(isinstance(basis, BESIDE_NO_PROCESS) for basis in _requested(request))
     return dictionaries and isinstance(request.algorithm, Sequential | None)
 
 
-def _asked(request: SupervisedRequest) -> tuple[BasisChoice, ...]:
+def _requested(request: SupervisedRequest) -> tuple[BasisChoice, ...]:
     return request.basis if isinstance(request.basis, tuple) else (request.basis or KernelChoice(),)
 
 
@@ -138,7 +138,7 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
     A Gaussian kernel with a width for each input; Matern 3/2 with the same; a Gaussian one with one width for all; and
     with widths and a warp for each input. A kernel that is named leaves only those with it, a warp of "none" no warp.
     """
-    asked = KernelChoice() if request.basis is None else request.basis
+    requested = KernelChoice() if request.basis is None else request.basis
     if request.effort == "quick":
         return ()
     if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
@@ -147,14 +147,14 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
         return ()
     if is_heteroscedastic(spec.likelihood):
         return ()
-    if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
+    if not isinstance(requested, KernelChoice) or requested.width is not None or requested.additive != "none":
         return ()
-    kernels: tuple[Kernel, ...] = (asked.kernel,) if request.basis is not None else (asked.kernel, Matern32())
+    kernels: tuple[Kernel, ...] = (requested.kernel,) if request.basis is not None else (requested.kernel, Matern32())
     if request.basis is None and request.effort == "thorough":
         kernels += (CityBlock(),)
     each = [KernelBasis(kernel, EvidencePerInputWidth()) for kernel in kernels]
-    one = [KernelBasis(asked.kernel, EvidenceWidth())] if inputs > 1 else []
-    warped = [] if asked.warp == "none" else [KernelBasis(asked.kernel, EvidencePerInputWidth(), "evidence")]
+    one = [KernelBasis(requested.kernel, EvidenceWidth())] if inputs > 1 else []
+    warped = [] if requested.warp == "none" else [KernelBasis(requested.kernel, EvidencePerInputWidth(), "evidence")]
     prior = GaussianProcess(inducing_points="rows", min_gain=spec.prior.min_gain)
     found = [replace(spec, basis=(kernel, Bias(), Inputs()), prior=prior) for kernel in [*each, *one, *warped]]
     return tuple(found) if len(found) > 1 else ()
@@ -167,47 +167,47 @@ def _spans(target: ColumnSummary) -> bool:
 
 
 def _bases(
-    asked: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task, inputs: Sequence[str]
+    requested: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task, inputs: Sequence[str]
 ) -> tuple[Basis, ...]:
     """The dictionaries: a list is exact; one alone has a bias beside it, and a process's kernel of numbers the inputs.
 
     To a process of classes with as many functions as it asks for, linear columns add nothing.
     """
-    match asked:
+    match requested:
         case KernelChoice():
             linear = isinstance(prior, GaussianProcess) and task == "regression"
             beside = (Bias(), Inputs()) if linear else (Bias(),)
-            return (_kernel_basis(asked, prior, task), *beside)
+            return (_kernel_basis(requested, prior, task), *beside)
         case tuple():
-            return tuple(_basis(choice, prior, task, inputs) for choice in asked)
+            return tuple(_basis(choice, prior, task, inputs) for choice in requested)
         case Bias() | Inputs():
-            return (asked,)
+            return (requested,)
         case _:
-            return (_basis(asked, prior, task, inputs), Bias())
+            return (_basis(requested, prior, task, inputs), Bias())
 
 
-def _basis(asked: BasisChoice, prior: Prior, task: Task, inputs: Sequence[str]) -> Basis:
-    match asked:
+def _basis(requested: BasisChoice, prior: Prior, task: Task, inputs: Sequence[str]) -> Basis:
+    match requested:
         case KernelChoice():
-            return _kernel_basis(asked, prior, task)
+            return _kernel_basis(requested, prior, task)
         case GroupChoice(inputs=names, of=of):
             places = tuple(inputs.index(name) for name in names if name in inputs)
             return Group(places, _kernel_basis(of, prior, task) if isinstance(of, KernelChoice) else of)
         case _:
-            return asked
+            return requested
 
 
-def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
+def _kernel_basis(requested: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
     process = isinstance(prior, GaussianProcess)
-    width = asked.width
+    width = requested.width
     if width is None:
         each = EvidencePerInputWidth(SHRINKAGE if task == "classification" else 0.0)
         width = each if process else CrossValidationWidth()
-    warp = asked.warp
+    warp = requested.warp
     if warp is None:
         learned = process and isinstance(width, EvidenceWidth | EvidencePerInputWidth)
         warp = "evidence" if learned and task == "regression" else "none"
-    return KernelBasis(asked.kernel, width, warp, asked.additive)
+    return KernelBasis(requested.kernel, width, warp, requested.additive)
 
 
 def spec_faults(spec: Spec) -> list[Fault]:
@@ -239,9 +239,9 @@ def width_faults(request: SupervisedRequest) -> list[Fault]:
     A list follows the order of `inputs`: which columns stand where they are left out is for the service to say.
     """
     faults = []
-    for number, asked in enumerate(_asked(request)):
-        group = asked if isinstance(asked, GroupChoice) else None
-        basis = asked if group is None else group.of
+    for number, requested in enumerate(_requested(request)):
+        group = requested if isinstance(requested, GroupChoice) else None
+        basis = requested if group is None else group.of
         if not isinstance(basis, KernelChoice) or not isinstance(basis.width, FixedWidth):
             continue
         pointer = f"/basis/{number}/width/value" if group is None else f"/basis/{number}/of/width/value"
@@ -255,8 +255,8 @@ def width_faults(request: SupervisedRequest) -> list[Fault]:
             detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
             faults.append(Fault(detail, "/inputs"))
         elif several and inputs is not None and len(basis.width.each) != len(inputs):
-            told = f"expected {len(inputs)}, got {len(basis.width.each)}"
-            faults.append(Fault(f"A list of widths has one for each of the inputs: {told}.", pointer))
+            reported = f"expected {len(inputs)}, got {len(basis.width.each)}"
+            faults.append(Fault(f"A list of widths has one for each of the inputs: {reported}.", pointer))
     return faults
 
 
@@ -264,9 +264,9 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
     """Groups of what is no input, and wavelets over what they can't stand on; `columns` are the inputs."""
     known = {column.name: column for column in columns}
     faults = []
-    for number, asked in enumerate(_asked(request)):
-        names = asked.inputs if isinstance(asked, GroupChoice) else tuple(known)
-        if isinstance(asked, GroupChoice) and not asked.inputs:
+    for number, requested in enumerate(_requested(request)):
+        names = requested.inputs if isinstance(requested, GroupChoice) else tuple(known)
+        if isinstance(requested, GroupChoice) and not requested.inputs:
             faults.append(Fault("A group has one of the inputs at least.", f"/basis/{number}/inputs"))
         for place, name in enumerate(names):
             if name not in known:
@@ -274,7 +274,7 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
                 faults.append(Fault(detail, f"/basis/{number}/inputs/{place}", column=name))
             elif name in names[:place]:
                 faults.append(Fault(f"`{name}` is named twice.", f"/basis/{number}/inputs/{place}", column=name))
-        if isinstance(asked.of if isinstance(asked, GroupChoice) else asked, Gabor):
+        if isinstance(requested.of if isinstance(requested, GroupChoice) else requested, Gabor):
             texts = [name for name in names if name in known and known[name].kind == "category"]
             if not 1 <= len(names) <= 2 or texts:
                 got = f"`{texts[0]}`, which holds texts" if texts else str(len(names))

@@ -68,6 +68,6 @@ def _width_faults(request: ComponentsRequest) -> list[Fault]:
             detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
             faults.append(Fault(detail, "/inputs"))
         elif len(width) != len(request.inputs):
-            told = f"expected {len(request.inputs)}, got {len(width)}"
-            faults.append(Fault(f"A list of widths has one for each of the inputs: {told}.", "/width"))
+            reported = f"expected {len(request.inputs)}, got {len(width)}"
+            faults.append(Fault(f"A list of widths has one for each of the inputs: {reported}.", "/width"))
     return faults

@@ -13,7 +13,7 @@ from relevance_bayes.types.errors import Fault
 MIN_ROWS_FOR_IDS = 20
 """In shorter tables a column of different values is taken for a measurement, not for an id."""
 
-MAX_FAULTS_TOLD = 20
+MAX_FAULTS_REPORTED = 20
 """After so many wrong inputs the rest is not looked at."""
 
 AT_RANDOM = RandomSplit()
@@ -24,7 +24,7 @@ Placed = Sequence[tuple[str, ColumnSummary]]
 
 def chosen_inputs(
     dataset: TableSummary,
-    asked: tuple[str, ...] | None,
+    requested: tuple[str, ...] | None,
     *,
     target: str | None = None,
     split: Split = AT_RANDOM,
@@ -34,8 +34,8 @@ def chosen_inputs(
 
     The column `target` is predicted from them, where there is one; the column `noise` says how far each row scatters.
     """
-    if asked is not None:
-        return _named(dataset, asked, target=target, split=split, noise=noise)
+    if requested is not None:
+        return _named(dataset, requested, target=target, split=split, noise=noise)
     uses = {} if noise is None else {noise: "it holds the noise of each row"}
     if not isinstance(split, RandomSplit) and split.column is not None:
         use = "keep groups apart" if isinstance(split, GroupSplit) else "order the rows"
@@ -60,9 +60,9 @@ def input_column(column: ColumnSummary) -> InputColumn:
     return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
 
 
-def placed(columns: Sequence[ColumnSummary], asked: tuple[str, ...] | None) -> Placed:
+def placed(columns: Sequence[ColumnSummary], requested: tuple[str, ...] | None) -> Placed:
     """Inputs with the places at which they were named."""
-    places = {name: f"/inputs/{number}" for number, name in enumerate(asked or ())}
+    places = {name: f"/inputs/{number}" for number, name in enumerate(requested or ())}
     return [(places.get(column.name, "/inputs"), column) for column in columns]
 
 
@@ -101,16 +101,18 @@ def is_constant(column: ColumnSummary) -> bool:
 
 
 def _named(
-    dataset: TableSummary, asked: tuple[str, ...], *, target: str | None, split: Split, noise: str | None
+    dataset: TableSummary, requested: tuple[str, ...], *, target: str | None, split: Split, noise: str | None
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
     inputs: list[ColumnSummary] = []
     faults = (
-        [] if asked else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit.", "/inputs")]
+        []
+        if requested
+        else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit.", "/inputs")]
     )
     known = {column.name: column for column in dataset.columns}
     seen: set[str] = set()
-    for number, name in enumerate(asked):
-        if len(faults) == MAX_FAULTS_TOLD:
+    for number, name in enumerate(requested):
+        if len(faults) == MAX_FAULTS_REPORTED:
             break
         column = known.get(name)
         wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)

@@ -45,16 +45,20 @@ def is_for(likelihood: TargetLikelihood, task: Task) -> bool:
 
 
 def chosen_likelihood(
-    asked: TargetLikelihood | None, task: Task, *, classes: int, rows: int, process: bool
+    requested: TargetLikelihood | None, task: Task, *, classes: int, rows: int, process: bool
 ) -> TargetLikelihood:
     """The one asked for, of as many classes as the target has where that is left open; else the task's default.
 
     `process` says whether there is a Gaussian process, and not independent weights, which classes then share.
     """
-    if isinstance(asked, Categorical | OneAgainstRest | BernoulliPerClass) and asked.classes is None and classes:
-        return replace(asked, classes=classes)
-    if asked is not None:
-        return asked
+    if (
+        isinstance(requested, Categorical | OneAgainstRest | BernoulliPerClass)
+        and requested.classes is None
+        and classes
+    ):
+        return replace(requested, classes=classes)
+    if requested is not None:
+        return requested
     if task == "regression":
         return GaussianNoise()
     if classes <= 2:
@@ -94,10 +98,10 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
         case BernoulliPerClass() if classes == 2:
             detail = f'"bernoulli_per_class" is for three classes and more, and `{target.name}` has 2; use "bernoulli".'
             yield Fault(detail, "/likelihood/type", column=target.name)
-        case Categorical(classes=said) | OneAgainstRest(classes=said) | BernoulliPerClass(classes=said) if (
-            said != classes
+        case Categorical(classes=learned) | OneAgainstRest(classes=learned) | BernoulliPerClass(classes=learned) if (
+            learned != classes
         ):
-            detail = f"`{target.name}` has {classes} classes, got {said}; without `classes` they are counted."
+            detail = f"`{target.name}` has {classes} classes, got {learned}; without `classes` they are counted."
             yield Fault(detail, "/likelihood/classes", column=target.name)
         case _:
             pass

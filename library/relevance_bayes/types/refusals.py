@@ -48,9 +48,9 @@ def faults_of(refusals: Sequence[Refusal], where: str) -> list[Fault]:
         places.setdefault(one.path, []).append(one)
     holders = {path[:size] for path in places for size in range(len(path))}
     faults: list[Fault] = []
-    for path, said in places.items():
+    for path, given in places.items():
         if path not in holders:
-            apt = [one.detail for one in said if not one.other_kind] or [one.detail for one in said]
+            apt = [one.detail for one in given if not one.other_kind] or [one.detail for one in given]
             faults.append(Fault(" Or: ".join(dict.fromkeys(apt)), f"{where}{pointer(path)}"))
     return faults
 

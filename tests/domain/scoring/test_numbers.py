@@ -109,6 +109,6 @@ def test_figures_stay_finite_at_the_ends_of_the_range() -> None:
     judged = LabelledNumbers(huge, -huge, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), np.ones((3, 3)), huge + 0)
     judged = replace(judged, lower=np.full((3, 3), -1.7e308), upper=np.full((3, 3), 1.7e308))
     found = in_pieces(judged, of=1)
-    told = [found.rmse, found.mae, found.r2, *(one.width for one in found.coverage)]
-    assert np.isfinite(np.array(told, np.float64)).all()
+    reported = [found.rmse, found.mae, found.r2, *(one.width for one in found.coverage)]
+    assert np.isfinite(np.array(reported, np.float64)).all()
     assert all(np.isfinite([one.mean_residual, one.mean_absolute_residual]).all() for one in found.residuals)

@@ -140,13 +140,13 @@ def test_endless_losses_are_still_compared() -> None:
 
 
 def test_losses_make_the_metrics_and_are_none_where_there_is_none() -> None:
-    judged, told = numbers(30), classes(30)
+    judged, reported = numbers(30), classes(30)
     assert losses(judged, "rmse") == pytest.approx((judged.target - judged.mean) ** 2)
     assert losses(judged, "mae") == pytest.approx(np.abs(judged.target - judged.mean))
     assert losses(judged, "nll") == pytest.approx(-judged.log_density)
-    certain = np.eye(3)[told.truth]
-    assert losses(told, "log_loss") == pytest.approx(-np.log((told.probabilities * certain).sum(axis=1)))
-    assert losses(told, "brier") == pytest.approx(0.5 * ((told.probabilities - certain) ** 2).sum(axis=1))
+    certain = np.eye(3)[reported.truth]
+    assert losses(reported, "log_loss") == pytest.approx(-np.log((reported.probabilities * certain).sum(axis=1)))
+    assert losses(reported, "brier") == pytest.approx(0.5 * ((reported.probabilities - certain) ** 2).sum(axis=1))
     with pytest.raises(ValueError, match="brier"):
         losses(judged, "brier")
 

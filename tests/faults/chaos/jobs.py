@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, SupervisedJob, Version
+from relevance_bayes.client.responses import Json, SupervisedJob, Version
 from tests.faults.chaos.containers import Containers
 
 MIN_ROWS, MAX_ROWS = 250, 600
@@ -29,8 +29,8 @@ def _submit(calls: Relevance, rows: int, model: str) -> SupervisedJob:
     x = draw.uniform(-10.0, 10.0, rows)
     y = np.sinc(x / np.pi) + 0.1 * draw.standard_normal(rows)
     dataset = calls.create_dataset({"x": x.tolist(), "y": y.tolist()}, name=model)
-    asked: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": BASIS}
-    return calls.trainings.submit({**asked, "prior": {"type": "independent"}, "effort": "quick"})
+    requested: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": BASIS}
+    return calls.trainings.submit({**requested, "prior": {"type": "independent"}, "effort": "quick"})
 
 
 def faults(containers: Containers, jobs: list[SupervisedJob], like: list[SupervisedJob]) -> Iterator[str]:

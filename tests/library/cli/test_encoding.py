@@ -19,40 +19,40 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_picture_is_told_and_made_again(asked: Run, picture: Path, tmp_path: Path) -> None:
-    done = asked("encode", str(picture), "--psnr", "36")
+def test_a_picture_is_told_and_made_again(requested: Run, picture: Path, tmp_path: Path) -> None:
+    done = requested("encode", str(picture), "--psnr", "36")
     assert done.exit_code == 0, done.stderr
     assert "image of 16 x 20 pixels" in done.stdout
     assert "dB for a peak of 1" in done.stdout
-    version = json.loads(asked("models", "moon", "--json").stdout)
+    version = json.loads(requested("models", "moon", "--json").stdout)
     assert (version["task"], version["functions"] < 40) == ("image", True)
-    assert asked("decode", "moon", "--output", str(tmp_path / "again.png")).exit_code == 0
-    assert asked("decode", "moon", "--output", str(tmp_path / "again.npy")).exit_code == 0
+    assert requested("decode", "moon", "--output", str(tmp_path / "again.png")).exit_code == 0
+    assert requested("decode", "moon", "--output", str(tmp_path / "again.npy")).exit_code == 0
     with Image.open(picture) as original, Image.open(tmp_path / "again.png") as again:
         missed = np.asarray(original, np.float64) - np.asarray(again, np.float64)
     assert np.sqrt(np.mean(missed**2)) < 255.0 * 10 ** (-36 / 20) + 0.5
     assert np.load(tmp_path / "again.npy").shape == (16, 20)
-    job = next(job for job in json.loads(asked("jobs", "--json").stdout) if job["model"] == "moon")
-    assert "image" in asked("jobs", job["id"]).stdout
+    job = next(job for job in json.loads(requested("jobs", "--json").stdout) if job["model"] == "moon")
+    assert "image" in requested("jobs", job["id"]).stdout
 
 
-def test_a_signal_is_told_and_made_again(asked: Run, tmp_path: Path) -> None:
+def test_a_signal_is_told_and_made_again(requested: Run, tmp_path: Path) -> None:
     signal = np.repeat([1.0, 3.0], 20) + 0.1 * np.random.default_rng(0).normal(size=40)
     np.save(tmp_path / "jump.npy", signal)
-    done = asked("encode", str(tmp_path / "jump.npy"), "--noise-sd", "0.1")
+    done = requested("encode", str(tmp_path / "jump.npy"), "--noise-sd", "0.1")
     assert done.exit_code == 0, done.stderr
     assert "regression of value" in done.stdout
-    assert asked("decode", "jump", "--output", str(tmp_path / "out.npy")).exit_code == 0
+    assert requested("decode", "jump", "--output", str(tmp_path / "out.npy")).exit_code == 0
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), np.repeat([1.0, 3.0], 20), atol=0.15)
-    refused = asked("decode", "jump", "--output", str(tmp_path / "out.png"))
+    refused = requested("decode", "jump", "--output", str(tmp_path / "out.png"))
     assert refused.exit_code == 1
 
 
-def test_what_can_not_be_read_or_written_is_said(asked: Run, picture: Path, tmp_path: Path) -> None:
+def test_what_can_not_be_read_or_written_is_said(requested: Run, picture: Path, tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("no image")
-    assert asked("encode", str(text)).exit_code == 2
+    assert requested("encode", str(text)).exit_code == 2
     broken = tmp_path / "broken.npy"
     broken.write_bytes(b"no array")
-    assert asked("encode", str(broken)).exit_code == 1
-    assert asked("decode", "moon", "--output", str(tmp_path / "again.gif")).exit_code == 2
+    assert requested("encode", str(broken)).exit_code == 1
+    assert requested("decode", "moon", "--output", str(tmp_path / "again.gif")).exit_code == 2

@@ -53,8 +53,8 @@ def test_a_split_is_spelled_out(text: str, split: dict[str, str]) -> None:
 
 
 def test_what_is_not_said_is_left_to_the_service() -> None:
-    asked = TrainOptions(target="y", prior="gaussian_process", kernel="matern_5_2")
-    assert training_document(asked, None) == {
+    requested = TrainOptions(target="y", prior="gaussian_process", kernel="matern_5_2")
+    assert training_document(requested, None) == {
         "target": "y",
         "prior": {"type": "gaussian_process"},
         "basis": {"type": "kernel", "kernel": {"type": "matern_5_2"}},

@@ -14,7 +14,7 @@ NOW = "2026-01-02T03:04:05Z"
 PATH = "/v1/training-jobs/j1/events"
 
 
-def said(number: int, state: str) -> bytes:
+def given(number: int, state: str) -> bytes:
     moved = {"state": state, "at": NOW, "attempt": 1, "reason": None}
     event = {"number": number, "at": NOW, "kind": "transition", "transition": moved, "progress": None}
     return f"id: {number}\nevent: transition\ndata: {json.dumps(event)}\n\n".encode()
@@ -35,33 +35,33 @@ def whole(*chunks: bytes) -> httpx.Response:
 
 
 def test_it_goes_on_after_the_last_event_that_was_whole(connected: Connected) -> None:
-    answers = [
-        breaking(b"retry: 1000\n\n", said(1, "queued"), said(2, "running")[:-9]),
+    responses = [
+        breaking(b"retry: 1000\n\n", given(1, "queued"), given(2, "running")[:-9]),
         httpx.Response(503, json={"title": "Out of reach", "detail": "Try later.", "status": 503}),
         whole(),
-        breaking(said(2, "running")),
-        whole(said(3, "succeeded")),
+        breaking(given(2, "running")),
+        whole(given(3, "succeeded")),
     ]
-    pair = connected({f"GET {PATH}": lambda _: answers.pop(0)})
+    pair = connected({f"GET {PATH}": lambda _: responses.pop(0)})
     waited: list[float] = []
     numbers = [event.number for event in follow(pair.client.http, PATH, sleep=waited.append)]
     assert numbers == [1, 2, 3]
-    asked = pair.service.asked
-    assert [request.headers["Last-Event-ID"] for request in asked] == ["0", "1", "1", "1", "2"]
-    assert {request.headers["Accept"] for request in asked} == {"text/event-stream"}
+    requested = pair.service.requested
+    assert [request.headers["Last-Event-ID"] for request in requested] == ["0", "1", "1", "1", "2"]
+    assert {request.headers["Accept"] for request in requested} == {"text/event-stream"}
     assert waited == [*PAUSES[:3], PAUSES[0]]
 
 
 def test_it_ends_where_the_job_has_ended_and_all_was_seen(connected: Connected) -> None:
     pair = connected({f"GET {PATH}": lambda _: httpx.Response(204)})
     assert list(pair.client.trainings.follow("j1", after=7)) == []
-    assert pair.service.asked[0].headers["Last-Event-ID"] == "7"
+    assert pair.service.requested[0].headers["Last-Event-ID"] == "7"
 
 
 def test_it_gives_up_when_nothing_comes_any_more(connected: Connected) -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
-        if len(pair.service.asked) == 1:
-            return breaking(said(1, "queued"))
+        if len(pair.service.requested) == 1:
+            return breaking(given(1, "queued"))
         raise httpx.ConnectError("connection refused")
 
     pair = connected({f"GET {PATH}": refuse})

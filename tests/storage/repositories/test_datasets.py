@@ -42,11 +42,11 @@ def test_blocks_come_back_in_order_and_then_there_is_none(open_uow: OpenUnitOfWo
             found = uow.datasets.block(dataset.id, number)
             assert found is not None
             first_rows.append(found[0])
-            wanted, got = samples.block(4, seed=number)["colour 😀"], found[1]["colour 😀"]
-            assert isinstance(wanted, CategoryColumn)
+            required, got = samples.block(4, seed=number)["colour 😀"], found[1]["colour 😀"]
+            assert isinstance(required, CategoryColumn)
             assert isinstance(got, CategoryColumn)
-            assert got.labels == wanted.labels
-            assert got.codes.tolist() == wanted.codes.tolist()
+            assert got.labels == required.labels
+            assert got.codes.tolist() == required.codes.tolist()
         assert first_rows == [0, 4]
         assert uow.datasets.block(dataset.id, 2) is None
 

@@ -167,12 +167,12 @@ def test_a_superseded_start_hands_nothing_back_and_has_no_last_words(open_uow: O
 def test_an_attempt_is_wanted_until_it_ends_is_superseded_or_its_owner_cancels(open_uow: OpenUnitOfWork) -> None:
     job_id = samples.running_job(open_uow)
     with open_uow() as uow:
-        assert uow.jobs.is_wanted(job_id, 1)
-        assert not uow.jobs.is_wanted(job_id, 2)
+        assert uow.jobs.is_needed(job_id, 1)
+        assert not uow.jobs.is_needed(job_id, 2)
         uow.jobs.claim(job_id)
-        assert not uow.jobs.is_wanted(job_id, 1)
+        assert not uow.jobs.is_needed(job_id, 1)
         uow.jobs.request_cancel(samples.OWNER, job_id)
-        assert not uow.jobs.is_wanted(job_id, 2)
+        assert not uow.jobs.is_needed(job_id, 2)
 
 
 def test_nothing_is_claimed_that_is_not_there_or_is_to_end(open_uow: OpenUnitOfWork) -> None:

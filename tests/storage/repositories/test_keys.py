@@ -184,7 +184,7 @@ def test_the_sweep_forgets_what_is_over_and_nothing_else(
 
 
 def test_how_long_answers_are_kept_is_said_where_units_are_made(engine: Engine) -> None:
-    briefly = unit_of_work(engine, ListedQueue, answers_kept_for=10.0)
+    briefly = unit_of_work(engine, ListedQueue, responses_kept_for=10.0)
     with briefly() as uow:
         uow.keys.keep(KEY, ANSWER)
     age(engine, 11)

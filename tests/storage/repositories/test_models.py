@@ -121,7 +121,7 @@ def test_owners_do_not_see_or_number_each_others_models(open_uow: OpenUnitOfWork
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "given"),
     [
         (samples.plan(task="classification"), "task"),
         (samples.plan(target="rent"), "target"),
@@ -130,12 +130,12 @@ def test_owners_do_not_see_or_number_each_others_models(open_uow: OpenUnitOfWork
     ids=["task", "target", "inputs"],
 )
 def test_a_name_that_means_something_else_is_refused_and_nothing_is_recorded(
-    open_uow: OpenUnitOfWork, engine: Engine, other: SupervisedPlan, said: str
+    open_uow: OpenUnitOfWork, engine: Engine, other: SupervisedPlan, given: str
 ) -> None:
     late = samples.running_job(open_uow, made=other)
     samples.stored_version(open_uow)
     before = _counts(engine)
-    with pytest.raises(ConflictError, match=f"another {said}"), open_uow() as uow:
+    with pytest.raises(ConflictError, match=f"another {given}"), open_uow() as uow:
         uow.jobs.succeed(late, 1, samples.new_version(other))
     assert _counts(engine) == before
     with open_uow() as uow:

@@ -101,8 +101,8 @@ def test_the_end_of_an_evaluation_is_told_by_its_own_name(open_uow: OpenUnitOfWo
         assert uow.jobs.claim(evaluation.id) == Claim(1)
         assert uow.jobs.fail(evaluation.id, 1, samples.PROBLEM)
     with open_uow() as uow:
-        (told,) = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(9)).items
-    assert (told.type, told.job_id) == ("evaluation.failed", evaluation.id)
+        (reported,) = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(9)).items
+    assert (reported.type, reported.job_id) == ("evaluation.failed", evaluation.id)
 
 
 def test_going_back_to_when_there_were_trainings_alone_keeps_these(

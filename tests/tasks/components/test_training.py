@@ -90,10 +90,10 @@ def test_what_is_recorded_is_what_the_core_finds_of_the_rows_without_gaps(tmp_pa
     assert report.explained_variance == pytest.approx(1.0 - found.missed(inputs).mean())
     *_, usual = usual_densities(inputs, found, seed=3)
     np.testing.assert_array_equal(predictor.log_densities, usual)
-    told = [made.progress(step) for step in steps]
-    assert (told[0].phase, told[0].functions) == ("components", 0)
-    assert (told[-1].phase, told[-1].completed, told[-1].total) == ("novelty", FOLDS, FOLDS)
-    assert told[-1].functions == report.functions
+    reported = [made.progress(step) for step in steps]
+    assert (reported[0].phase, reported[0].functions) == ("components", 0)
+    assert (reported[-1].phase, reported[-1].completed, reported[-1].total) == ("novelty", FOLDS, FOLDS)
+    assert reported[-1].functions == report.functions
 
 
 def test_rows_kept_are_told_with_their_cells_and_weights(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ def test_figures_of_numbers_are_those_that_a_fit_records(made: NewSupervisedVers
     (judged,) = judge(served(made), block).judged
     assert isinstance(judged, LabelledNumbers)
     found = NumberScores.of(judged).result()
-    told = {"rmse": found.rmse, "mae": found.mae, "r2": found.r2, "nll": found.nll}
-    assert {**told, "coverage_95": found.coverage[-1].share} == pytest.approx(expected, rel=1e-9)
+    reported = {"rmse": found.rmse, "mae": found.mae, "r2": found.r2, "nll": found.nll}
+    assert {**reported, "coverage_95": found.coverage[-1].share} == pytest.approx(expected, rel=1e-9)
 
 
 def test_figures_of_classes_are_those_that_a_fit_records() -> None:
@@ -72,12 +72,12 @@ def test_ends_of_intervals_and_means_are_those_that_are_answered() -> None:
     (judged,) = judge(version, block).judged
     assert isinstance(judged, LabelledNumbers)
     for place, interval in enumerate((0.5, 0.8, 0.95)):
-        told = predict(version, PredictRequest(block, PredictOptions(interval)))
-        assert isinstance(told, RegressionPrediction)
-        assert judged.lower[place] == pytest.approx(told.lower)
-        assert judged.upper[place] == pytest.approx(told.upper)
-        assert judged.mean == pytest.approx(told.mean)
-        assert judged.sd == pytest.approx(told.sd)
+        reported = predict(version, PredictRequest(block, PredictOptions(interval)))
+        assert isinstance(reported, RegressionPrediction)
+        assert judged.lower[place] == pytest.approx(reported.lower)
+        assert judged.upper[place] == pytest.approx(reported.upper)
+        assert judged.mean == pytest.approx(reported.mean)
+        assert judged.sd == pytest.approx(reported.sd)
 
 
 def test_rows_without_a_target_or_a_prediction_are_counted_and_the_others_judged() -> None:
@@ -87,7 +87,7 @@ def test_rows_without_a_target_or_a_prediction_are_counted_and_the_others_judged
         "y": numbers(11.0, 9.5, None, 8.0, None),
     }
     found = judge(served(small_version()), block)
-    assert (found.without_target, found.unanswered) == (2, 2)
+    assert (found.without_target, found.not_predicted) == (2, 2)
     assert found.chosen.tolist() == [True, False, False, False, False]
     assert [len(judged.target) for judged in found.judged if isinstance(judged, LabelledNumbers)] == [1]
 

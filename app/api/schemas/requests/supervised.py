@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Discriminator, Field, Tag
 
-from app.api.schemas.likelihoods import AnyLikelihood, asked
+from app.api.schemas.likelihoods import AnyLikelihood, requested
 from app.api.schemas.requests.shared import JobIn, NameIn
 from relevance_bayes.core.spec import Algorithm
 from relevance_bayes.plans.requests import (
@@ -130,7 +130,7 @@ class SupervisedJobIn(JobIn):
 
     def to_request(self) -> SupervisedRequest:
         """The same in the domain's words."""
-        likelihood, noise_column = asked(self.likelihood)
+        likelihood, noise_column = requested(self.likelihood)
         return SupervisedRequest(
             dataset_id=self.dataset_id,
             target=self.target,

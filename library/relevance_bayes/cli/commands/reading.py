@@ -68,19 +68,19 @@ def predict(
     from relevance_bayes.cli.predicting import predict, predict_file
     from relevance_bayes.cli.prediction_columns import PredictOptions
 
-    wanted = PredictOptions(
+    required = PredictOptions(
         interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas
     )
     with service(url) as client:
         if coded is not None:
-            predict_file(client, model, file, coded, version=version, wanted=wanted, output=output)
+            predict_file(client, model, file, coded, version=version, required=required, output=output)
             return
         predict(
             client,
             model,
             file,
             version=version,
-            wanted=wanted,
+            required=required,
             read_rows=row_reader(context),
             output=output,
             as_json=as_json,

@@ -119,9 +119,9 @@ def predict_dataset(
 
     _refuse_unless_one(file, dataset)
     named = None if not outputs else tuple(outputs)
-    wanted = BatchOptions(output, tuple(keep or ()), named, interval, fail_on_error, csv_escape_formulas)
+    required = BatchOptions(output, tuple(keep or ()), named, interval, fail_on_error, csv_escape_formulas)
     with service(url) as client:
-        predict_dataset(client, model, file, dataset, wanted, as_json=as_json)
+        predict_dataset(client, model, file, dataset, required, as_json=as_json)
 
 
 def _refuse_unless_one(file: Path | None, dataset: str | None) -> None:

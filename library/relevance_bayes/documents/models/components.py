@@ -11,7 +11,7 @@ from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import InputWidth
 
-COMPONENTS_TOLD = 10
+COMPONENTS_REPORTED = 10
 """How many of the first are told of a row where nothing is said."""
 
 

@@ -122,13 +122,13 @@ def _members(
             "score": _taken(compared, own),
         }
     for one, model in zip(before, models, strict=False):
-        told = {name: one.get(name, _nothing(name)) for name in OF_THE_MODEL}
+        reported = {name: one.get(name, _nothing(name)) for name in OF_THE_MODEL}
         own = next((other for other in compared if _is_of(one, _object(other.get("basis")))), None)
         yield {
             "kernel": one.get("kernel"),
             "weight": one.get("weight"),
             "functions": one.get("functions"),
-            "hyperparameters": {**told, "last_gain": model.last_gain, "next_gain": model.next_gain},
+            "hyperparameters": {**reported, "last_gain": model.last_gain, "next_gain": model.next_gain},
             "evidence_unreduced": None,
             "score": _taken(compared, own),
             "label": one.get("label"),

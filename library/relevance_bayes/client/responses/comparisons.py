@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.client.answers.predictions import Prediction
+from relevance_bayes.client.responses.predictions import Prediction
 from relevance_bayes.types.jobs import VersionName
 
 

@@ -1,6 +1,6 @@
 """What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
 
-from relevance_bayes.client.answers.jobs import (
+from relevance_bayes.client.responses.jobs import (
     ClassificationJob,
     ComparedModel,
     ComponentsJob,
@@ -8,7 +8,7 @@ from relevance_bayes.client.answers.jobs import (
     SupervisedJob,
     TrainingJob,
 )
-from relevance_bayes.client.answers.models import (
+from relevance_bayes.client.responses.models import (
     Alternative,
     ApproximationVersion,
     ClassificationVersion,
@@ -21,8 +21,8 @@ from relevance_bayes.client.answers.models import (
     Version,
     VersionBase,
 )
-from relevance_bayes.client.answers.predictions import Prediction, Predictions
-from relevance_bayes.client.answers.values import Choice, Json
+from relevance_bayes.client.responses.predictions import Prediction, Predictions
+from relevance_bayes.client.responses.values import Choice, Json
 from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.predictions import (

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
-from relevance_bayes.client.answers.values import Choice
+from relevance_bayes.client.responses.values import Choice
 from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
