@@ -64,10 +64,10 @@ from app.worker.worker import Worker
 PERIODIC_TASK_SECONDS = 600.0
 DAY = 86_400.0
 READY_SECONDS = 0.4
-"""How long a probe of readiness waits for the database."""
+"""The time that a probe of readiness waits for the database."""
 
 REQUEST_BUSY_MILLISECONDS = 10_000
-"""How long a request waits for SQLite's locks: whoever sent it can try again, and its thread is one of few."""
+"""The time that a request waits for SQLite's locks: whoever sent it can try again, and its thread is one of few."""
 
 MEMORY_FOR_FITS = 0.8
 CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -76,7 +76,7 @@ CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/
 
 @dataclass(frozen=True)
 class Base:
-    """What both doors stand on."""
+    """The connections that API and worker processes share."""
 
     engine: sqlalchemy.Engine
     client: DBOSClient
@@ -93,7 +93,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the HTTP door needs."""
+    """The parts of an API process."""
 
     ingest: Ingest
     idempotency: Idempotency
@@ -115,7 +115,7 @@ class Parts:
     calls: TimedCalls = field(default_factory=TimedCalls)
 
     def ready(self) -> Readiness:
-        """How things stand now, within READY_SECONDS; never raises for a database that is away."""
+        """Return how things stand now, within READY_SECONDS; never raises for a database that is away."""
         without_database = Readiness(False, False, False, self.prediction.holds_versions)
         if self.reachability.is_away:
             return without_database
@@ -254,7 +254,7 @@ def now() -> datetime:
 
 
 def threads_of_a_fit(slots: int) -> int:
-    """How many threads one fit may share its rows among, half of the cores being for the API and the database."""
+    """Return the number of threads of a fit, half of the cores being for the API and the database."""
     return max(1, cores() // (2 * slots))
 
 
@@ -268,7 +268,7 @@ def memory_of_a_fit(slots: int) -> int:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 

@@ -1,4 +1,4 @@
-"""How a process tells of itself."""
+"""Structured logging of a process."""
 
 import logging
 import sys

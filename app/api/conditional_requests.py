@@ -30,7 +30,7 @@ TAGGED: dict[str, object] = {
         "Cache-Control": {"schema": {"type": "string"}},
     }
 }
-"""How OpenAPI tells of an answer that `conditional_response` gives."""
+"""The OpenAPI description of a response that `conditional_response` gives."""
 
 NOT_MODIFIED: dict[str, object] = {"description": "What `If-None-Match` has is still so."}
 
@@ -63,14 +63,14 @@ async def _removal_condition(request: Request, _match: _Match = None) -> Conditi
 
 
 ChangeCondition = Annotated[Condition, Depends(_change_condition)]
-"""What a change depends on that may also make what it changes."""
+"""The precondition of a change that may also create its resource."""
 
 RemovalCondition = Annotated[Condition, Depends(_removal_condition)]
-"""What a change depends on of something that is there."""
+"""The precondition of a change of an existing resource."""
 
 
 def condition_of(request: Request) -> Condition:
-    """What a request says that it depends on; raises InvalidRequestError where that can't be read."""
+    """Return what a request says that it depends on; raises InvalidRequestError where that can't be read."""
     return Condition(_tags(request, IF_MATCH), _tags(request, IF_NONE_MATCH))
 
 
@@ -114,6 +114,6 @@ def conditional_response(
 
 
 def is_known(request: Request, tag: str) -> bool:
-    """Whether the caller's If-None-Match says that they have what has this entity tag."""
+    """Return whether the caller's If-None-Match says that they have what has this entity tag."""
     known = ",".join(request.headers.getlist(IF_NONE_MATCH))
     return known.strip() == ANY or tag in {one.removeprefix("W/") for one in re.findall(_TAG, known)}

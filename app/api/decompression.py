@@ -119,7 +119,7 @@ class Decompressor:
         self._begins = b""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What a piece of the body unpacks to; raises TooLargeError, MalformedBodyError."""
+        """Return what a piece of the body unpacks to; raises TooLargeError, MalformedBodyError."""
         if not self.is_needed:
             if data:
                 yield data

@@ -1,4 +1,4 @@
-"""What routes get from the application: its parts and limits, and who is asking."""
+"""Dependencies of routes: the application's parts and limits, and the owner."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ from relevance_bayes.types.errors import NotFoundError
 
 
 class Parts(Protocol):
-    """What the application was built from."""
+    """The parts that the application was built from."""
 
     @property
     def ingest(self) -> Ingest: ...
@@ -85,7 +85,7 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """What the HTTP door lets through."""
+    """The limits of HTTP requests."""
 
     max_upload_bytes: int
     max_body_bytes: int
@@ -108,7 +108,7 @@ def limits_of(request: Request) -> Limits:
 
 
 def job_waiter_of(request: Request) -> JobWaiter:
-    """What the application's requests wait for jobs with."""
+    """Return what the application's requests wait for jobs with."""
     job_waiter: JobWaiter = request.app.state.job_waiter
     return job_waiter
 

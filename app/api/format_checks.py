@@ -1,4 +1,4 @@
-"""What can be told in which format."""
+"""The options and outputs that each format can represent."""
 
 from collections.abc import Sequence
 

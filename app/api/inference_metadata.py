@@ -1,4 +1,4 @@
-"""What a version is by the Open Inference Protocol, whichever way it is asked for."""
+"""Model metadata of the Open Inference Protocol, for HTTP and gRPC."""
 
 from dataclasses import dataclass
 

@@ -40,7 +40,7 @@ class Batch:
 
 
 class JobWaiter:
-    """What requests that wait share: who wakes them, and the looks that they then take."""
+    """Long polling: requests wait for events of jobs, woken together."""
 
     def __init__(self, jobs: Jobs, watcher: JobWatcher) -> None:
         self.watcher = watcher
@@ -69,7 +69,7 @@ class JobWaiter:
         )
 
     async def batch(self, owner: str, kind: JobKind, job_id: UUID, after: int) -> Batch:
-        """What has happened by now after number `after`; raises NotFoundError.
+        """Return what has happened by now after number `after`; raises NotFoundError.
 
         Those who stand at one place, as all do who follow a job, share a look that has not begun.
         """
@@ -93,7 +93,7 @@ class JobWaiter:
             yield rung
 
     async def _when(self, look: Callable[[], T], is_enough: Callable[[T], bool], *, job_id: UUID, wait: float) -> T:
-        """What `look` finds, once that is enough or the time is over."""
+        """Return what `look` finds, once that is enough or the time is over."""
         found = await run_in_threadpool(look)
         if is_enough(found) or not wait:
             return found

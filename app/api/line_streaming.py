@@ -98,7 +98,7 @@ class _Lines:
         self._rest += rest
 
     def finish(self) -> Iterator[Line]:
-        """What is there of a line, as one."""
+        """Return what is there of a line, as one."""
         text, self._rest = bytes(self._rest), bytearray()
         self._number += 1
         if self._number == 1:
@@ -164,7 +164,7 @@ async def _with_final_problem(first: bytes, responses: AsyncIterator[bytes]) -> 
 
 
 def _problem_line(error: RelevanceError) -> bytes:
-    """What else would be the whole answer."""
+    """Return what else would be the whole answer."""
     kind = kind_of(error)
     problem = {
         "type": kind.type,

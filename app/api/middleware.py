@@ -1,4 +1,4 @@
-"""What every request goes through, in plain ASGI and at once: its id and log line, the key, the limit of its body."""
+"""The middleware of all requests, in plain ASGI: its id and log line, the key, the limit of its body."""
 
 import asyncio
 import re
@@ -45,7 +45,7 @@ class Shortcut(Protocol):
 
 @dataclass(frozen=True)
 class Rules:
-    """What the entrance lets through: the API key (None: everybody is the built-in owner), and bodies up to so many
+    """The rules of the middleware: the API key (None: everybody is the built-in owner), and bodies up to so many
     bytes, but for the methods and paths `elsewhere` that see to it themselves; and whether it writes log lines."""
 
     api_key: str | None
@@ -122,7 +122,7 @@ class Entrance:
         return self._app
 
     def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
-        """What to answer instead; where there is nothing to refuse, the scope says who is asking."""
+        """Return what to answer instead; where there is nothing to refuse, the scope says who is asking."""
         if has_owner(path):
             if not self._key.is_sent(keys):
                 headers = {"WWW-Authenticate": "Bearer"}

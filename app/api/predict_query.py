@@ -22,14 +22,14 @@ Pairs = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Requested:
-    """How predictions are wanted, and how the body is written."""
+    """Options of predictions, and of how the body is written."""
 
     options: PredictOptionsIn
     read: ReadOptions
 
 
 def read_query(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Requested:
-    """What a query says; how the body of that type is written only by `row_options`, those of its format.
+    """Return what a query says; how the body of that type is written only by `row_options`, those of its format.
 
     Numbers, truth values and lists are written as in JSON; `outputs` is repeated, or divided by commas. Raises
     InvalidRequestError, whose pointers name the parameters.

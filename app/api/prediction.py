@@ -58,7 +58,7 @@ PIECES_AT_ONCE = 4
 """Of a long response, in one turn in a thread: on a busy process each turn has to wait for those of all others."""
 
 GIL_PAUSE_SECONDS = 1e-4
-"""What others wait for is not a turn to ask for the interpreter, but that nobody holds it: long enough to take it."""
+"""The pause in which other threads take the interpreter lock: long enough for them to wake."""
 
 
 class Codec(Protocol[Rendered]):
@@ -71,7 +71,7 @@ class Codec(Protocol[Rendered]):
         """Read the request in a thread."""
 
     def is_small(self, served: ServedVersion) -> bool:
-        """Whether its thread need not wait for those of large requests."""
+        """Return whether its thread need not wait for those of large requests."""
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Rendered]:
         """The response in pieces, at least one."""
@@ -102,7 +102,7 @@ class DeferredCodec(Generic[Piece]):
         return False
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
-        """What the codec of the body reads."""
+        """Return what the codec of the body reads."""
         body, self._body = self._body, b""
         self._codec = self._codec_of(body if isinstance(body, bytes) else body.read())
         return self._codec.read(served, yield_gil)
@@ -223,7 +223,7 @@ def _some(pieces: Iterator[bytes]) -> bytes:
 
 
 def is_quick(served: ServedVersion, body: bytes) -> bool:
-    """Whether any body of this size is predicted for sooner on the event loop than in a thread."""
+    """Return whether any body of this size is predicted for sooner on the event loop than in a thread."""
     small = len(body) <= MAX_INLINE_BYTES and served.version.report.functions <= MAX_INLINE_FUNCTIONS
     return small and b'"covariance"' not in body
 

@@ -19,7 +19,7 @@ class ByteRange:
 
     @property
     def length(self) -> int:
-        """How many bytes they are."""
+        """Return how many bytes they are."""
         return self.last - self.first + 1
 
     @property

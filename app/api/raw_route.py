@@ -39,7 +39,7 @@ async def body_of(receive: Receive) -> bytes:
 def documented(
     *parameters: str, body: Mapping[str, object], query: Sequence[Mapping[str, object]] = ()
 ) -> dict[str, object]:
-    """What FastAPI can't see of a raw route: its body, and the parameters of its path and query."""
+    """Return what FastAPI can't see of a raw route: its body, and the parameters of its path and query."""
     reported = {
         "name": "The model's name.",
         "name@alias": "The model's name; `name@alias` is the version to which that alias points.",

@@ -48,12 +48,12 @@ class ContentNegotiation:
 
     @property
     def is_light(self) -> bool:
-        """Whether nothing has to be imported or unpacked for it."""
+        """Return whether nothing has to be imported or unpacked for it."""
         return not self.encoding and self.body.is_light and self.response.is_light
 
     @property
     def is_by_lines(self) -> bool:
-        """Whether predictions can leave while rows still come."""
+        """Return whether predictions can leave while rows still come."""
         return self.body is self.response and isinstance(self.body, RowFormat) and self.body.streams_lines
 
 
@@ -126,7 +126,7 @@ class _Predictions:
 
 
 def expected_of(served: ServedVersion, max_rows: int, max_bytes: int) -> Expected:
-    """What rows for this version must hold."""
+    """Return what rows for this version must hold."""
     return Expected(served.columns, served.model.noise_column, served.not_read, max_rows, max_bytes)
 
 

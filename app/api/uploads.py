@@ -38,7 +38,7 @@ class Upload:
 
     @property
     def content(self) -> tuple[bytes, ...]:
-        """What tells it from other uploads: a form's boundary is not among it, the file's name and type are."""
+        """Return what tells it from other uploads: a form's boundary is not among it, the file's name and type are."""
         return self.media_type.encode(), (self.file_name or "").encode(), self.file.digest()
 
 

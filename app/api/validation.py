@@ -1,4 +1,4 @@
-"""What pydantic finds wrong, said with JSON pointers into what was sent."""
+"""Validation errors of pydantic as faults with JSON pointers into the request."""
 
 import json
 import re
@@ -56,12 +56,12 @@ def _parents(pointers: Iterable[str]) -> set[str]:
 
 
 def _is_of_another_kind(entry: ErrorDetails) -> bool:
-    """Whether a value has not the type that was looked for, or is not the one word that would do."""
+    """Return whether a value has not the type that was looked for, or is not the one word that would do."""
     return entry["type"].endswith(("_type", "_parsing")) or entry["type"] == "literal_error"
 
 
 def _apt(given: Mapping[str, bool]) -> list[str]:
-    """What is said of a place: of several alternatives, by those whose kind the value is of, if there is one."""
+    """Return what is said of a place: of several alternatives, by those whose kind the value is of, if there is one."""
     apt = [detail for detail, of_another_kind in given.items() if not of_another_kind]
     return apt or [*given]
 

@@ -14,7 +14,7 @@ from app.worker.worker import Worker
 from relevance_bayes.cli.console import echo, refuse
 
 GRACE_SECONDS = 5.0
-"""How long a running fit may take to come to a place where it can be handed back."""
+"""The time that a running fit may take to come to a place where it can be handed back."""
 
 MAX_STOP_SECONDS = 14.0
 """Seconds after which the process is ended by force: before `relevance serve` would kill its worker."""
@@ -42,7 +42,7 @@ def work(settings: Settings, *, until_eof: bool) -> None:
 
 
 def _start(worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
-    """Whether it takes jobs now; raises typer.Exit(1) where its database or its directory can't be used."""
+    """Return whether it takes jobs now; raises typer.Exit(1) where its database or its directory can't be used."""
     try:
         with database_in_reach():
             return worker.start(wait_for_stop)

@@ -15,7 +15,7 @@ MAX_PAUSE_SECONDS = 30.0
 """Most seconds between the death of a worker that fails at every start and the next try."""
 
 GRACE_SECONDS = 15.0
-"""How long a worker may take to hand its jobs back before it is killed."""
+"""The time that a worker may take to hand its jobs back before it is killed."""
 
 WORKER = (sys.executable, "-P", "-m", "app.cli", "worker", "--until-eof")
 """It ends by itself with its standard input, so that it can't outlive a parent that was killed.

@@ -67,7 +67,7 @@ TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one machine of the internet's, also by the address that is embedded in it."""
+    """Return whether an address is one machine of the internet's, also by the address that is embedded in it."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in SPECIAL_V4)
     if address in MAPPED or address in TRANSLATED:
@@ -101,7 +101,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What the operator allows beside https to public addresses: host names, and networks in any scheme."""
+    """The targets that the operator allows beside https to public addresses: host names, and networks in any scheme."""
 
     names: frozenset[str] = frozenset()
     networks: tuple[Network, ...] = ()
@@ -120,7 +120,7 @@ class Allowance:
         return cls(frozenset(names), tuple(networks))
 
     def admits(self, target: Target, address: Address) -> bool:
-        """Whether a request to a target may go to this address of its host's."""
+        """Return whether a request to a target may go to this address of its host's."""
         if target.host.rstrip(".") in self.names or any(address in network for network in self.networks):
             return True
         return target.scheme == "https" and is_public(address)

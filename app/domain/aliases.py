@@ -26,7 +26,7 @@ class Alias:
 
     @property
     def tag(self) -> str:
-        """What tells this state of the alias from every other one."""
+        """Return what tells this state of the alias from every other one."""
         return f'"{self.move_id}"'
 
 

@@ -1,4 +1,4 @@
-"""What owners say of their models and versions: a description, and tags."""
+"""Annotations of models and versions: a description, and tags."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 MAX_DESCRIPTION_LENGTH = 2_000
 MAX_TAGS = 50
 TAG_PATTERN = r"[A-Za-z][A-Za-z0-9._/-]{0,62}"
-"""What a tag's name looks like: no colon, which stands between a name and a value."""
+"""The pattern of tag names: no colon, which stands between a name and a value."""
 
 MAX_VALUE_LENGTH = 200
 
@@ -33,7 +33,7 @@ class AnnotationPatch:
     tags: Mapping[str, str | None] | None = None
 
     def applied(self, to: Annotation) -> Annotation:
-        """What is said from now on; raises InvalidRequestError where these are too many tags."""
+        """Return what is said from now on; raises InvalidRequestError where these are too many tags."""
         after = replace(to, description=self.description) if "description" in self.given else to
         if "tags" not in self.given:
             return after

@@ -1,4 +1,4 @@
-"""What starts of a job leave to those after them."""
+"""Attempts of a job, and their checkpoints."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from relevance_bayes.core.trail import Mark
 from relevance_bayes.types.jobs import JobKind, Resumption
 
 MAX_STARTS = 3
-"""How often a job is started that comes no further, when its worker or its child dies each time.
+"""The number of attempts of a job that makes no progress, when its worker or its child dies each time.
 
 To be handed back is no death, and what was kept on the way is a step further.
 """
@@ -22,7 +22,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class EarlierAttempts:
-    """What is recorded of a job's starts so far.
+    """The recorded attempts of a job so far.
 
     `attempt` is the number of the newest one (0: none) and `seconds` the running time of all of them. `has_died` says
     that the newest one ended with its worker, unrecorded.
@@ -36,7 +36,7 @@ class EarlierAttempts:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """How far a fit was.
+    """A checkpoint of a fit.
 
     `by` names the program that made it: its trail leads another one somewhere else, perhaps, and that begins anew.
     """

@@ -1,4 +1,4 @@
-"""What a caller asks to be decided, checked against the classes that a version knows."""
+"""The decision rule of a request, checked against the classes of a version."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 
 SUM_WITHIN = 1e-5
-"""How far the sum of priors may be from 1: three thirds of six digits are near enough."""
+"""The tolerance of the sum of priors around 1: three thirds of six digits are near enough."""
 
 
 @dataclass(frozen=True, eq=False)
 class DecisionRule:
-    """How to decide between K classes; `priors` (2, K) are those of the rows learned from and those asked for."""
+    """The decision between K classes; `priors` (2, K) are those of the training rows and those requested."""
 
     priors: Array | None
     costs: Array | None
@@ -109,7 +109,7 @@ def _unweighable(new: list[float], classes: Sequence[Label], rows: Sequence[Clas
 
 
 def _key(label: Label) -> tuple[bool, Label]:
-    """What two labels are compared by: 1 and 1.0 are one class, 1 and true are not."""
+    """Return what two labels are compared by: 1 and 1.0 are one class, 1 and true are not."""
     return isinstance(label, bool), label
 
 

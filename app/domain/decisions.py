@@ -15,7 +15,7 @@ _MAX_FLOAT = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class ClassPrior:
-    """How frequent a class is among the rows to decide about, from 0 to 1."""
+    """The prior of a class among the rows to decide about, from 0 to 1."""
 
     label: Label
     prior: float
@@ -38,7 +38,7 @@ class DecisionOptions:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What to do about N rows, each (N,): the place of the class `chosen`, or nothing where `rejected`.
+    """The decisions for N rows, each (N,): the place of the class `chosen`, or nothing where `rejected`.
 
     `expected_cost` is that of what is done: where a row is rejected, the cost of rejecting it.
     """

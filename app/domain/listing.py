@@ -30,7 +30,7 @@ LOG_NOISE: FunctionName = "log_noise"
 
 @dataclass(frozen=True)
 class FunctionLocation:
-    """What a function is and where it stands; `cells` are the raw inputs of its row."""
+    """The kind of a function and its location; `cells` are the raw inputs of its row."""
 
     kind: str
     row: int | None = None

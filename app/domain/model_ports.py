@@ -1,4 +1,4 @@
-"""What the services need of the world outside to keep models and their aliases: part of a unit of work."""
+"""Ports of models and their aliases: part of a unit of work."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol

@@ -1,4 +1,4 @@
-"""What is to be done to a version and a dataset that must go together."""
+"""Plans of evaluations and promotions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.values import ColumnKind
 
 USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
-"""What versions are compared by where nothing is said."""
+"""The default metrics of promotions."""
 
 
 def plan_evaluation(request: EvaluationRequest, version: Version, dataset: Dataset) -> EvaluationPlan:
@@ -65,7 +65,7 @@ def _groups(request: PromotionRequest, reports: Sequence[SupervisedReport], data
 
 
 def judged(version: Version, dataset: Dataset) -> SupervisedReport:
-    """What there is to know of a version that is to be judged by a dataset; raises InvalidRequestError."""
+    """Return what there is to know of a version that is to be judged by a dataset; raises InvalidRequestError."""
     report = version.report
     if not isinstance(report, SupervisedReport):
         detail = f"A model of {report.task} has no target by which to judge it: name one of numbers or classes."

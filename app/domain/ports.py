@@ -1,4 +1,4 @@
-"""What the services need of the world outside, as protocols; `bootstrap` joins them to storage and queue."""
+"""The ports of the services, as protocols; `bootstrap` joins them to storage and queue."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -78,10 +78,10 @@ class Jobs(Protocol):
         """Events with numbers above `after`, in order; raises NotFoundError."""
 
     def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
-        """Whether the last of a job's events is written; raises NotFoundError."""
+        """Return whether the last of a job's events is written; raises NotFoundError."""
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
-        """How many events each of these jobs (of any owner) has, without those that are gone."""
+        """Return how many events each of these jobs (of any owner) has, without those that are gone."""
 
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
         """Move to `running` with the next attempt number; None when finished or to be cancelled.
@@ -97,7 +97,7 @@ class Jobs(Protocol):
         """Count the death of a running attempt, and note what was last heard of it."""
 
     def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
-        """What is recorded of a job's starts so far; None where there is no such job."""
+        """Return what is recorded of a job's starts so far; None where there is no such job."""
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record for how many seconds a job has run in all its starts, unless the attempt is superseded or ended."""
@@ -108,7 +108,7 @@ class Jobs(Protocol):
     def cancel_requested(self, job_id: UUID) -> bool: ...
 
     def is_needed(self, job_id: UUID, attempt: int) -> bool:
-        """Whether this attempt is running, the job's newest, and nobody asked for its end."""
+        """Return whether this attempt is running, the job's newest, and nobody asked for its end."""
 
     def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """Note the wish (once); a queued job is cancelled at once, a cancelled one stays as it is.
@@ -141,7 +141,7 @@ class Jobs(Protocol):
         """Those of these jobs (of any owner) that have not ended."""
 
     def count_unfinished(self, owner: str) -> int:
-        """How many jobs of this owner have not ended."""
+        """Return how many jobs of this owner have not ended."""
 
     def forget_progress(self, *, ended_before: float) -> bool:
         """Remove a piece of the progress of jobs that ended so many seconds ago; transitions stay, and all numbers.
@@ -151,7 +151,7 @@ class Jobs(Protocol):
 
 
 class Checkpoints(Protocol):
-    """How far running fits were; each job's newest, gone with its end."""
+    """Checkpoints of running fits; each job's newest, gone with its end."""
 
     def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
         """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended.
@@ -192,7 +192,7 @@ class Keys(Protocol):
     """Creating requests by the keys that came with them, for a time; every time is the database's own."""
 
     def find(self, key: RequestKey) -> StoredResponse | None:
-        """What the first request with this key was answered, None when there was none or its time is over.
+        """Return what the first request with this key was answered, None when there was none or its time is over.
 
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
         """
@@ -230,7 +230,7 @@ class Queue(Protocol):
 
 
 class QueueControl(Protocol):
-    """What is asked of the engine outside a transaction."""
+    """Requests to the queue outside a transaction."""
 
     def cancel(self, job_id: UUID) -> None: ...
 
@@ -238,11 +238,11 @@ class QueueControl(Protocol):
 
 
 QueueEnding = Literal["succeeded", "failed", "cancelled", "lost", "unknown"]
-"""How the engine's entry of a job ended: well, with an error, cancelled or late, started too often, or not known."""
+"""The end of a job's entry in the queue: well, with an error, cancelled or late, started too often, or not known."""
 
 
 class Recovery(Protocol):
-    """What workers ask of the engine about each other's work."""
+    """Requests of workers to the queue about each other's jobs."""
 
     def holders(self) -> frozenset[str]:
         """Executors that the engine believes to be running something."""
@@ -255,7 +255,7 @@ class Recovery(Protocol):
 
 
 class Entries(Protocol):
-    """What the engine still knows of what has ended, and nobody asks for any more."""
+    """Ended entries that the queue still keeps."""
 
     def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
         """Entries that had ended by then, in a fixed order, but for the first so many."""

@@ -1,4 +1,4 @@
-"""What the services and workers need of the world outside to tell webhooks: part of a unit of work."""
+"""Ports of webhooks and their deliveries: part of a unit of work."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -19,7 +19,7 @@ class Webhooks(Protocol):
         """Raises NotFoundError."""
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """What its messages are signed with; raises NotFoundError."""
+        """Return what its messages are signed with; raises NotFoundError."""
 
     def page(self, owner: str, part: PageRequest) -> Page[Webhook]: ...
 
@@ -38,14 +38,14 @@ class Webhooks(Protocol):
         """Its receiver wants no more."""
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
-        """What was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
+        """Return what was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
 
     def remove_expired(self) -> bool:
         """Forget a piece of those that were removed; whether to call again, in a new transaction."""
 
 
 class Deliveries(Protocol):
-    """What webhooks were and are to be told; made and queued in the transaction that ends a job.
+    """Webhook deliveries; made and queued in the transaction that ends a job.
 
     Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
     """
@@ -62,7 +62,7 @@ class Deliveries(Protocol):
         """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
 
     def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
-        """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+        """Return what is to be done; None when the entry is no longer the newest, or nobody is to be told."""
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
         """Note an attempt and queue the next one; without one, and where it failed, that was all.

@@ -56,7 +56,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class DeliveryAttempt:
-    """What one attempt needs to know; `tries` are those before it since the delivery began, or began anew."""
+    """The data of one delivery attempt; `tries` are those before it since the delivery began, or began anew."""
 
     delivery_id: UUID
     webhook_id: UUID

@@ -29,7 +29,7 @@ NO_DATE = (1980, 1, 1, 0, 0, 0)
 _UNREADABLE = (
     ValueError, TypeError, SyntaxError, TokenError, EOFError, LookupError, OverflowError, MemoryError, RecursionError,
 )  # fmt: skip
-"""What numpy raises for a header, which is a text in Python's own syntax, with all that can be wrong with one."""
+"""Errors of numpy for a malformed header, a text in Python's own syntax, with all that can be wrong with one."""
 
 
 def write(document: VersionDocument) -> bytes:

@@ -26,7 +26,7 @@ def reading(noun: str, what: str) -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error of Arrow's says first."""
+    """Return what an error of Arrow's says first."""
     lines = str(error).splitlines()
     return lines[0].rstrip(".")[:200] if lines else type(error).__name__
 

@@ -30,14 +30,14 @@ def _is_time(kind: pa.DataType) -> bool:
 
 
 def readable(kind: pa.DataType) -> bool:
-    """Whether columns of this type can be read."""
+    """Return whether columns of this type can be read."""
     values = _values(kind)
     plain = pa.types.is_boolean(values) or pa.types.is_null(values)
     return plain or _is_number(values) or _is_text(values) or _is_time(values)
 
 
 def kind_of(table: pa.Table, position: int) -> ColumnKind:
-    """What a column of a table holds, by its type and, where that does not decide, by its values."""
+    """Return what a column of a table holds, by its type and, where that does not decide, by its values."""
     column = table.column(position)
     kind = _values(column.type)
     if _is_time(kind):

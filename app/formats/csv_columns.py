@@ -158,7 +158,7 @@ def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool)
 
 
 def all_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
-    """Whether all cells are finite numbers that float64 holds as they are, so that no closer look is needed."""
+    """Return whether all cells are finite numbers that float64 holds as they are, so that no closer look is needed."""
     values = _cast(texts, decimal)
     return values is not None and not (np.abs(values) >= MAX_EXACT_INTEGER).any()
 

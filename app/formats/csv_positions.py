@@ -58,7 +58,7 @@ def lines_of(file: BodyFile, dialect: Dialect, rows: Sequence[int]) -> list[int]
 
 
 def why_unreadable(file: BodyFile, dialect: Dialect, reason: str) -> RelevanceError:
-    """What to raise for a file that can't be read for `reason`: the first lines that are broken or of another width."""
+    """Return the error of a file that can't be read for `reason`: its first broken or unequal lines."""
     try:
         faults = _first_faults(file, dialect)
     except UnicodeDecodeError:

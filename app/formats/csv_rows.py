@@ -47,7 +47,7 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
 
 
 def _faults(wrong: Sequence[tuple[str, Misfits]], file: BodyFile, dialect: Dialect) -> list[Fault]:
-    """What does not fit, row by row; of the first rows the lines are told too."""
+    """Return what does not fit, row by row; of the first rows the lines are told too."""
     reported = sorted(
         ((row, name, detail) for name, misfits in wrong for row, detail in misfits), key=lambda one: one[0]
     )

@@ -22,7 +22,7 @@ from relevance_bayes.types.values import ColumnKind
 
 PIECE = 2**20
 MAX_PIECE_BYTES = 2 * 2**20
-"""What is parsed at once, in bytes, more where rows are long; Arrow reads some sixteen of them ahead."""
+"""Bytes that are parsed at once, more where rows are long; Arrow reads some sixteen of them ahead."""
 
 RECORDS_OF_A_PIECE = 64
 MAX_BYTES_LOOKED_AT = 16 * 2**20
@@ -31,7 +31,7 @@ MAX_BYTES_LOOKED_AT = 16 * 2**20
 
 @dataclass(frozen=True)
 class _Reading:
-    """How the cells of a file become typed columns."""
+    """The options by which the cells of a file become typed columns."""
 
     file: BodyFile
     dialect: Dialect
@@ -129,7 +129,7 @@ def find_decimal(table: pa.Table, delimiter: str) -> Decimal:
 
 
 def _has_number(table: pa.Table, mark: str) -> bool:
-    """Whether a cell is a number with this decimal mark."""
+    """Return whether a cell is a number with this decimal mark."""
     marked = [
         position
         for position in range(table.num_columns)

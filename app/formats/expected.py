@@ -1,4 +1,4 @@
-"""What rows to predict for must hold, whatever the format they come in."""
+"""The columns and limits that rows to predict for must have, in any format."""
 
 from collections import Counter
 from collections.abc import Sequence

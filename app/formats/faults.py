@@ -19,7 +19,7 @@ def faulty_rows(rows: int, faults: Sequence[Fault]) -> Mask | None:
 
 
 def errors_by_row(faults: Sequence[Fault]) -> dict[int, str]:
-    """What is wrong with each row that has faults."""
+    """Return what is wrong with each row that has faults."""
     reported: dict[int, str] = {}
     for fault in faults:
         if fault.row is not None:

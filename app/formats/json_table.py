@@ -100,7 +100,7 @@ def count_rows(raw: RawTable) -> int:
 
 
 def has_column(raw: RawTable, name: str) -> bool:
-    """Whether some row of a table has a column of that name."""
+    """Return whether some row of a table has a column of that name."""
     match raw.form:
         case ByColumn(columns):
             return name in columns

@@ -1,4 +1,4 @@
-"""What is said of a value that does not fit its column."""
+"""Messages for values that do not fit their column."""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ EXPECTED: dict[ColumnKind, str] = {
 
 NOT_A = tuple(f" is not {expected}." for expected in EXPECTED.values())
 NOT_OF_KIND: dict[ColumnKind, str] = {kind: f"The value is not {expected}." for kind, expected in EXPECTED.items()}
-"""What is said of values of another kind after the first `MAX_FAULTS` of a column, which are shown."""
+"""The message for values of another kind after the first `MAX_FAULTS` of a column, which are shown."""
 
 KINDS_HINT = " A column's kind can be declared: kinds=NAME:KIND."
 

@@ -28,7 +28,7 @@ _MAX_BEGINNING_LENGTH = 100
 
 
 class _Body(msgspec.Struct, forbid_unknown_fields=True):
-    """What may be beside the rows, None where nothing is said of it."""
+    """The members beside the rows, None where they are absent."""
 
     rows: list[msgspec.Struct]
     interval: float | None = None
@@ -36,7 +36,7 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def texts(self) -> int:
-        """How many keys and texts it has outside of its rows."""
+        """Return how many keys and texts it has outside of its rows."""
         return 1 + (self.interval is not None) + (0 if self.outputs is None else 1 + len(self.outputs))
 
 

@@ -1,4 +1,4 @@
-"""What every format becomes: names, kinds, and blocks that are read as they are drawn."""
+"""Streams of tables, to which every format is read: names, kinds, and blocks that are read as they are drawn."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ class TableStream:
 
 
 def rows_of_a_block(columns: int) -> int:
-    """How many rows of so many columns are stored together."""
+    """Return how many rows of so many columns are stored together."""
     return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
 
 
@@ -63,7 +63,7 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text holds no control characters, line or paragraph separators."""
+    """Return whether a text holds no control characters, line or paragraph separators."""
     return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
 
 

@@ -1,4 +1,4 @@
-"""What the engine keeps of entries that ended: without anybody who removes them, for ever."""
+"""Retention of the queue's ended entries, which the queue itself would keep for ever."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

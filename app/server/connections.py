@@ -7,16 +7,16 @@ from app.server.limits import BODY_WINDOW_SECONDS, ConnectionLimits
 
 
 class Connection(Protocol):
-    """What the table of connections needs of one."""
+    """The interface of a connection in the table of connections."""
 
     received: int
     """Bytes that came since the current window of the body's rate began."""
 
     def is_reading(self) -> bool:
-        """Whether the request waits for its client: reading is not paused, and no response has begun."""
+        """Return whether the request waits for its client: reading is not paused, and no response has begun."""
 
     def is_closable(self) -> bool:
-        """Whether nobody would lose anything: no request is open, and no response is still being sent."""
+        """Return whether nobody would lose anything: no request is open, and no response is still being sent."""
 
     def head_timed_out(self) -> None:
         """Close: the header section took too long."""

@@ -12,7 +12,7 @@ DESIRED_DESCRIPTORS = 16_384
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """What a client may send before a complete request, how slowly, and how many clients may be connected."""
+    """Limits of connections: bytes and time before a complete request, and the number of clients."""
 
     max_header_bytes: int = 32 * 1024
     """Bytes of the request line and the header fields together; also of trailers and chunk extensions together."""

@@ -192,7 +192,7 @@ class Http1Protocol(HttpToolsProtocol):
             super().shutdown()
 
     def is_reading(self) -> bool:
-        """Whether the request waits for its client: reading is not paused, and no response has begun.
+        """Return whether the request waits for its client: reading is not paused, and no response has begun.
 
         A client that reads the response while it sends may wait for it.
         """
@@ -200,11 +200,11 @@ class Http1Protocol(HttpToolsProtocol):
         return not (self.flow.read_paused or cycle.waiting_for_100_continue or cycle.response_started)
 
     def is_closable(self) -> bool:
-        """Whether nobody would lose anything: no request is open, and no response is still being sent."""
+        """Return whether nobody would lose anything: no request is open, and no response is still being sent."""
         return self.is_idle() and not self.transport.get_write_buffer_size()
 
     def is_idle(self) -> bool:
-        """Whether no request is being answered."""
+        """Return whether no request is being answered."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
 
     def head_timed_out(self) -> None:

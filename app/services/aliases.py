@@ -26,7 +26,7 @@ class Aliases:
             return uow.aliases.page(owner, model, limit=limit, after=after)
 
     def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
-        """How an alias moved, also one that was removed; raises NotFoundError."""
+        """Return how an alias moved, also one that was removed; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.aliases.history(owner, model, name, part)
 

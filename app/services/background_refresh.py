@@ -1,4 +1,4 @@
-"""What is known for a second only, asked for again ahead of time by a thread of its own."""
+"""The background refresh of cached names."""
 
 import logging
 import time
@@ -11,7 +11,7 @@ from app.domain.ports import Notifier
 logger = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 0.3
-"""How long what was heard of nothing is believed, since a message may be lost on its way."""
+"""Seconds after which names are refreshed without a notification, since one may be lost."""
 
 REST_SECONDS = 10.0
 """Between two calls while nothing is wanted: no connection is held then."""

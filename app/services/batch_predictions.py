@@ -100,7 +100,7 @@ class BatchPredictions:
 
 
 def options_by(request: PredictionRequest) -> PredictOptions:
-    """How its predictions are wanted."""
+    """Return how its predictions are wanted."""
     return PredictOptions(request.interval, deciding=request.deciding, components=request.components)
 
 

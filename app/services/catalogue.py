@@ -174,7 +174,7 @@ class Catalogue:
 
 
 def _all(page: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
-    """What is on all pages of a list."""
+    """Return what is on all pages of a list."""
     after = None
     while True:
         found = page(after)

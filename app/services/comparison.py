@@ -88,7 +88,7 @@ def noise_columns(first: ServedVersion, second: ServedVersion) -> tuple[str, ...
 
 
 def compare(first: ServedVersion, second: ServedVersion, block: Block) -> Compared:
-    """What both answer to a block's N rows; raises as `require_one_question`."""
+    """Return what both answer to a block's N rows; raises as `require_one_question`."""
     require_one_question(first, second)
     one, other = predict(first, PredictRequest(block)), predict(second, PredictRequest(block))
     faults = one.faults + other.faults

@@ -16,7 +16,7 @@ Wake = Callable[[], None]
 """Called in the watching thread: it must return at once, and never raise."""
 
 CHECK_SECONDS = 3.0
-"""How often the watched jobs are looked at in any case: a message may be lost on its way."""
+"""Seconds between checks of watched jobs without a notification, since one may be lost."""
 
 LINGER_SECONDS = 30.0
 """For how long the connection is kept while nobody waits."""
@@ -54,7 +54,7 @@ class JobWatcher:
 
     @property
     def stopped(self) -> bool:
-        """Whether this process is about to end: who waits should not wait any longer."""
+        """Return whether this process is about to end: who waits should not wait any longer."""
         return self._stopped
 
     @contextmanager
@@ -117,7 +117,7 @@ class JobWatcher:
                     self._check()
 
     def _is_needed(self, *, within: float | None = None) -> bool:
-        """Whether somebody waits; if not, as soon as somebody does, or False after so many seconds, or at the end."""
+        """Return whether a request waits, at the latest `within` seconds from now or at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._stopped, within)
             return bool(self._waiting) and not self._stopped

@@ -40,7 +40,7 @@ class Jobs:
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
     ) -> tuple[Event, ...]:
-        """What happened to a job after event number `after`, oldest first; raises NotFoundError."""
+        """Return what happened to a job after event number `after`, oldest first; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.jobs.events(owner, job_id, limit=limit, after=after, kind=kind)
 

@@ -1,4 +1,4 @@
-"""What is forgotten for its age."""
+"""Retention: deletion of expired rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -23,10 +23,10 @@ from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import NamedVersion, Selector
 
 STALE_SECONDS = 300.0
-"""How long, without a database, the newest version and aliases answer as they were last known."""
+"""Seconds for which names resolve as last known while the database is away."""
 
 MAX_WAIT_SECONDS = 0.5
-"""How long a request waits for the database to confirm a name of which it already knows what it stood for."""
+"""The time that a request waits for the database to confirm a name of which it already knows what it stood for."""
 
 STALE_AFTER = 1.0
 """Seconds after which what a name means is asked of the database again, if that was not renewed before."""
@@ -38,7 +38,7 @@ USED_SECONDS = 30.0
 """For how long what a name means is renewed after somebody asked for it."""
 
 CONFIRM_SECONDS = 10.0
-"""How often what all other names mean is confirmed, so that it is known when the database goes away."""
+"""Seconds between confirmations of all other names, so that they are known when the database goes away."""
 
 KEPT_SECONDS = 900.0
 """For how long, after a name was used, a newer version that it means is loaded before anybody asks for it."""
@@ -129,7 +129,7 @@ class ServedVersions:
             return remembered
 
     def is_known(self, owner: str, name: str, selector: Selector) -> bool:
-        """Whether it is known what a name stood for, so that no request for it waits long."""
+        """Return whether it is known what a name stood for, so that no request for it waits long."""
         meaning = self._meanings.get((owner, name, selector))
         return meaning is not None and meaning.version_id in self._served
 
@@ -163,7 +163,7 @@ class ServedVersions:
 
     @property
     def holds_versions(self) -> bool:
-        """Whether there is a version in memory, by a known name, which can answer without the database."""
+        """Return whether there is a version in memory, by a known name, which can answer without the database."""
         with self._lock:
             return any(one.version_id in self._served for one in self._meanings.values())
 

@@ -14,7 +14,7 @@ Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
 
 
 def stored(uow: UnitOfWork, version: Version) -> Stored:
-    """What is kept of a version, decoded; raises NotFoundError where it is gone."""
+    """Return what is kept of a version, decoded; raises NotFoundError where it is gone."""
     return uow.models.predictor(version.id), _explaining(uow, version)
 
 

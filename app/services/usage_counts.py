@@ -1,4 +1,4 @@
-"""What versions are asked for, as this process counts it: requests, rows, errors and times."""
+"""Usage counts of versions in this process: requests, rows, errors and times."""
 
 import time
 from bisect import bisect_left
@@ -29,7 +29,7 @@ _BOUNDS = tuple(round(1e9 * bound) for bound in BOUNDS)
 
 @dataclass(frozen=True)
 class Counted:
-    """What was counted of one version until now; times are nanoseconds of all requests together.
+    """The usage counts of one version until now; times are nanoseconds of all requests together.
 
     `answered` are requests by the buckets of BOUNDS. Of the `rows` answered, support is known of `placed`, and little
     of `outside`. `last_at` is when the last request began, None where there was none.
@@ -157,7 +157,7 @@ class Counters:
         return kept[-1]
 
     def until_now(self, version: Version) -> Counted:
-        """What was counted of a version, nothing where it was never asked for."""
+        """Return what was counted of a version, nothing where it was never asked for."""
         with self._lock:
             kept = self._kept.get(version.id)
         return (Counts() if kept is None else kept[-1]).until_now()

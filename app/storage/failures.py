@@ -1,4 +1,4 @@
-"""What databases raise, in the service's own words."""
+"""Translation of database errors to the service's errors."""
 
 import sqlite3
 from collections.abc import Iterator

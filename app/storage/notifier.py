@@ -17,7 +17,7 @@ from app.domain.ports import Listener
 from app.storage.failures import translated
 
 JOBS, MODELS = "relevance_jobs", "relevance_models"
-"""What PostgreSQL's notifications are sent over, each with a job's or a model's id: channels of this database alone."""
+"""The channels of PostgreSQL's notifications, each with a job's or a model's id: channels of this database alone."""
 
 LISTEN_SECONDS = 0.5
 """Most seconds for which `receive` keeps its caller on PostgreSQL, which wakes it as soon as there is something."""

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 Parameters: TypeAlias = dict[str, str | int | AdaptersMap]
 
 WAKE_SECONDS = 0.1
-"""How often a waiting connection looks whether the server is away."""
+"""Seconds between checks of a waiting connection whether the server is away."""
 
 
 class WatchedConnection(psycopg.Connection[TupleRow]):

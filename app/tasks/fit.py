@@ -34,14 +34,14 @@ class Trainer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FitCheckpoint:
-    """How far a fit is, to be kept: another child goes on from there."""
+    """A checkpoint of a fit: another child goes on from there."""
 
     trail: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What came of a fit, for the training that it is the fit of."""
+    """The result of a fit, for its training."""
 
     result: object
 

@@ -1,4 +1,4 @@
-"""How predictions are wanted, and what they name."""
+"""The options of predictions on the command line, and the columns of their output."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 @dataclass(frozen=True)
 class PredictOptions:
-    """How predictions are wanted: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
+    """Options of predictions: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
     `covariance` of the answers; of how many functions, `explain`, what they add to each; by what rule to decide
     between classes, `deciding`; and how many `components` of a row."""
 
@@ -22,7 +22,7 @@ class PredictOptions:
 
     @cached_property
     def is_usual(self) -> bool:
-        """Whether nothing but the interval is said."""
+        """Return whether nothing but the interval is said."""
         return self == PredictOptions(self.interval)
 
 

@@ -1,4 +1,4 @@
-"""What predicts, and what is predicted, whatever the task."""
+"""The interfaces of predictive models and of predictions, for all tasks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,11 @@ Members = dict[str, Sequence[object]]
 
 
 class Prediction(Protocol):
-    """What was predicted for N rows; a row with a fault is NaN throughout."""
+    """Predictions for N rows; a row with a fault is NaN throughout."""
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What is wrong with rows that could not be predicted for."""
+        """Return what is wrong with rows that could not be predicted for."""
 
     @property
     def rows(self) -> int:
@@ -52,11 +52,11 @@ class Prediction(Protocol):
         that explanations name."""
 
     def joint_members(self) -> Mapping[str, object]:
-        """What is said of all rows together, nested as in JSON."""
+        """Return what is said of all rows together, nested as in JSON."""
 
     @property
     def compared(self) -> "Means | Probabilities":
-        """What is compared of two versions; raises TypeError where nothing is."""
+        """Return what is compared of two versions; raises TypeError where nothing is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class LabelledBlock:
 
 
 class PredictiveModel(ABC):
-    """What a predictor needs to predict, made once."""
+    """A predictor prepared once for all predictions."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""How what comes in is refused."""
+"""Refusal of invalid requests."""
 
 from collections.abc import Sequence
 

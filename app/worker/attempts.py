@@ -34,7 +34,7 @@ class TimeLimitExceeded(Exception):
 
 @dataclass(frozen=True)
 class Records:
-    """What the starts of a worker read and write down, also when the database is away, until it is to stop.
+    """The transactions of a worker's attempts, also when the database is away, until it is to stop.
 
     A job may run for `limit` seconds, in all its starts together.
     """
@@ -86,7 +86,7 @@ class Records:
         return attempt
 
     def settle(self, job_id: UUID, attempt: "Attempt | None" = None) -> bool:
-        """Whether a job has ended, as it does here where its owner asked for that; raises Interrupted.
+        """Return whether a job has ended, as it does here where its owner asked for that; raises Interrupted.
 
         What became of `attempt`, the last start of it here, is logged.
         """
@@ -126,7 +126,7 @@ class Attempt:
 
     @property
     def event(self) -> JobEvent:
-        """What the log says of it where something happens to it now."""
+        """Return what the log says of it where something happens to it now."""
         return JobEvent(self.job_id, self.kind, self.number, self.running.seconds)
 
     def job(self) -> Job:
@@ -206,7 +206,7 @@ class Pace:
         self._last = float("-inf")
 
     def is_due(self) -> bool:
-        """Whether so many seconds have passed since it was due the last time."""
+        """Return whether so many seconds have passed since it was due the last time."""
         now = self._now()
         due = now - self._last >= self._seconds
         if due:
@@ -216,7 +216,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class _Claimed:
-    """What came of a claim; `claim` is None where there is to be no start."""
+    """The result of a claim; `claim` is None where no attempt starts."""
 
     earlier: EarlierAttempts
     claim: Claim | None

@@ -75,7 +75,7 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Return whether it still runs."""
         return self._process.poll() is None
 
     def start(self, fit: Fit, trail: tuple[Mark, ...] = ()) -> None:
@@ -88,7 +88,7 @@ class Child:
             raise self._died() from None
 
     def receive(self, timeout: float) -> Message | None:
-        """What it says next, None when it says nothing for `timeout` seconds; raises ChildDied."""
+        """Return what it says next, None when it says nothing for `timeout` seconds; raises ChildDied."""
         try:
             message = self._connection.recv() if self._connection.poll(timeout) else None
         except (EOFError, OSError):
@@ -98,7 +98,7 @@ class Child:
         return message
 
     def freshened(self) -> bool:
-        """Whether it is ready for another fit, after one that ended well: what it had said is forgotten."""
+        """Return whether it is ready for another fit, after one that ended well: what it had said is forgotten."""
         # Counted from its first word: its imports are no part of a fit.
         if self._fits >= MAX_FITS or time.monotonic() - (self._received_first or 0.0) > SHORT_SECONDS:
             return False
@@ -147,7 +147,7 @@ class Pool:
 
     @property
     def memory(self) -> int | None:
-        """How many bytes a child may allocate, where that is limited."""
+        """Return how many bytes a child may allocate, where that is limited."""
         return self._limits.memory
 
     def start(self) -> None:

@@ -79,7 +79,7 @@ def of_death(job: Job) -> Problem:
 
 
 def of_failure(failure: Failure, *, memory: int | None) -> Problem:
-    """What a child's exception means to the job's owner; `memory` is how many bytes the child had."""
+    """Return what a child's exception means to the job's owner; `memory` is how many bytes the child had."""
     if failure.error == "MemoryError":
         had = "the worker has" if memory is None else f"the {memory / MEBIBYTE:,.0f} MiB that a fit may use here"
         return Problem(

@@ -1,4 +1,4 @@
-"""What has to be written down, also when the database is away for a while."""
+"""Transactions that are retried while the database is away."""
 
 from collections.abc import Callable
 from threading import Event

@@ -28,7 +28,7 @@ from relevance_bayes.plans.requests import TrainingPlan
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.25
-"""How often a running fit's owner is heard: a cancel is seen after this."""
+"""Seconds between checks for a cancel of a running fit."""
 
 RECORDINGS = 3
 
@@ -81,7 +81,7 @@ class Start:
     further: bool = False
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
-        """How it ended, None when it is no longer ours to end; raises Interrupted."""
+        """Return how it ended, None when it is no longer ours to end; raises Interrupted."""
         try:
             with self.runner.spool.directory() as directory:
                 return self._fit(directory)

@@ -13,7 +13,7 @@ from app.worker.spool import Spool
 
 
 class Engine(Protocol):
-    """What brings jobs to this process."""
+    """The queue that brings jobs to this process."""
 
     def launch(self) -> None: ...
 

@@ -21,7 +21,7 @@ CHOICES: dict[str, dict[str, Json]] = {
     "automatic": {},
     "independent": {"prior": {"type": "independent"}, "effort": "quick"},
 }
-"""What nothing said means, and the classical relevance vector machine: one width for all inputs, cross-validated."""
+"""The defaults, and the classical relevance vector machine: one width for all inputs, cross-validated."""
 
 SHARES = np.linspace(0.05, 0.95, 19)
 """Probabilities of the intervals whose honesty is measured."""

@@ -23,7 +23,7 @@ PARTS = (("noise", MUTED), ("weights", BLUE), ("residual", GREEN))
 
 
 class Labelled(Protocol):
-    """What is drawn of a version."""
+    """The figures of a version that a picture shows."""
 
     @property
     def version(self) -> SupervisedVersion: ...

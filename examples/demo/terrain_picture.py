@@ -16,7 +16,7 @@ STYLES = ((BLUE, "o"), (ORANGE, "s"), (INK, "D"), (GREEN, "^"))
 
 
 class Labelled(Protocol):
-    """What is drawn of an engine."""
+    """The figures of an engine that a picture shows."""
 
     @property
     def reported(self) -> Peer: ...

@@ -27,7 +27,7 @@ def cli_examples(text: str) -> list[CliExample]:
 
 
 def printed(command: str, url: str, *, where: Path = README.parent) -> str:
-    """What a command prints, asking the service at `url`; without what it says on the way to people that wait.
+    """Return what a command prints, asking the service at `url`; without what it says on the way to people that wait.
 
     Of one that is refused, why: the last that it says.
     """

@@ -63,7 +63,7 @@ class RequestedOutput:
 
 @dataclass(frozen=True)
 class InferenceOptions:
-    """What a request says beside its tensors; `outputs` None: all of them, `binary` where one says nothing itself."""
+    """Options beside the tensors; `outputs` None: all of them, `binary` for outputs without an option of their own."""
 
     id: str | None = None
     outputs: tuple[RequestedOutput, ...] | None = None

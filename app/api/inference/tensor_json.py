@@ -42,7 +42,7 @@ _LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | ty
     "b": list[bool],
     "S": list[str],
 }
-"""What a flat list in JSON is, by the kind of its values."""
+"""Decoders of flat lists in JSON, by the kind of their values."""
 
 _INTEGERS = frozenset("iu")
 """Kinds whose values may be written as 3.0."""

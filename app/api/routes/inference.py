@@ -232,7 +232,7 @@ def _codec(
 
 
 def _header_length(scope: Scope) -> int | None:
-    """How many of the body's first bytes are JSON; None: all."""
+    """Return how many of the body's first bytes are JSON; None: all."""
     for name, value in scope["headers"]:
         if name == HEADER_LENGTH:
             if not value.isdigit() or len(value) > 10:

@@ -1,4 +1,4 @@
-"""What happened to a job of any kind: as pages, or as a stream for as long as it goes on."""
+"""Events of a job of any kind: as pages, or as a stream until its end."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

@@ -97,7 +97,7 @@ def versions(
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def version(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
-    """What one training learned, and what its owner says of it."""
+    """Return what one training learned, and what its owner says of it."""
     found = parts.catalogue.version(owner, reference)
     return conditional_response(request, _version_bytes(found), cache_control=REVALIDATED)
 

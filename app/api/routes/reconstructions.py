@@ -1,4 +1,4 @@
-"""What a version tells as a whole: an image, a function."""
+"""Routes of reconstructions: an image, a function."""
 
 from fastapi import APIRouter, Request, Response
 

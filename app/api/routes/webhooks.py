@@ -33,7 +33,7 @@ NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
 
 router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
 messages = APIRouter()
-"""What is sent, for the documentation."""
+"""The messages that are sent, for the documentation."""
 
 
 @router.post(
@@ -112,7 +112,7 @@ def remove(webhook_id: str, owner: Owner, parts: PartsDependency) -> None:
 def deliveries(
     webhook_id: str, owner: Owner, parts: PartsDependency, query: Annotated[DeliveriesQuery, Query()]
 ) -> Page[records.Delivery]:
-    """What it was and is to be told, by age, with each attempt."""
+    """Return what it was and is to be told, by age, with each attempt."""
     page = parts.webhooks.deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
     return Page.of([delivery_record(delivery) for delivery in page.items], page.next)
 

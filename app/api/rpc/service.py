@@ -43,7 +43,7 @@ CODES: Mapping[int, grpc.StatusCode] = {
     501: grpc.StatusCode.UNIMPLEMENTED,
     503: grpc.StatusCode.UNAVAILABLE,
 }
-"""What gRPC says where HTTP has a status of the one table of problems; INTERNAL for all others."""
+"""gRPC's status codes by the HTTP statuses of problems; INTERNAL for all others."""
 
 log = structlog.stdlib.get_logger("app.requests")
 
@@ -66,7 +66,7 @@ class Service:
         return messages.ServerLiveResponse(live=True)
 
     async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
-        """Whether the process can predict and is not stopping."""
+        """Return whether the process can predict and is not stopping."""
         report = await self._readiness.readiness()
         is_ready = report.can_predict and not self._shutdown.is_requested
         return messages.ServerReadyResponse(ready=is_ready)

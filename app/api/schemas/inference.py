@@ -33,21 +33,21 @@ class InferenceLiveOut(BaseModel):
 
 
 class InferenceReadyOut(BaseModel):
-    """Whether it can infer."""
+    """The readiness of the server."""
 
     live: bool
     ready: bool
 
 
 class ModelReadyOut(BaseModel):
-    """Whether a model can infer."""
+    """The readiness of a model."""
 
     name: str
     ready: bool
 
 
 class TensorKindOut(BaseModel):
-    """What is known of a tensor before it is there; a length of -1 is what the request makes it."""
+    """The metadata of a tensor; a length of -1 is what the request makes it."""
 
     name: str
     datatype: Datatype
@@ -65,7 +65,7 @@ class TensorKindOut(BaseModel):
 
 
 class InferenceModelOut(BaseModel):
-    """What a model reads and answers."""
+    """The inputs and outputs of a model."""
 
     name: str
     versions: Sequence[str] = Field(description="Numbers, newest first, and aliases.")
@@ -103,7 +103,7 @@ class InferenceDurationsOut(BaseModel):
 
 
 class ModelStatisticsOut(BaseModel):
-    """What a version was asked for, as the process that answers has counted it since it began."""
+    """Usage statistics of a version, as the process that answers has counted it since it began."""
 
     name: str
     version: str
@@ -131,7 +131,7 @@ class ModelStatisticsOut(BaseModel):
 
 
 class InferenceStatisticsOut(BaseModel):
-    """What versions were asked for."""
+    """Usage statistics of versions."""
 
     model_config = ConfigDict(protected_namespaces=())
 
@@ -149,7 +149,7 @@ class InferenceTensorOut(BaseModel):
 
 
 class InferenceOut(BaseModel):
-    """What was inferred."""
+    """The response of an inference."""
 
     model_config = ConfigDict(protected_namespaces=())
 

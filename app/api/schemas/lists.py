@@ -1,4 +1,4 @@
-"""What may be asked of lists by age: which stretch of one, from which end, and what is to be on it."""
+"""The query parameters of lists: page, order and filters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
@@ -40,7 +40,7 @@ class DatasetsQuery(ListQuery):
 
 
 class VersionsQuery(ListQuery):
-    """What has tags."""
+    """Filters by tag."""
 
     tag: Sequence[Annotated[str, Field(json_schema_extra={"pattern": ":"})]] = Field(
         (),
@@ -95,6 +95,6 @@ class ScoringsQuery(JobsQuery):
 
 
 class DeliveriesQuery(ListQuery):
-    """What a webhook is told."""
+    """Filters of a webhook's deliveries."""
 
     state: DeliveryState | None = Field(None, description="Only those in this state.")

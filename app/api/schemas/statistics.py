@@ -1,4 +1,4 @@
-"""What a version was asked for, as it goes out."""
+"""The API's form of usage statistics."""
 
 from datetime import datetime
 

@@ -27,7 +27,7 @@ class WebhookIn(BaseModel):
 
 
 class WebhookChangeIn(BaseModel):
-    """What is to be changed of a webhook; what is left out stays."""
+    """A change of a webhook; what is left out stays."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -87,7 +87,7 @@ class EndedJobOut(BaseModel):
 
 
 class MessageOut(BaseModel):
-    """What a webhook is told, in the form of Standard Webhooks."""
+    """The message to a webhook, in the form of Standard Webhooks."""
 
     type: EventType
     timestamp: datetime = Field(description="When the job ended.")
@@ -101,7 +101,7 @@ class TestedWebhookOut(BaseModel):
 
 
 class TestMessageOut(BaseModel):
-    """What a webhook is told when it is tried."""
+    """The test message of a webhook."""
 
     type: Literal["webhook.test"]
     timestamp: datetime = Field(description="When somebody asked for it.")

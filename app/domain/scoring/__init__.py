@@ -1,4 +1,4 @@
-"""How good predictions are: metrics, pictures and comparisons of rows that come block by block."""
+"""Evaluation of predictions: metrics, diagnostics and comparisons of rows that come block by block."""
 
 from app.domain.scoring.classes import ClassResult, ClassScores
 from app.domain.scoring.evaluation import Evaluation

@@ -1,4 +1,4 @@
-"""How errors go with predictions, for a picture: neighbours are put together as more rows come."""
+"""Errors binned by prediction, for a picture: neighbouring bins are joined as more rows come."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

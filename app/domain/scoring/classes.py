@@ -1,4 +1,4 @@
-"""How good predictions of classes are: figures and pictures of any number of rows, in bounded memory."""
+"""Metrics and diagnostics of predicted classes, of any number of rows, in bounded memory."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -17,7 +17,7 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class ClassResult:
-    """What predictions of `rows` classes were worth; with no rows every figure is None.
+    """Metrics of predictions for `rows` classes; with no rows every figure is None.
 
     `rows_of_unknown_class` are of a class that the version has never seen: an error each, of no share in `log_loss` and
     the curves of single classes. `brier` is half of the squared distance from certainty. `auc` is the mean of
@@ -42,7 +42,7 @@ class ClassResult:
 
 @dataclass(frozen=True, eq=False)
 class ClassScores:
-    """What was seen so far; scores of pieces are added. `confusion` is (K, K)."""
+    """Scores of the rows so far; scores of parts are added. `confusion` is (K, K)."""
 
     classes: tuple[Label, ...]
     error: Mean

@@ -52,7 +52,7 @@ class LabelledClasses:
 
     @property
     def certain(self) -> Array:
-        """What would have been right, (N, K): 1 at the truth, and nothing but 0 where no class is it."""
+        """Return what would have been right, (N, K): 1 at the truth, and nothing but 0 where no class is it."""
         return np.equal(self.truth[:, None], np.arange(len(self.classes))).astype(np.float64)
 
 

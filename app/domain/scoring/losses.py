@@ -1,4 +1,4 @@
-"""What each row costs, and the metric that its rows' mean makes: the less, the better."""
+"""The loss of each row, whose mean is a metric: less is better."""
 
 from typing import get_args
 
@@ -16,7 +16,7 @@ MAX_ERROR = 1e150
 
 
 def losses(judged: Labelled, metric: Metric) -> Array:
-    """What each of the rows costs, (N,), NaN where it has no such loss; raises ValueError for a metric of other tasks.
+    """Return the loss of each row (N,), NaN where it has none; raises ValueError for a metric of other tasks.
 
     For `rmse` squares, whose mean's root it is. `nll` and `log_loss` in nats, NaN where the version holds what came for
     impossible, or has never seen the class. A class never seen is an error, and stands apart for `brier`, which is half

@@ -1,4 +1,4 @@
-"""How good predictions of numbers are: figures and pictures of any number of rows, in bounded memory."""
+"""Metrics and diagnostics of predicted numbers, of any number of rows, in bounded memory."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ PIT_BINS = 20
 
 @dataclass(frozen=True)
 class NumberResult:
-    """What predictions of `rows` numbers were worth; with no rows every figure is None.
+    """Metrics of predictions for `rows` numbers; with no rows every figure is None.
 
     `r2` is 0 where the target is constant. `nll` leaves out `rows_of_zero_density`, of which the version held what came
     for impossible. `standardised_residuals` counts (target - mean)/sd between `bin_edges`, the first and the last bin
@@ -45,7 +45,7 @@ class NumberResult:
 
 @dataclass(frozen=True, eq=False)
 class NumberScores:
-    """What was seen so far; scores of pieces are added."""
+    """Scores of the rows so far; scores of parts are added."""
 
     targets: Moments
     errors: Moments

@@ -17,7 +17,7 @@ from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.promotions import Improvement
 
 GroupKeys: TypeAlias = NDArray[np.uint64]
-"""What the rows of one group have in common."""
+"""The keys of the rows of a group."""
 
 MAX_UNITS = 2**18
 """Rows beyond so many share a unit with a row before them, which bounds the memory."""
@@ -105,7 +105,7 @@ class PairedDifferences:
 
 
 def margins(residuals: Array, rows: Array) -> tuple[float, float]:
-    """How far the ends of a mean's interval lie below and above it.
+    """Return how far the ends of a mean's interval lie below and above it.
 
     `residuals` (G,) are sums over the rows of each of G >= 2 independent units, less the mean for each of its `rows`
     (G,).

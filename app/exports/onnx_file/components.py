@@ -36,7 +36,7 @@ def _missed(projected: Value) -> Value:
 
 
 def _counted(rising: Array, values: Value) -> Value:
-    """How many of the rising numbers (M,) are at most each value (N, 1), by halving."""
+    """Return how many of the rising numbers (M,) are at most each value (N, 1), by halving."""
     graph, step = values.graph, 1 << (len(rising).bit_length() - 1)
     # No value reaches what is behind the last of them.
     padded = graph.constant(np.append(rising, np.full(2 * step - 1 - len(rising), np.inf)))

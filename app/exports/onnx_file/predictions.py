@@ -1,4 +1,4 @@
-"""What each likelihood makes of the latent: the outputs by name, each (N, 1) or (N, K)."""
+"""The predictive distribution of each likelihood: the outputs by name, each (N, 1) or (N, K)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict
 
 
 def of_classes(likelihood: BernoulliPerClass, found: Sequence[Found]) -> dict[str, Value]:
-    """What models of each class against all others predict together, their latents side by side."""
+    """Return what models of each class against all others predict together, their latents side by side."""
     graph = found[0].mean.graph
     mean, variance = (graph.beside(parts) for parts in ([one.mean for one in found], [one.variance for one in found]))
     return _classes(likelihood, mean, variance, found[0].noise_sd.square())

@@ -17,7 +17,7 @@ from relevance_bayes.core.kernels import Additive
 
 
 def expression(program: Program, functions: Functions) -> str:
-    """What computes all functions of a dictionary, one a column."""
+    """Return what computes all functions of a dictionary, one a column."""
     if isinstance(functions, GroupFunctions):
         return _single(program, functions.of, f"X[:, {functions.columns.tolist()!r}]")
     return _single(program, functions, "X")

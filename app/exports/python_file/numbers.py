@@ -1,4 +1,4 @@
-"""What is predicted of a number: the likelihood's own formulas, traced."""
+"""Predictions of numbers in ONNX: the likelihood's own formulas, traced."""
 
 from statistics import NormalDist
 

@@ -55,7 +55,7 @@ def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: fl
 
 
 def between(lower: Array, upper: Array, shift: float, scale: float) -> dict[str, Array]:
-    """What a new observation lies between with probability 0.95."""
+    """Return what a new observation lies between with probability 0.95."""
     return {"lower": lower * scale + shift, "upper": upper * scale + shift}
 
 

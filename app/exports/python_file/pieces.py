@@ -1,4 +1,4 @@
-"""What generated files are made of: their functions stand here, to be checked and tested as all code is.
+"""The library of generated files: their functions stand here, to be checked and tested as all code is.
 
 A file takes those that it needs, word for word: so they know numpy and the standard library alone, and each other.
 """

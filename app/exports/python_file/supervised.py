@@ -19,7 +19,7 @@ from relevance_bayes.tables.encoding import EncodedTarget
 
 
 def notes(target: EncodedTarget) -> str:
-    """What a reader has to know besides."""
+    """Return what a reader has to know besides."""
     reported = ""
     if target.noise_column is not None:
         reported += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
@@ -88,7 +88,7 @@ def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> st
 
 @dataclass(frozen=True)
 class _Predicting:
-    """What is predicted, and with what; `ending` is behind the name of the function that tells all functions."""
+    """The prediction that is generated; `ending` follows the name of the function of all columns."""
 
     program: Program
     target: EncodedTarget
@@ -145,12 +145,12 @@ class _Predicting:
 
     @property
     def knows_places(self) -> bool:
-        """Whether the support is known."""
+        """Return whether the support is known."""
         ready = self.ready
         return ready.augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)
 
     def noise(self) -> list[str]:
-        """How the noise's sd is had: from a function of its own or from the row, else from those learned from."""
+        """Return the noise sd: of a function of the inputs, of the row, or that of the training rows."""
         column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
         bounds = self.ready.model.log_noise
         if self.second is not None and bounds is not None:

@@ -25,7 +25,7 @@ PREFIX, ATOM = 3, 4
 """... tighter binds a sign, and most tightly a name or a call."""
 
 PIECES = frozenset({"expit", "ndtr"})
-"""What numpy lacks: functions that generated files have of their own."""
+"""Operations that numpy lacks: functions that generated files have of their own."""
 
 MAX_INLINE_LENGTH = 60
 """Characters of an expression above which it gets a name."""
@@ -126,7 +126,7 @@ def _bound(text: str, binding: int, least: int) -> str:
 
 
 def _counts(formulas: Sequence[Traced]) -> Counter[Traced]:
-    """How often each part is an operand, or a formula itself."""
+    """Return how often each part is an operand, or a formula itself."""
     counts = Counter(formulas)
     for one in parts_of(formulas):
         counts.update(one.parts)

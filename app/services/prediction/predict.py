@@ -56,7 +56,7 @@ def _with_lines(faults: Sequence[Fault], lines: Sequence[int]) -> tuple[Fault, .
 
 
 def judge(served: ServedVersion, block: Block) -> LabelledBlock:
-    """What a version predicts for a block that has the column of its target, beside that.
+    """Return what a version predicts for a block that has the column of its target, beside that.
 
     Raises InvalidRequestError for a version without a target to compare with.
     """

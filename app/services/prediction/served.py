@@ -34,5 +34,5 @@ class ServedVersion:
 
 
 def version_metadata(version: Version) -> dict[str, str]:
-    """What a file says of the version that predicted, where its format has room for it."""
+    """Return what a file says of the version that predicted, where its format has room for it."""
     return {"model": version.model, "version": str(version.number)}

@@ -37,7 +37,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] |
 
 
 class Content(IntEnum):
-    """What a frame holds."""
+    """The content of a frame."""
 
     BLOCK = 1
     TRAIL = 3
@@ -90,7 +90,7 @@ class Arrays:
         return self._raw(number, "|i1").astype(np.int8)
 
     def dtype(self, number: int) -> str:
-        """How an array was stored."""
+        """Return how an array was stored."""
         return self.described[number][0]
 
     def _raw(self, number: int, expected: str) -> Stored:

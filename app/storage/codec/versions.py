@@ -1,4 +1,4 @@
-"""What versions predict with, as bytes: the members of their documents, not compressed, so that bytes can be compared.
+"""Predictors as bytes: the members of their documents, not compressed, so that bytes can be compared.
 
 The value of the frame is {"format_version": that of the documents, "arrays": their names, sorted, "content": the
 members `task`, `inputs`, `target` and `model` with {"array": name} where an array stood}.

@@ -1,4 +1,4 @@
-"""How far running fits were."""
+"""Checkpoints of running fits."""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What webhooks were and are to be told."""
+"""Webhook deliveries."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ class SqlDeliveries:
         return self._one(delivery_id)
 
     def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
-        """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+        """Return what is to be done; None when the entry is no longer the newest, or nobody is to be told."""
         row, hook = WebhookDeliveryRow, WebhookRow
         found = self.session.execute(
             select(row, hook)
@@ -194,7 +194,7 @@ class SqlDeliveries:
             raise ConflictError("The webhook is disabled: enable it first.")
 
     def _webhook(self, owner: str, webhook_id: UUID) -> bool:
-        """Whether it is enabled; raises NotFoundError."""
+        """Return whether it is enabled; raises NotFoundError."""
         hook = WebhookRow
         mine = select(hook.enabled).where(hook.owner == owner, hook.id == webhook_id, hook.deleted_at.is_(None))
         enabled = self.session.scalar(mine)

@@ -1,4 +1,4 @@
-"""What unfinished jobs need, and so can't be deleted; whoever asks holds what is to go, as those do who add jobs."""
+"""Checks that unfinished jobs need no resource that is deleted; the caller holds its lock."""
 
 from uuid import UUID
 

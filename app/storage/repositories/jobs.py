@@ -64,16 +64,16 @@ class SqlJobs:
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
     ) -> tuple[Event, ...]:
-        """What happened after event number `after`, in order; raises NotFoundError."""
+        """Return what happened after event number `after`, in order; raises NotFoundError."""
         self._state(owner, job_id, kind)
         return histories.events(self.session, job_id, limit=limit, after=after)
 
     def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
-        """Whether nothing more will happen to it; raises NotFoundError."""
+        """Return whether nothing more will happen to it; raises NotFoundError."""
         return self._state(owner, job_id, kind) in FINISHED
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
-        """How many events there are of each of these jobs."""
+        """Return how many events there are of each of these jobs."""
         query = select(TrainingJobRow.id, TrainingJobRow.events).where(TrainingJobRow.id.in_(job_ids))
         return {row.id: row.events for row in self.session.execute(query)}
 
@@ -106,7 +106,7 @@ class SqlJobs:
         changed(self.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
 
     def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
-        """What is recorded of a job's starts so far; None where there is no such job."""
+        """Return what is recorded of a job's starts so far; None where there is no such job."""
         job = TrainingJobRow
         columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
         row = self.session.execute(select(*columns).where(job.id == job_id)).one_or_none()
@@ -136,12 +136,12 @@ class SqlJobs:
         return True
 
     def cancel_requested(self, job_id: UUID) -> bool:
-        """Whether its owner asked for its end."""
+        """Return whether its owner asked for its end."""
         requested = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
         return self.session.scalar(requested) is not None
 
     def is_needed(self, job_id: UUID, attempt: int) -> bool:
-        """Whether this attempt is running, the job's newest, and nobody asked for its end."""
+        """Return whether this attempt is running, the job's newest, and nobody asked for its end."""
         job = TrainingJobRow
         here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
         return self.session.scalar(select(job.id).where(*here)) is not None

@@ -195,7 +195,7 @@ class SqlModels:
         return model_id
 
     def _read(self, rows: Sequence[Row[ModelRow, int, int]]) -> Callable[[Row[ModelRow, int, int]], Model]:
-        """What makes models of these rows, with what other tables hold of them."""
+        """Return what makes models of these rows, with what other tables hold of them."""
         ids = [row[0].id for row in rows]
         aliases, tags = self._aliases(ids), tags_of(self.session, ModelTagRow, ids)
         return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])

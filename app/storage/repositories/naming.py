@@ -1,4 +1,4 @@
-"""What many names stand for, in few statements."""
+"""Resolution of names to versions, many in few statements."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID

@@ -60,7 +60,7 @@ class ApproximationFit:
             yield from self._improved(whole, found, trail)
 
     def _improved(self, whole: Expansion, found: Approximation, trail: Trail) -> Iterator[Step | Fitted]:
-        """What was found, made a density where it is to be one."""
+        """Return what was found, made a density where it is to be one."""
         negative = negative_mass(found.expansion)
         if not self.density:
             yield Fitted(Approximated(found, whole.mass, negative))

@@ -13,7 +13,7 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:
-    """What is recorded of it under this name; raises InvalidRequestError for what has no values."""
+    """Return what is recorded of it under this name; raises InvalidRequestError for what has no values."""
     report, predictor = exported.report, exported.predictor
     refuse(approximation_faults(predictor, report))
     terms = predictor.expansion

@@ -40,7 +40,7 @@ class ApproximationTraining:
 
     @property
     def fit(self) -> ApproximationFit:
-        """What the child is asked for."""
+        """Return what the child is asked for."""
         plan = self.plan
         return ApproximationFit(
             self.terms.path,

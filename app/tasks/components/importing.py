@@ -16,7 +16,7 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:
-    """What is recorded of it under this name; raises InvalidRequestError for what tells nothing of rows."""
+    """Return what is recorded of it under this name; raises InvalidRequestError for what tells nothing of rows."""
     report, predictor = exported.report, exported.predictor
     refuse(components_faults(predictor, report))
     vectors = _vectors(predictor.components)

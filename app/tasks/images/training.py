@@ -45,7 +45,7 @@ class ImageTraining:
 
     @property
     def fit(self) -> ImageFit:
-        """What the child is asked for."""
+        """Return what the child is asked for."""
         plan = self.plan
         return ImageFit(self.path, plan.height, plan.width, plan.max_functions, plan.error, plan.noise_sd)
 

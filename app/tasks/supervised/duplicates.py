@@ -60,7 +60,7 @@ def drop_duplicates(rows: WrittenRows, *, by_group: bool) -> int:
 
 
 def _are_measured(t: Array) -> bool:
-    """Whether the targets t (n,) of rows that all differ hardly agree by chance."""
+    """Return whether the targets t (n,) of rows that all differ hardly agree by chance."""
     n = len(t)
     _, counts = np.unique(t, return_counts=True)
     return n > 1 and float(counts @ (counts - 1.0)) < MAX_AGREEMENT * n * (n - 1.0)

@@ -26,7 +26,7 @@ ROWS_AT_ONCE = 16_384
 
 
 def judged_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
-    """What a model predicts for a block that has the column of its target, beside that."""
+    """Return what a model predicts for a block that has the column of its target, beside that."""
     target = encoding.target
     inputs, _ = encode_inputs(encoding, block)
     noise_sd, _ = encode_noise(target, block)

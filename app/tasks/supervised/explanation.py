@@ -1,4 +1,4 @@
-"""What adds up to a prediction: a baseline, what the functions of a model that add most add, and all others."""
+"""Explanations of predictions as sums: a baseline, what the functions of a model that add most add, and all others."""
 
 from dataclasses import dataclass
 from typing import Self

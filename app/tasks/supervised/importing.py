@@ -30,7 +30,7 @@ USUAL = (0.0, -1.0, 1.0)
 
 
 def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> NewSupervisedVersion:
-    """What is recorded of it under this name; raises InvalidRequestError for what can't predict."""
+    """Return what is recorded of it under this name; raises InvalidRequestError for what can't predict."""
     report, predictor = exported.report, exported.predictor
     refuse([*supervised_faults(predictor, report.task), *_of_report(exported)])
     _try(exported)

@@ -89,7 +89,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
 
 @dataclass(frozen=True)
 class _Gathered:
-    """What a pass over the rows says: statistics of those to train on, how many can be used, and how many not."""
+    """The result of a pass over the rows: statistics of training rows, numbers of usable and dropped rows."""
 
     statistics: Statistics
     usable: int

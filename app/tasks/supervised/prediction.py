@@ -39,7 +39,7 @@ from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 
 FIGURES = 8
-"""What is told of a number: see `_figures`."""
+"""The figures of a predicted number: see `_figures`."""
 
 _MAX_FLOAT = float(np.finfo(np.float64).max)
 
@@ -82,7 +82,7 @@ class SupervisedModel(PredictiveModel):
         return model_expansion(self.predictor)
 
     def judge(self, block: Block) -> LabelledBlock:
-        """What it predicts for a block that has the column of its target, beside that."""
+        """Return what it predicts for a block that has the column of its target, beside that."""
         return judged_block(self.predictor.encoding, self.ready, block)
 
     def predict(self, block: Block, options: PredictOptions) -> RegressionPrediction | ClassificationPrediction:

@@ -207,7 +207,7 @@ def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> 
 
 
 def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> Iterator[Alternative]:
-    """What was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
+    """Return what was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
     for beaten in trained.contenders[1:]:
         score = user_log_evidence(target, beaten.score, rows)
         spec = units.spec(beaten.spec)

@@ -35,7 +35,7 @@ class SupervisedTraining:
 
     @property
     def fit(self) -> SupervisedFit:
-        """What the child is asked for."""
+        """Return what the child is asked for."""
         plan, made = self.plan, self.made
         target = made.encoding.target
         return SupervisedFit(

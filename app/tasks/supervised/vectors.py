@@ -16,7 +16,7 @@ from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.types.functions import RelevanceVector
 
 MOVED = 1e-9
-"""How far a function's centre differs from its row, of the number or of its unit, once it has left it."""
+"""The least distance of an optimised centre from its row, of the number or of its unit, once it has left it."""
 
 
 def vectors(

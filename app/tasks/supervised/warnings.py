@@ -1,4 +1,4 @@
-"""What a training left out, or could not do as it was planned, in sentences."""
+"""Warnings of a training: rows and fits that it left out."""
 
 from collections.abc import Iterator
 

@@ -37,7 +37,7 @@ FOR_FITS = (
     "scipy.optimize",
     "scipy.special",
 )
-"""What fits need, and what the core loads when it first needs it: loaded before the first fit comes, not while that
+"""Modules that fits need, and those that the core loads lazily: loaded before the first fit comes, not while that
 waits."""
 
 
@@ -52,7 +52,7 @@ class Failure:
 
 Message = Step | FitCheckpoint | Fitted | Failure
 Order: TypeAlias = tuple[Fit, tuple[Mark, ...]]
-"""What to do, and the trail of an earlier child that was to do the same."""
+"""The fit to do, and the trail of an earlier child that was to do the same."""
 
 Pipe: TypeAlias = "Connection[Message, Order]"
 

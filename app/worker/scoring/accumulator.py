@@ -1,4 +1,4 @@
-"""How good a version's predictions are, of one block after the other."""
+"""Metrics of a version's predictions, accumulated block by block."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -15,7 +15,7 @@ Scores: TypeAlias = NumberScores | ClassScores
 
 @dataclass
 class ScoreAccumulator:
-    """What was seen of a version so far."""
+    """The scores of a version so far."""
 
     scores: Scores
     without_target: int = 0
@@ -41,7 +41,7 @@ class ScoreAccumulator:
             self.seen_in_training += int(seen.sum())
 
     def result(self) -> Evaluation:
-        """What all of them are worth."""
+        """Return what all of them are worth."""
         return Evaluation(self.scores.result(), self.without_target, self.not_predicted, self.seen_in_training)
 
 

@@ -1,4 +1,4 @@
-"""How good a version's predictions for a dataset are, in one pass over it.
+"""Evaluation of a version on a dataset, in one pass over it.
 
 Nothing is kept on the way: a pass costs what predicting costs, seconds for a million rows, and a start that died leaves
 nothing behind that the next one could take for its own.
@@ -15,7 +15,7 @@ from app.worker.scoring.training_rows import seen_rows, training_rows_of
 
 
 def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:
-    """What the version's predictions were worth; raises Superseded, Interrupted."""
+    """Return what the version's predictions were worth; raises Superseded, Interrupted."""
     served = version_at_hand(attempt, job, plan.version)
     training_rows = training_rows_of(attempt, job, served.version)
     tally = ScoreAccumulator.of(served, training_rows)

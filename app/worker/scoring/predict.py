@@ -40,7 +40,7 @@ class RefusedRows(Exception):
 
 
 def predict_dataset(attempt: Attempt, job: Job, *, by: str) -> BatchPredicted | Problem:
-    """What a batch prediction made, or why not; `by` is the program. Raises Superseded, Interrupted."""
+    """Return what a batch prediction made, or why not; `by` is the program. Raises Superseded, Interrupted."""
     request, plan = prediction_of(job)
     served = version_at_hand(attempt, job, plan.version)
     dataset = attempt.records.retry(lambda uow: uow.datasets.get(job.owner, request.dataset_id))
@@ -60,7 +60,7 @@ class Predictions:
     pace: Pace
 
     def run(self) -> BatchPredicted | Problem:
-        """What was made, or why not; raises Superseded, Interrupted."""
+        """Return what was made, or why not; raises Superseded, Interrupted."""
         reached = self._ours(self._begin())
         if not reached.whole:
             try:

@@ -1,4 +1,4 @@
-"""Whether a challenger is better than the version to which an alias points, on the same rows; if so, the alias moves.
+"""Promotion: an alias moves to a challenger that is better than the champion on the same rows.
 
 As an evaluation it keeps nothing on the way: a start that begins anew finds the same. Rows that one of the two was
 trained on are left out.
@@ -36,7 +36,7 @@ ALIAS_MOVED = Problem(
 
 
 def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
-    """What is to become of the alias; raises Superseded, Interrupted."""
+    """Return what is to become of the alias; raises Superseded, Interrupted."""
     challenger = _Compared.of(attempt, job, plan.version)
     if plan.champion is None:
         return _without_holder(attempt, job, challenger)
@@ -146,7 +146,7 @@ def _holder(uow: UnitOfWork, owner: str, plan: PromotionPlan) -> int | None:
 
 
 def _costs(found: LabelledBlock, metric: Metric) -> Array:
-    """What each row of the block costs (N,), NaN where that is not known."""
+    """Return what each row of the block costs (N,), NaN where that is not known."""
     costs = np.full(len(found.chosen), np.nan)
     costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.judged] or [np.empty(0)])
     return costs

@@ -1,4 +1,4 @@
-"""How long one attempt may take in all."""
+"""The deadline of a delivery attempt."""
 
 import time
 from dataclasses import dataclass, field

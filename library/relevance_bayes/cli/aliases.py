@@ -32,7 +32,7 @@ def remove_alias(client: Relevance, model: str, alias: str, reason: str | None) 
 
 
 def show_history(client: Relevance, model: str, alias: str, *, limit: int, as_json: bool) -> None:
-    """How one moved, newest first."""
+    """Return how one moved, newest first."""
     moves = tuple(islice(client.aliases.history(model, alias), limit))
     if as_json:
         print_json(moves)

@@ -15,7 +15,7 @@ BATCH_FORMATS = [one for one in FILE_FORMATS if one.for_batches]
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """How the predictions are wanted, as the options said."""
+    """The options of a batch prediction."""
 
     output: Path
     keep: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What options name members of the core's unions by: the unions themselves, imported where an option is given."""
+"""Parsers and completion of names of the core's unions, which are imported where an option is given."""
 
 from typing import get_args
 

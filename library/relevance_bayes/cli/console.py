@@ -1,4 +1,4 @@
-"""What a command says: results on standard output, everything else on standard error."""
+"""The output of commands: results on standard output, everything else on standard error."""
 
 from typing import NoReturn
 

@@ -1,4 +1,4 @@
-"""What is said on the command line of how to decide between classes: JSON, or a file that holds it."""
+"""The options of the command line for class priors and costs: JSON, or a file that holds it."""
 
 import json
 from collections.abc import Sequence

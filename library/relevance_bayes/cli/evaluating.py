@@ -98,7 +98,7 @@ def _left_out(
 
 
 def show_evaluation(job: Evaluation) -> None:
-    """What it found, as a table of figures."""
+    """Return what it found, as a table of figures."""
     facts: list[tuple[str, str | None]] = [
         ("version", None if job.version is None else f"{job.version.model}@{job.version.version}"),
         ("dataset", job.dataset_id),
@@ -117,7 +117,7 @@ def show_evaluation(job: Evaluation) -> None:
 
 
 def _seen(rows: int | None) -> str | None:
-    """How many rows a version was trained on, None where it was on none."""
+    """Return how many rows a version was trained on, None where it was on none."""
     if rows is None:
         return "not known"
     return f"{rows:,}" if rows else None

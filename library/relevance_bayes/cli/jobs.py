@@ -66,7 +66,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 
 def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """What happens to a job until it has ended, then all of it."""
+    """Return what happens to a job until it has ended, then all of it."""
     room, job = _found(client, job_id)
     watch(room.follow(job_id), label=job.model)
     show_job(client, job_id, as_json=as_json)
@@ -117,7 +117,7 @@ def _kind(job: JobBase) -> str:
 
 
 def _requested(job: JobBase) -> list[tuple[str, str | None]]:
-    """What is to be learned, and how."""
+    """Return what is to be learned, and how."""
     match job:
         case SupervisedJob():
             return [
@@ -149,7 +149,7 @@ def _requested(job: JobBase) -> list[tuple[str, str | None]]:
 
 
 def _columns(job: JobBase) -> list[tuple[str, str | None]]:
-    """What a training reads, and what it does not."""
+    """Return what a training reads, and what it does not."""
     if not isinstance(job, Job):
         return []
     return [
@@ -172,7 +172,7 @@ def _about(job: JobBase) -> str:
 
 
 def _outcome(job: JobBase) -> str:
-    """What came of it, or how far it is."""
+    """Return what came of it, or how far it is."""
     if job.error is not None:
         return in_plain_text(Problem.of_job(job))
     if job.progress is not None and not job.has_ended:

@@ -83,7 +83,7 @@ def list_versions(client: Relevance, model: str, tags: Mapping[str, str], *, lim
 
 
 def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:
-    """What one version has learned."""
+    """Return what one version has learned."""
     learned = client.version(name, version, of=VersionBase)
     print_json(learned) if as_json else show_version(learned)
 
@@ -123,7 +123,7 @@ def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _function(vector: RelevanceVector) -> str:
-    """What it is, and how it lies in each input that it sees."""
+    """Return what it is, and how it lies in each input that it sees."""
     name = vector.kind if vector.input is None else f"{vector.kind} {vector.input}"
     lies = [
         f"{given} {number(value)}{f' of {one.input}' if len(vector.shape) > 1 else ''}"

@@ -14,14 +14,14 @@ from relevance_bayes.client.responses import (
 from relevance_bayes.types.values import Label
 
 COMPONENTS = 10
-"""How many of the first are told of a row where nothing is said."""
+"""The default number of components shown for a row."""
 
 Cells: TypeAlias = tuple[Label | None, ...]
 
 
 @dataclass(frozen=True)
 class PredictOptions:
-    """What predictions are to tell; `class_priors` and `costs` as they were said, JSON or a file of it."""
+    """Options of predictions; `class_priors` and `costs` as they were said, JSON or a file of it."""
 
     interval: float
     explain: int | None = None
@@ -33,7 +33,7 @@ class PredictOptions:
 
     @property
     def decides(self) -> bool:
-        """Whether each row of classes has a decision."""
+        """Return whether each row of classes has a decision."""
         return any(given is not None for given in (self.class_priors, self.costs, self.reject_cost))
 
 
@@ -42,7 +42,7 @@ class Columns(Protocol):
 
     @property
     def prefix(self) -> str:
-        """What their names begin with in a file: its own columns may have the same names."""
+        """Return what their names begin with in a file: its own columns may have the same names."""
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -54,14 +54,14 @@ class Columns(Protocol):
 
     @property
     def components(self) -> int | None:
-        """How many of a row are asked for."""
+        """Return how many of a row are asked for."""
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What a prediction adds to its row."""
+        """Return what a prediction adds to its row."""
 
     def cells(self, prediction: Prediction) -> Cells:
-        """What stands under `headings`."""
+        """Return what stands under `headings`."""
 
 
 def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
@@ -104,7 +104,7 @@ class SupervisedColumns:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What a prediction adds to its row."""
+        """Return what a prediction adds to its row."""
         explanation = () if self.required.explain is None else ("because",)
         if not self.classes:
             return ("mean", "sd", "lower", "upper", "support", *explanation)
@@ -113,7 +113,7 @@ class SupervisedColumns:
         return ("predicted", *probabilities, *decision, "support", *explanation)
 
     def cells(self, prediction: Prediction) -> Cells:
-        """What stands under `headings`."""
+        """Return what stands under `headings`."""
         one = prediction
         numbers = (one.mean, one.sd, one.lower, one.upper, one.support)
         cells = self._classes(one) if self.classes else numbers
@@ -148,7 +148,7 @@ class ValueColumns:
         return self.required.components
 
     def cells(self, prediction: Prediction) -> Cells:
-        """What stands under `headings`."""
+        """Return what stands under `headings`."""
         return (prediction.value,)
 
 
@@ -174,18 +174,18 @@ class ComponentsColumns:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What a prediction adds to its row."""
+        """Return what a prediction adds to its row."""
         reported = min(self.components, len(self.version.variances))
         return (*(f"component_{k}" for k in range(1, reported + 1)), "reconstruction_error", "log_density", "novelty")
 
     def cells(self, prediction: Prediction) -> Cells:
-        """What stands under `headings`."""
+        """Return what stands under `headings`."""
         one = prediction
         return (*(one.components or ()), one.reconstruction_error, one.log_density, one.novelty)
 
 
 def _because(response: Prediction) -> Iterator[str]:
-    """What the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
+    """Return what the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
     whole = response.explanation_sum
     if whole is not None:
         yield f"baseline: {whole.baseline:+.4g}"

@@ -25,7 +25,7 @@ WITHOUT_TARGET = ("approximation", "image", "components")
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions:
-    """What the options said; None is "not said"."""
+    """The values of options; None is "not given"."""
 
     target: str | None = None
     model: str | None = None

@@ -1,4 +1,4 @@
-"""How classes are to be decided between, as the API has it."""
+"""The API's form of the rule that decides between classes."""
 
 from collections.abc import Mapping
 

@@ -25,14 +25,14 @@ PLACE, VALUE = "place", "value"
 """The columns of a signal: where, from 0, and what."""
 
 FUNCTIONS: Sequence[Json] = ({"type": "steps"}, {"type": "b_splines"}, {"type": "gabor"}, {"type": "bias"})
-"""What a signal is told by unless something else is said: what jumps, what drifts, what rings."""
+"""The default dictionaries of a signal: steps, splines, waves."""
 
 VALUES_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
 class EncodeOptions:
-    """What ends a code: `max_functions` and `psnr` (dB) of an image; of what `noise_sd` its noise is, if known.
+    """Stopping criteria of a code: `max_functions` and `psnr` (dB) of an image; its `noise_sd`, if known.
 
     `basis` are the functions that a signal is told by, as in the API.
     """
@@ -66,7 +66,7 @@ def encode(
 
 
 def decode(client: Relevance, model: str, version: int | str | None = None) -> Array:
-    """What a code tells: all values (N,) of a signal, or all pixels (height, width). Raises ClientError."""
+    """Return what a code tells: all values (N,) of a signal, or all pixels (height, width). Raises ClientError."""
     learned = client.version(model, version, of=VersionBase)
     if isinstance(learned, ImageVersion):
         return np.asarray(

@@ -15,7 +15,7 @@ _ONE: Converter[Evaluation] = Converter(Evaluation)
 
 @dataclass(frozen=True)
 class Evaluations(VersionJobCollection[Evaluation]):
-    """How good versions are on datasets."""
+    """Evaluations of versions on datasets."""
 
     path: str = "/v1/evaluations"
     one: Converter[Evaluation] = _ONE

@@ -37,7 +37,7 @@ class GaussianExpansion:
 
     @property
     def requested(self) -> dict[str, Json]:
-        """What a request says of that table."""
+        """Return what a request says of that table."""
         return {
             "task": "approximation",
             "inputs": list(self.inputs),

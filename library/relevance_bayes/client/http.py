@@ -29,7 +29,7 @@ PAUSES = (0.5, 1.0, 2.0, 4.0)
 CONNECT_SECONDS = 5.0
 
 Form: TypeAlias = type[T] | Converter[T]
-"""What an answer is read as: a class, or the converter of a union of several."""
+"""The type that a response is read as: a class, or the converter of a union of several."""
 
 _PROBLEM: Converter[Problem] = Converter(Problem)
 
@@ -110,7 +110,7 @@ class Http:
         return _decoded(self._send("PUT", path, content=_encoded(body), headers=sent), form)
 
     def tagged(self, form: Form[T], path: str) -> tuple[T, str]:
-        """What stands at `path`, and its entity tag. Raises ClientError."""
+        """Return what stands at `path`, and its entity tag. Raises ClientError."""
         response = self._send("GET", path)
         return _decoded(response, form), response.headers.get("ETag", "")
 

@@ -41,7 +41,7 @@ class JobCollection(Generic[J]):
         return self.http.pages(self.many, self.path, {"state": state})
 
     def events(self, job_id: str, *, after: str | None = None, wait: float = 0) -> Page[Event]:
-        """What happened to it past `after`, as soon as there is something or `wait` seconds have passed."""
+        """Return what happened to it past `after`, as soon as there is something or `wait` seconds have passed."""
         path = f"{self.path}/{part(job_id)}/events"
         return self.http.get(Page[Event], path, {"after": after, "wait": wait or None}, wait=wait)
 

@@ -14,7 +14,7 @@ _ONE: Converter[Promotion] = Converter(Promotion)
 
 @dataclass(frozen=True)
 class Promotions(VersionJobCollection[Promotion]):
-    """Whether versions are better than those to which aliases point."""
+    """Promotions of versions that are better than those to which aliases point."""
 
     path: str = "/v1/promotions"
     one: Converter[Promotion] = _ONE

@@ -16,7 +16,7 @@ from relevance_bayes.types.statistics import Statistics
 
 @dataclass(frozen=True)
 class AnnotationChange:
-    """What is to be said: None leaves it as it is; an empty description is none, and a tag of None goes."""
+    """A change: None leaves a member as it is; an empty description removes it, and None removes a tag."""
 
     description: str | None = None
     tags: Mapping[str, str | None] | None = None
@@ -52,7 +52,7 @@ class Registry:
         return self.http.get(Lineage, f"{_one(name, version)}/lineage")
 
     def statistics(self, name: str, version: int | str | None = None) -> Statistics:
-        """What a version was asked for, as the process that answers has counted it; named as in `annotate_version`."""
+        """Usage statistics of a version, as the process that answers has counted it; named as in `annotate_version`."""
         return self.http.get(Statistics, f"{_one(name, version)}/statistics")
 
     def compare(

@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Job)
 
 @dataclass(frozen=True)
 class Trainings(JobCollection[Job]):
-    """What makes versions.
+    """Trainings, which make versions.
 
     Trainings to predict numbers and classes are what is expected; `of` names another class, or `Job` for any.
     """

@@ -43,7 +43,7 @@ def _apart(value: object, name: str, arrays: dict[str, Stored]) -> Json:
 
 
 def restore_arrays(value: object, arrays: Mapping[str, Stored]) -> object:
-    """What `extract_arrays` took apart; raises KeyError for an array that is missing."""
+    """Return what `extract_arrays` took apart; raises KeyError for an array that is missing."""
     if isinstance(value, dict):
         if isinstance(name := value.get("array"), str):
             return arrays[name]

@@ -13,7 +13,7 @@ from relevance_bayes.tables.encoding import EncodedTarget
 
 
 def earlier_models(learned: LearnedModel, target: EncodedTarget) -> tuple[EarlierModel, ...]:
-    """What each model says of itself."""
+    """Return what each model says of itself."""
     return tuple(
         EarlierModel(
             log_marginal_likelihood=model.evidence.value,

@@ -145,7 +145,7 @@ def renamed(value: Json, renamings: Sequence[Renaming] = STORED) -> Json:
 
 
 def in_former_names(value: Json, renamings: Sequence[Renaming] = STORED) -> Json:
-    """What `renamed` made, under the names before."""
+    """Return what `renamed` made, under the names before."""
     return renamed(value, tuple(renaming.reverse for renaming in renamings))
 
 

@@ -87,7 +87,7 @@ def version_of(document: VersionDocument) -> ExportedVersion:
 
 
 def predictor_of(content: Content) -> Predictor:
-    """What predicts, of what is stored; raises InvalidRequestError for arrays of sizes that don't go together."""
+    """Return the predictor of a stored document; raises InvalidRequestError for inconsistent arrays."""
     match content:
         case SupervisedContent():
             return _supervised(content)

@@ -1,4 +1,4 @@
-"""What a training told of itself, in a document: without what the document says elsewhere."""
+"""Reports of trainings in a document, without the members that the document has elsewhere."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -97,7 +97,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
 
 
 def content_of(predictor: Predictor) -> Content:
-    """What a version predicts with, as its document has it."""
+    """Return what a version predicts with, as its document has it."""
     match predictor:
         case SupervisedPredictor():
             return _supervised(predictor)

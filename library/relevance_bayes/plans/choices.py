@@ -1,4 +1,4 @@
-"""What is fitted: the spec, its defaults, and numbers that float64 can carry through it."""
+"""The specification of fits: the spec, its defaults, and numbers that float64 can carry through it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -45,7 +45,7 @@ MAX_ROWS_FOR_VARYING_NOISE = 20_000
 """Above, noise that is a function of the inputs is not tried unless it is named: it takes several fits in turn."""
 
 SPAN = 10.0
-"""How many times the least target the greatest is, from which on its logarithm is tried."""
+"""The ratio of the largest to the smallest target from which on the logarithm is tried."""
 
 
 def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: int, inputs: Sequence[str]) -> Spec:
@@ -84,7 +84,7 @@ def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
 
 
 def _process_fits(request: SupervisedRequest) -> bool:
-    """Whether the functions are those of one covariance, and no algorithm of independent weights is asked for."""
+    """Return whether the functions are of one covariance, and no algorithm of independent weights is given."""
     bases = _requested(request)
     if any(isinstance(basis, BESIDE_NO_PROCESS) for basis in bases):
         return False
@@ -97,7 +97,7 @@ BESIDE_NO_PROCESS = (*get_args(Dictionary), GroupChoice)
 
 
 def _is_overcomplete(request: SupervisedRequest) -> bool:
-    """Whether dictionaries of functions that are much alike are asked for, which nothing but their price keeps out."""
+    """Return whether overcomplete dictionaries are requested, which only a price keeps sparse."""
     dictionaries = any(isinstance(basis, BESIDE_NO_PROCESS) for basis in _requested(request))
     return dictionaries and isinstance(request.algorithm, Sequential | None)
 
@@ -107,7 +107,7 @@ def _requested(request: SupervisedRequest) -> tuple[BasisChoice, ...]:
 
 
 def compared_specs(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
-    """What is fitted beside the spec where prior and likelihood are left open, and rows are few enough for it."""
+    """Return the specs compared with `spec` where prior and likelihood are open, and rows are few enough."""
     left_open = not isinstance(request.prior, Independent | GaussianProcess)
     if not left_open or not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
         return ()
@@ -161,7 +161,7 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
 
 
 def _spans(target: ColumnSummary) -> bool:
-    """Whether all targets are above 0 and the greatest is so many times the least that their scatter may grow too."""
+    """Return whether all targets are above 0 and span so wide a range that their noise may grow with them."""
     least, most = target.minimum, target.maximum
     return least is not None and most is not None and least > 0.0 and SPAN * least < most <= MAX_SCALED * least
 
@@ -228,7 +228,7 @@ def seed_faults(seed: int) -> list[Fault]:
 
 
 def has_fixed_width(spec: Spec) -> bool:
-    """Whether some width is given as a number, which then is one of the raw inputs' units."""
+    """Return whether some width is given as a number, which then is one of the raw inputs' units."""
     single = (basis.of if isinstance(basis, Group) else basis for basis in spec.basis)
     return any(isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth) for basis in single)
 

@@ -1,4 +1,4 @@
-"""How classes are learned: by which likelihood, and which processes folds choose among."""
+"""The defaults of classification: the likelihood, and which processes folds choose among."""
 
 from dataclasses import replace
 

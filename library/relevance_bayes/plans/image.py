@@ -19,7 +19,7 @@ MAX_PIXELS = 2**20
 MAX_PSNR = 100.0
 
 NOISE_SPAN = 1e8
-"""How many times greater or less than the sd of an image's intensities that of its noise may be."""
+"""The range of the noise sd of an image around the sd of its intensities, as a factor."""
 
 
 def plan_image(request: ImageRequest, dataset: TableSummary) -> ImagePlan:

@@ -56,7 +56,7 @@ def chosen_inputs(
 
 
 def input_column(column: ColumnSummary) -> InputColumn:
-    """What a plan says of a column: its name, its kind, and its texts by alphabet."""
+    """Return what a plan says of a column: its name, its kind, and its texts by alphabet."""
     return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
 
 
@@ -96,7 +96,7 @@ def size(column: ColumnSummary) -> float:
 
 
 def is_constant(column: ColumnSummary) -> bool:
-    """Whether all values present are the same."""
+    """Return whether all values present are the same."""
     return column.distinct == 1 or (column.minimum is not None and column.minimum == column.maximum)
 
 
@@ -164,7 +164,7 @@ def _has_many_texts(column: ColumnSummary) -> bool:
 
 
 def _counts_rows(column: ColumnSummary, rows: int) -> bool:
-    """Whether the column is some order of n consecutive whole numbers, as far as range, mean and spread can tell."""
+    """Return whether a column permutes n consecutive whole numbers, by its range, mean and sd."""
     if column.missing or not column.integral or column.distinct not in {None, rows}:
         return False
     if column.minimum is None or column.maximum is None or column.mean is None or column.sd is None:

@@ -1,4 +1,4 @@
-"""How targets scatter: which likelihoods go with a task, and which with what the target holds."""
+"""The likelihoods that go with a task and with the values of a target."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,7 +40,7 @@ as Gaussian."""
 
 
 def is_for(likelihood: TargetLikelihood, task: Task) -> bool:
-    """Whether a likelihood goes with a task."""
+    """Return whether a likelihood goes with a task."""
     return isinstance(likelihood, LIKELIHOODS[task])
 
 
@@ -69,7 +69,7 @@ def chosen_likelihood(
 
 
 def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSummary, classes: int) -> Iterator[Fault]:
-    """What the task, the values of the target, its number of classes, or float64 have against a likelihood."""
+    """Return what the task, the values of the target, its number of classes, or float64 have against a likelihood."""
     if not is_for(likelihood, task):
         names = [f'"{fitting.type}"' for fitting in LIKELIHOODS[task]]
         fitting = f"{' and '.join([', '.join(names[:-1]), names[-1]])} are" if len(names) > 1 else f"{names[0]} is"
@@ -108,7 +108,7 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
 
 
 def is_near(noise_sd: float, scale: float) -> bool:
-    """Whether a noise sd in units of the targets' scale can be squared."""
+    """Return whether a noise sd in units of the targets' scale can be squared."""
     return 1.0 / MAX_SCALED <= noise_sd / scale <= MAX_SCALED
 
 

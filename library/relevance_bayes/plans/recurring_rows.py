@@ -19,7 +19,7 @@ from relevance_bayes.tables.encoding.raw import real_values
 
 
 class InputLevels:
-    """Whether all inputs have few distinct values, gathered block by block."""
+    """The distinct values of inputs, gathered block by block, to see whether they are few."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._seen: dict[str, set[float | str]] = {name: set() for name in names}

@@ -25,7 +25,7 @@ _EXACT_BITS = np.uint64(11)
 
 
 def held_out_rows(rows: int, share: float) -> int:
-    """How many of `rows` rows a share in [0, 1) holds out: at least one when it is above 0."""
+    """Return how many of `rows` rows a share in [0, 1) holds out: at least one when it is above 0."""
     return max(1, round(share * rows)) if share > 0 else 0
 
 
@@ -44,7 +44,7 @@ def ranks(split: Split, block: Block, *, numbers: Array, names: Iterable[str], s
 
 
 def fold_keys(split: Split, block: Block, *, numbers: Array) -> Array:
-    """What keeps rows apart in cross-validation (N,): a number for each group, or the place in time; 0 at random."""
+    """Return the keys of folds (N,): a number for each group, or the position in time; 0 at random."""
     match split:
         case RandomSplit():
             return np.zeros(block_rows(block))

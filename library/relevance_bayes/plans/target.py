@@ -1,4 +1,4 @@
-"""What is to be predicted: the target column, the task, and the classes."""
+"""The target of a training: the target column, the task, and the classes."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""What a column holds, found out from its first rows, and how one text is read as a value of a kind.
+"""Kinds of columns inferred from their first rows, and the parsing of texts as values of a kind.
 
 A column is looked at in the first `ROWS_LOOKED_AT` rows. Values of JSON and Parquet keep their type: a number is a
 number, a text is a text (and a timestamp when it is written as one). A CSV cell is its text without surrounding blanks,
@@ -28,7 +28,7 @@ import numpy as np
 from relevance_bayes.types.values import Cell, ColumnKind
 
 ROWS_LOOKED_AT = 1_000
-"""How many rows decide what a column holds."""
+"""The number of rows that decide the kind of a column."""
 
 MAX_EXACT_INTEGER = 2**53
 """Up to here every whole number is a float64."""
@@ -55,17 +55,17 @@ _Form = Literal["number", "long", "boolean", "timestamp", "text"]
 
 
 def is_number(text: str) -> bool:
-    """Whether a CSV cell, its decimal mark a point, is written as a finite number (also one beyond float64)."""
+    """Return whether a CSV cell, its decimal mark a point, is written as a finite number (also one beyond float64)."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def is_not_finite(text: str) -> bool:
-    """Whether a CSV cell is a token for not-a-number or infinity."""
+    """Return whether a CSV cell is a token for not-a-number or infinity."""
     return _NOT_FINITE.fullmatch(text) is not None
 
 
 def is_long_integer(text: str) -> bool:
-    """Whether a CSV cell is a whole number beyond 2**53 in size."""
+    """Return whether a CSV cell is a whole number beyond 2**53 in size."""
     if _INTEGER.fullmatch(text) is None:
         return False
     digits = text.lstrip("+-0")

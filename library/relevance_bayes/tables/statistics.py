@@ -1,4 +1,4 @@
-"""What is known of a table's columns, and the digest of its content, gathered block by block in bounded memory."""
+"""Statistics of a table's columns and the digest of its content, computed block by block in bounded memory."""
 
 import hashlib
 from collections.abc import Sequence

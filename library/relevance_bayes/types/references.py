@@ -23,7 +23,7 @@ NamedVersion: TypeAlias = tuple[str, str, Selector]
 
 
 def is_alias(text: str) -> bool:
-    """Whether a text can be an alias: a letter, then at most 62 letters, digits, dots, dashes, underscores."""
+    """Return whether a text can be an alias: a letter, then at most 62 letters, digits, dots, dashes, underscores."""
     return _ALIAS.fullmatch(text) is not None
 
 
@@ -51,7 +51,7 @@ class Reference(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether it means the same for ever: a number is never given twice."""
+        """Return whether it means the same for ever: a number is never given twice."""
         return isinstance(self.version, int)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is wrong with a value that is read as a record, at paths in it, and the faults that follow."""
+"""Refusals of values that are read as records, at paths in it, and the faults that follow."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 def refused(expected: str, value: object, *, other_kind: bool = False) -> Refused:
-    """What to raise of a value that should be another one."""
+    """Return what to raise of a value that should be another one."""
     return Refused(Refusal((), f"Should be {expected}, got {shown(value)}.", other_kind))
 
 

@@ -39,7 +39,7 @@ class SupervisedJobOut(JobBase):
     prior: Prior
     algorithm: Algorithm
     compared_models: tuple[ComparedModelOut, ...]
-    """What is fitted beside it where prior or likelihood were left open; the best of all is taken, and the version
+    """The models fitted beside it where prior or likelihood were left open; the best of all is taken, and the version
     says which.
     """
     standardise: bool

@@ -1,4 +1,4 @@
-"""How predictions are wanted, and the tables they are wanted for."""
+"""Predict requests: options, and the table of rows."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -28,7 +28,7 @@ Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class ClassPriorIn(BaseModel):
-    """How frequent a class is among the rows to predict for."""
+    """The prior of a class among the rows to predict for."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -37,7 +37,7 @@ class ClassPriorIn(BaseModel):
 
 
 class AnswerOptions(BaseModel):
-    """How predictions are wanted, wherever their rows are."""
+    """Options of predictions in all requests."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -90,7 +90,7 @@ class AnswerOptions(BaseModel):
 
 
 class PredictOptionsIn(AnswerOptions):
-    """How predictions are wanted; these stand beside the table."""
+    """Options of predictions beside the table."""
 
     on_error: Literal["fail", "per_row"] = Field(
         "fail", description="Whether a bad row refuses the whole request, or has its problem in its place."

@@ -32,7 +32,7 @@ def _one_or_list(value: object) -> str:
 
 
 class SupervisedJobIn(JobIn):
-    """What every task can be told; only `dataset_id` and `target` have to be said."""
+    """The members of all supervised requests; only `dataset_id` and `target` have to be said."""
 
     dataset_id: UUID = Field(description="The dataset to learn from.")
     target: str = Field(min_length=1, description="The column to predict.")

@@ -10,7 +10,7 @@ from relevance_bayes.cli.commands.options import HERE, AsJson, ReadableFile, Url
 
 
 class Form(StrEnum):
-    """What a version is written as."""
+    """The format of an exported version."""
 
     JSON = "json"
     NPZ = "npz"

@@ -1,4 +1,4 @@
-"""What answers: predictions, jobs and models."""
+"""Commands that read: predictions, jobs and models."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What puts versions beside whole datasets."""
+"""Commands that predict or evaluate on whole datasets."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +21,7 @@ Dataset = Annotated[str | None, typer.Option(metavar="ID", help="An uploaded dat
 
 
 class Metric(StrEnum):
-    """What is compared; the less, the better."""
+    """The compared metric; less is better."""
 
     RMSE = "rmse"
     MAE = "mae"
@@ -32,7 +32,7 @@ class Metric(StrEnum):
 
 
 class By(StrEnum):
-    """What must exceed the margin."""
+    """The quantity that must exceed the margin."""
 
     INTERVAL = "interval"
     ESTIMATE = "estimate"

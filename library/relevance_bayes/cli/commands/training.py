@@ -1,4 +1,4 @@
-"""What trains: from a file to a version."""
+"""Commands that train: from a file to a version."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -11,14 +11,14 @@ from relevance_bayes.cli.commands.options import HERE, AsJson, ReadableFile, Url
 
 
 class Task(StrEnum):
-    """What to learn."""
+    """The task."""
 
     REGRESSION = "regression"
     CLASSIFICATION = "classification"
 
 
 class Prior(StrEnum):
-    """What is known of the functions' weights beforehand."""
+    """The prior of the functions' weights."""
 
     AUTOMATIC = "automatic"
     INDEPENDENT = "independent"
@@ -26,7 +26,7 @@ class Prior(StrEnum):
 
 
 class Missing(StrEnum):
-    """What to do about gaps."""
+    """The treatment of missing values."""
 
     ERROR = "error"
     DROP_ROWS = "drop_rows"
@@ -34,7 +34,7 @@ class Missing(StrEnum):
 
 
 class Effort(StrEnum):
-    """How much a training computes."""
+    """The amount of computation of a training."""
 
     QUICK = "quick"
     NORMAL = "normal"
@@ -42,7 +42,7 @@ class Effort(StrEnum):
 
 
 class Prefer(StrEnum):
-    """How far several processes are reduced to few functions."""
+    """The degree to which several processes are reduced to few functions."""
 
     ACCURACY = "accuracy"
     SMALL = "small"

@@ -1,4 +1,4 @@
-"""What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
+"""The service's responses as frozen dataclasses. Names and shapes are the API's; numbers are in the user's units."""
 
 from relevance_bayes.client.responses.jobs import (
     ClassificationJob,

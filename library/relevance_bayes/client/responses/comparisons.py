@@ -29,7 +29,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class ComparedRow:
-    """What both say of a row; `difference` is the second's less the first's."""
+    """The predictions of both versions for a row; `difference` is the second's less the first's."""
 
     first: Prediction
     second: Prediction

@@ -41,7 +41,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Alternative:
-    """What was compared and not taken: its score, or the reason why it has none.
+    """A compared alternative that was not selected: its score, or the reason why it has none.
 
     By `fold_log_density`, in nats a row, as the version's `score`; or by `integrated_evidence`, in nats, as its own.
 
@@ -59,7 +59,7 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class VersionBase:
-    """What every version has; nothing of it changes but its description and tags.
+    """The members of all versions; nothing of it changes but its description and tags.
 
     One of a task that is not known here is this alone.
     """
@@ -83,7 +83,7 @@ class VersionBase:
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedVersion(VersionBase):
-    """What a training learned of numbers or classes."""
+    """The report of a supervised training."""
 
     target: str
     target_kind: ColumnKind
@@ -129,14 +129,14 @@ class SupervisedVersion(VersionBase):
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionVersion(SupervisedVersion):
-    """What a training learned of a number."""
+    """A version that predicts a number."""
 
     task: Literal["regression"] = "regression"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassificationVersion(SupervisedVersion):
-    """What a training learned of classes."""
+    """A version that predicts classes."""
 
     task: Literal["classification"] = "classification"
 
@@ -203,7 +203,7 @@ class ComponentsVersion(VersionBase):
 ImportedVersion: TypeAlias = Annotated[
     RegressionVersion | ClassificationVersion | ApproximationVersion | ComponentsVersion, OneOf("task")
 ]
-"""What can be imported: all but the code of an image."""
+"""Versions that can be imported: all but the code of an image."""
 
 Version: TypeAlias = Annotated[
     RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion | VersionBase,

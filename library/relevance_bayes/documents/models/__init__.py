@@ -1,4 +1,4 @@
-"""What a training leaves: for each kind of task a report and a predictor."""
+"""The reports and predictors of versions, one of each for a kind of task."""
 
 from typing import TypeAlias
 

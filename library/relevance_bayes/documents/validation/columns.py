@@ -15,7 +15,7 @@ MAX_LABEL_LENGTH = 100_000
 
 
 def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) -> Iterator[Fault]:
-    """What is wrong with the inputs; names that are `taken` belong to other columns."""
+    """Return what is wrong with the inputs; names that are `taken` belong to other columns."""
     if not encoding.inputs:
         yield Fault("A model reads one input at least.", "/inputs")
     others = set(taken)
@@ -54,12 +54,12 @@ def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
 
 
 def column_name_faults(name: str, where: str) -> Iterator[Fault]:
-    """What is wrong with a column's name."""
+    """Return what is wrong with a column's name."""
     plain = not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in name)
     if not (0 < len(name) <= MAX_TEXT_LENGTH and plain):
         yield Fault(f"A column's name has 1 to {MAX_TEXT_LENGTH} characters, none of them for control.", where)
 
 
 def is_label(text: str) -> bool:
-    """Whether a text may be a category or a class."""
+    """Return whether a text may be a category or a class."""
     return "\0" not in text and len(text) <= MAX_LABEL_LENGTH

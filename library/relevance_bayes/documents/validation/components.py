@@ -1,4 +1,4 @@
-"""What has to go together in components of rows."""
+"""Validation of imported components."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ BETWEEN = f"from {1.0 / MAX_SCALED:g} to {MAX_SCALED:g}"
 
 
 def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) -> tuple[Fault, ...]:
-    """What does not go together, with its place in a document; its arrays have the sizes that they must have.
+    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have.
 
     What is left has finite numbers for every row, but for a covariance that is not positive definite: that is seen
     where it is factorised.

@@ -1,4 +1,4 @@
-"""What the reports of all tasks have in common: their texts, the time that was used, widths by input."""
+"""Validation of the members that all reports have: their texts, the time that was used, widths by input."""
 
 import re
 from collections.abc import Iterator, Sequence

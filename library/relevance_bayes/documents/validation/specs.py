@@ -1,4 +1,4 @@
-"""What a plan says of the fits: choices that go together, and numbers that can be computed with."""
+"""Validation of the fits of a plan: choices that go together, and numbers that can be computed with."""
 
 from collections.abc import Iterator
 
