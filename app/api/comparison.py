@@ -10,8 +10,8 @@ from app.api.bodies import MAX_MEMBERS, checked
 from app.api.json_codec import max_containers
 from app.api.schemas.requests import CompareOptions
 from app.domain.errors import TooLargeError
+from app.formats.cell_faults import refuse
 from app.formats.json_table import has_column, read_json, typed_block
-from app.formats.misfits import refuse
 from app.services.comparison import (
     AT,
     ComparedClasses,
@@ -43,10 +43,10 @@ def comparison_json(prediction: ServedVersions, owner: str, reference: Reference
     require_one_question(first, second)
     columns: list[tuple[str, ColumnKind]] = [*first.columns]
     columns += [(name, "number") for name in noise_columns(first, second) if has_column(raw, name)]
-    block, misfits = typed_block(raw, columns, not_read=first.not_read | second.not_read)
+    block, cell_faults = typed_block(raw, columns, not_read=first.not_read | second.not_read)
     if (rows := block_rows(block)) > max_rows:
         raise TooLargeError(f"The table has {rows} rows, more than {max_rows}; send it in parts.")
-    refuse(misfits)
+    refuse(cell_faults)
     compared = compare(first, second, block)
     refuse(compared.faults)
     summary, reported = _numbers(compared) if isinstance(compared, ComparedNumbers) else _classes(compared)
@@ -72,11 +72,11 @@ def _numbers(compared: ComparedNumbers) -> tuple[Row, Sequence[Row]]:
         "mean_absolute_difference": _mean(np.abs(difference)),
         "largest": _largest("difference", difference),
     }
-    reported = zip(_told(compared.first), _told(compared.second), difference.tolist(), strict=True)
+    reported = zip(_values(compared.first), _values(compared.second), difference.tolist(), strict=True)
     return summary, [{"first": one, "second": other, "difference": apart} for one, other, apart in reported]
 
 
-def _told(numbers: Means) -> Sequence[Row]:
+def _values(numbers: Means) -> Sequence[Row]:
     if numbers.sd is None:
         return [{"value": value} for value in numbers.mean.tolist()]
     return [{"mean": mean, "sd": sd} for mean, sd in zip(numbers.mean.tolist(), numbers.sd.tolist(), strict=True)]

@@ -113,7 +113,7 @@ class Decompressor:
             expected = ", ".join(ENCODINGS)
             detail = f"Expected a body without Content-Encoding, or with one of {expected}; got {self._name}."
             raise HTTPException(415, detail, {"Accept-Encoding": expected})
-        self._left = self._most = max_bytes
+        self._left = self._max_bytes = max_bytes
         self._members = 0
         self._decoder: _Decoder | None = None
         self._begins = b""
@@ -154,7 +154,7 @@ class Decompressor:
 
     def _count_member(self) -> None:
         self._members += 1
-        if self._members > FREE_MEMBERS + (self._most - self._left) // BYTES_PER_MEMBER:
+        if self._members > FREE_MEMBERS + (self._max_bytes - self._left) // BYTES_PER_MEMBER:
             raise MalformedBodyError(
                 f"The body has too many {self._name} members: at most {FREE_MEMBERS:,}, and one for each"
                 f" {BYTES_PER_MEMBER:,} bytes that it unpacks to."
@@ -163,7 +163,7 @@ class Decompressor:
     def _count(self, piece: bytes) -> None:
         self._left -= len(piece)
         if self._left < 0:
-            raise TooLargeError(f"The body unpacks to more than {self._most:,} bytes.")
+            raise TooLargeError(f"The body unpacks to more than {self._max_bytes:,} bytes.")
 
 
 def expanded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:

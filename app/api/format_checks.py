@@ -15,8 +15,8 @@ def check_writable(response: WritableFormat, options: PredictOptions, outputs: S
     }
     faults = [
         Fault(f"An answer in {response.name} has no `{name}`: ask for JSON.", pointer=f"/{name}")
-        for name, is_said in given.items()
-        if is_said
+        for name, is_given in given.items()
+        if is_given
     ]
     faults += [
         Fault(

@@ -37,13 +37,13 @@ DESCRIPTION = (
 _PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}"|[!#-~][!-~]{{0,{MAX_KEY_LENGTH - 1}}})$'
 """Both ways to write a key, as OpenAPI is told."""
 
-_Told = Annotated[
+_KeyHeader = Annotated[
     str | SkipJsonSchema[None],
     Header(alias=HEADER, description=DESCRIPTION, json_schema_extra={"type": "string", "pattern": _PATTERN}),
 ]
 
 
-async def _key(request: Request, _: _Told = None) -> str | None:
+async def _key(request: Request, _: _KeyHeader = None) -> str | None:
     sent = request.headers.getlist(HEADER)
     if len(sent) > 1:
         detail = f"Expected one {HEADER}, got {len(sent)}."
@@ -98,13 +98,13 @@ def once(
     """
     if key is None:
         return _response(shown(response(create(None))))
-    kept = idempotency.answered(key)
+    kept = idempotency.stored_response(key)
     if kept is None:
         keyed = Keyed(key, response)
         try:
             return _response(shown(keyed.response(create(keyed))))
         except KeyInUseError:
-            kept = idempotency.answered(key)  # somebody was first meanwhile, and may be done
+            kept = idempotency.stored_response(key)  # somebody was first meanwhile, and may be done
             if kept is None:
                 raise
     return _response(shown(kept), replayed=True)

@@ -78,10 +78,10 @@ class JsonCodec:
         columns, noise = served.columns, served.model.noise_column
         if noise is not None and has_column(raw, noise):
             columns = (*columns, (noise, "number"))
-        block, misfits = typed_block(raw, columns, not_read=served.not_read)
+        block, cell_faults = typed_block(raw, columns, not_read=served.not_read)
         check_rows(block_rows(block), self.max_rows)
         refuses, escapes = options.on_error == "fail", options.csv_escape_formulas
-        return PredictRequest(block, options_of(options), outputs, misfits, refuses, escapes_formulas=escapes)
+        return PredictRequest(block, options_of(options), outputs, cell_faults, refuses, escapes_formulas=escapes)
 
 
 @lru_cache(maxsize=1_000)

@@ -64,7 +64,7 @@ class Entrance:
     def __init__(self, app: ASGIApp, rules: Rules, fast_paths: Sequence[Shortcut]) -> None:
         self._app = app
         self._fast_paths = fast_paths
-        self._most = rules.max_bytes
+        self._max_bytes = rules.max_bytes
         self._elsewhere = rules.elsewhere
         self._key = Key(rules.api_key)
         self._log = rules.log
@@ -103,7 +103,7 @@ class Entrance:
             elif (scope["method"], path) in self._elsewhere:
                 await self._app(scope, receive, send_with_id)
             else:
-                await self._route(scope)(scope, _counted(receive, self._most), send_with_id)
+                await self._route(scope)(scope, _counted(receive, self._max_bytes), send_with_id)
         except asyncio.CancelledError:
             if has_begun:
                 raise
@@ -135,9 +135,9 @@ class Entrance:
             detail = f"The query parameter {name!r} holds the character NUL."
             errors = [{"parameter": name, "detail": "It holds the character NUL."}]
             return problem_response(scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
-        too_large = announced.isdigit() and int(announced) > self._most
+        too_large = announced.isdigit() and int(announced) > self._max_bytes
         if too_large and (scope["method"], path) not in self._elsewhere:
-            return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._most))
+            return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._max_bytes))
         return None
 
 

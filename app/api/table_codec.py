@@ -134,7 +134,7 @@ def request_of(served: ServedVersion, rows: ReadRows, options: PredictOptionsIn)
     """The request of rows that came without room for options."""
     outputs, refuses = requested_outputs(served.version, options.outputs), options.on_error == "fail"
     escapes = options.csv_escape_formulas
-    return PredictRequest(rows.block, options_of(options), outputs, rows.misfits, refuses, rows.lines, escapes)
+    return PredictRequest(rows.block, options_of(options), outputs, rows.cell_faults, refuses, rows.lines, escapes)
 
 
 def response_of(content: Content, media_type: str, headers: Mapping[str, str] | None = None) -> Response:

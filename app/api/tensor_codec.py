@@ -10,7 +10,7 @@ from app.api.inference.tensors import from_bytes
 from app.api.json_codec import max_containers
 from app.api.prediction import YieldGil, is_read_quickly, no_yield
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.formats.misfits import refuse
+from app.formats.cell_faults import refuse
 from app.services.prediction import USUAL, PredictRequest, ServedVersion
 from app.tasks.options import PredictOptions
 from app.tasks.prediction import Prediction
@@ -75,12 +75,12 @@ class TensorCodec:
 
 def request_of(served: ServedVersion, requested: InferenceRequest, max_rows: int) -> PredictRequest:
     """The rows that the tensors of a request hold; raises what is wrong with them."""
-    block, misfits = block_of(served, requested.inputs)
+    block, cell_faults = block_of(served, requested.inputs)
     if (rows := block_rows(block)) > max_rows:
         raise TooLargeError(f"There are {rows} rows, more than {max_rows}; send them in parts.")
     if rows == 0:
         raise MalformedBodyError("The tensors have no rows.")
-    refuse(misfits)
+    refuse(cell_faults)
     return PredictRequest(block, _options(requested.options.interval), refuses=True)
 
 

@@ -14,8 +14,8 @@ from app.api.multipart import OneFile
 from app.api.negotiation import FORM, media_type_of, table_format_of
 from app.domain.cancellation import check_cancelled
 from app.domain.errors import MalformedBodyError, TooLargeError
+from app.formats.cell_faults import shown
 from app.formats.format import TableFormat
-from app.formats.misfits import shown
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile, spooled
 from app.formats.streams import MAX_NAME_LENGTH, TableStream, is_plain, within

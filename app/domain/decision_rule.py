@@ -63,16 +63,18 @@ def _priors(given: tuple[ClassPrior, ...] | None, classes: Sequence[Label]) -> t
         place = places.get(_key(one.label))
         pointer = f"/class_priors/{number}/label"
         if place is None:
-            known = ", ".join(map(_spoken, classes))
-            faults.append(Fault(f"There is no class {_spoken(one.label)}; the classes are {known}.", pointer=pointer))
+            known = ", ".join(map(_label_text, classes))
+            faults.append(
+                Fault(f"There is no class {_label_text(one.label)}; the classes are {known}.", pointer=pointer)
+            )
         elif place in found:
-            faults.append(Fault(f"The class {_spoken(one.label)} has a prior already.", pointer=pointer))
+            faults.append(Fault(f"The class {_label_text(one.label)} has a prior already.", pointer=pointer))
         else:
             found[place] = one.prior
     if faults:
         return None, faults
     if missing := [label for place, label in enumerate(classes) if place not in found]:
-        without = ", ".join(map(_spoken, missing))
+        without = ", ".join(map(_label_text, missing))
         return None, [Fault(f"Each class needs a prior; there is none for {without}.", pointer="/class_priors")]
     priors = [found[place] for place in range(len(classes))]
     if not abs(sum(priors) - 1.0) <= SUM_WITHIN:
@@ -101,7 +103,7 @@ def _unweighable(new: list[float], classes: Sequence[Label], rows: Sequence[Clas
     unseen = [label for label, prior, one in zip(classes, new, rows, strict=True) if prior and not one.rows]
     return [
         Fault(
-            f"No row learned from was of the class {_spoken(label)}, so it can't be expected now.",
+            f"No row learned from was of the class {_label_text(label)}, so it can't be expected now.",
             pointer="/class_priors",
         )
         for label in unseen
@@ -113,5 +115,5 @@ def _key(label: Label) -> tuple[bool, Label]:
     return isinstance(label, bool), label
 
 
-def _spoken(label: Label) -> str:
+def _label_text(label: Label) -> str:
     return str(label).lower() if isinstance(label, bool) else repr(label)

@@ -50,7 +50,7 @@ class Decisions:
 
 def most_probable(probabilities: Array) -> Indices:
     """The place of the greatest of each row's probabilities (N, K), the last of equal ones: (N,)."""
-    return _last_greatest(probabilities)
+    return _last_argmax(probabilities)
 
 
 def with_priors(probabilities: Array, old: Array, new: Array) -> Array:
@@ -82,14 +82,14 @@ def decided(probabilities: Array, costs: Array | None = None, reject_cost: float
     else:
         with np.errstate(over="ignore"):
             risk = np.minimum(probabilities @ costs, _MAX_FLOAT)
-        chosen = _last_greatest(-risk)
+        chosen = _last_argmax(-risk)
         expected = _taken(risk, chosen)
     if reject_cost is None:
         return Decisions(chosen, expected, np.zeros(len(chosen), np.bool_))
     return Decisions(chosen, np.minimum(expected, reject_cost), expected > reject_cost)
 
 
-def _last_greatest(values: Array) -> Indices:
+def _last_argmax(values: Array) -> Indices:
     return np.asarray(values.shape[1] - 1 - values[:, ::-1].argmax(axis=1), np.intp)
 
 

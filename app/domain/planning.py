@@ -19,7 +19,7 @@ USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_los
 
 def plan_evaluation(request: EvaluationRequest, version: Version, dataset: Dataset) -> EvaluationPlan:
     """Resolve a request to the version that its reference means now; raises InvalidRequestError with all faults."""
-    report = judged(version, dataset)
+    report = labelled(version, dataset)
     return EvaluationPlan(version.model, version.number, report.task, report.plan.target)
 
 
@@ -30,8 +30,8 @@ def plan_promotion(
     if holder is not None and holder.number == version.number:
         detail = f"Alias {request.alias!r} of model {version.model!r} points to version {version.number} already."
         raise ConflictError(detail, [Fault(detail, pointer="/version")])
-    report = judged(version, dataset)
-    reports = [report] if holder is None else [report, judged(holder, dataset)]
+    report = labelled(version, dataset)
+    reports = [report] if holder is None else [report, labelled(holder, dataset)]
     metrics: tuple[Metric, ...] = NUMBER_METRICS if report.task == "regression" else CLASS_METRICS
     metric = USUAL[report.task] if request.metric is None else request.metric
     if metric not in metrics:
@@ -64,7 +64,7 @@ def _groups(request: PromotionRequest, reports: Sequence[SupervisedReport], data
     return next((column for column in columns if dataset.column(column) is not None), None)
 
 
-def judged(version: Version, dataset: Dataset) -> SupervisedReport:
+def labelled(version: Version, dataset: Dataset) -> SupervisedReport:
     """Return what there is to know of a version that is to be judged by a dataset; raises InvalidRequestError."""
     report = version.report
     if not isinstance(report, SupervisedReport):

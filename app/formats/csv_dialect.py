@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from app.domain.errors import MalformedBodyError
-from app.formats.misfits import shown
+from app.formats.cell_faults import shown
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.kinds import is_not_finite, is_number, seconds_of
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from app.formats.cell_faults import MAX_FAULTS_REPORTED, refuse
 from app.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of, why_unreadable
-from app.formats.misfits import MAX_FAULTS_REPORTED, refuse
 from app.formats.options import Decimal, ReadOptions
 from app.formats.spool import BodyFile
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
@@ -172,7 +172,7 @@ def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
     block: dict[str, Column] = {name: read[name][0] for name in kinds}
     wrong = [(first_row + row, name, detail) for name in kinds for row, detail in read[name][1]]
     if wrong:
-        _refuse(sorted(wrong, key=lambda misfit: misfit[0]), reading)
+        _refuse(sorted(wrong, key=lambda cell_fault: cell_fault[0]), reading)
     return block
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from app.domain.errors import TooLargeError
-from app.formats.misfits import MAX_FAULTS, refuse
+from app.formats.cell_faults import MAX_FAULTS, refuse
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
@@ -69,7 +69,7 @@ class ReadRows:
     """
 
     block: Block
-    misfits: tuple[Fault, ...]
+    cell_faults: tuple[Fault, ...]
     lines: tuple[int, ...] = ()
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 
+from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, refuse, shown
 from app.formats.cells import JSON, block_of, column_of
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS, check_containers, check_members
-from app.formats.misfits import MAX_FAULTS, MAX_FAULTS_REPORTED, refuse, shown
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
 from relevance_bayes.tables.columns import Block, Column
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
@@ -121,8 +121,8 @@ def typed_block(
     """
     cells = cells_of(raw, names=tuple(name for name, _ in columns), not_read=not_read)
     block, wrong = block_of(columns, cells.columns)
-    misfits = [Fault(detail, row=row, column=name) for name, found in wrong for row, detail in found]
-    return block, (*cells.faults, *misfits)
+    cell_faults = [Fault(detail, row=row, column=name) for name, found in wrong for row, detail in found]
+    return block, (*cells.faults, *cell_faults)
 
 
 def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
@@ -150,8 +150,8 @@ def _blocks(cells: Cells, kinds: Sequence[ColumnKind], inferred: frozenset[str])
         block: dict[str, Column] = {}
         faults: list[Fault] = []
         for name, kind, column in zip(cells.names, kinds, cells.columns, strict=True):
-            block[name], misfits = column_of(kind, column[first : first + step], exact=name in inferred)
-            faults.extend(Fault(detail, row=first + row, column=name) for row, detail in misfits)
+            block[name], cell_faults = column_of(kind, column[first : first + step], exact=name in inferred)
+            faults.extend(Fault(detail, row=first + row, column=name) for row, detail in cell_faults)
         refuse(sorted(faults, key=lambda fault: fault.row or 0), inferred=inferred)
         yield block
 

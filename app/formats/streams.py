@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.errors import TooLargeError
-from app.formats.misfits import refuse, shown
+from app.formats.cell_faults import refuse, shown
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError

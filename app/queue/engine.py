@@ -11,7 +11,7 @@ import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
 from app.queue.failures import translated
-from app.queue.fair_claiming import take_turns
+from app.queue.fair_claiming import claim_fairly
 from app.queue.names import (
     APPLICATION,
     MAX_RECOVERIES,
@@ -96,7 +96,7 @@ class Engine:
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         if self._report_failure is not None:
             self._filters.enter_context(reported_outages(self._report_failure))
-        take_turns()
+        claim_fairly()
         DBOS(
             config={
                 "name": APPLICATION,

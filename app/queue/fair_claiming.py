@@ -9,7 +9,7 @@ CLAIM = "start_queued_workflows"
 _claim = SystemDatabase.start_queued_workflows
 
 
-def take_turns() -> None:
+def claim_fairly() -> None:
     """Have engines of this process claim one job of each owner at each look, and not all that find room.
 
     The engine visits owners in random order and has no setting for this: a limit of so many of one owner would leave

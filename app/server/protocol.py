@@ -54,10 +54,10 @@ class Http1Protocol(HttpToolsProtocol):
         """Start a connection, for which another one is closed where there are as many as may be."""
         super().connection_made(CoalescingTransport(transport, self.loop))
         if len(self.connections) > self._limits.max_connections:
-            self._make_room()
+            self._evict_one()
         self._await_head()
 
-    def _make_room(self) -> None:
+    def _evict_one(self) -> None:
         """Close the connection longest without a complete header section, else an idle one, else this one."""
         if not self._open.evict_one():
             others = (one for one in self.connections if isinstance(one, Http1Protocol) and one is not self)
@@ -74,8 +74,8 @@ class Http1Protocol(HttpToolsProtocol):
         if self._is_refused:
             return
         try:
-            room = self._max_framing - self._framing
-            if len(data) <= room:
+            space = self._max_framing - self._framing
+            if len(data) <= space:
                 self._framing += len(data)
                 self.parser.feed_data(data)
             else:
@@ -93,10 +93,10 @@ class Http1Protocol(HttpToolsProtocol):
 
     def _feed_in_pieces(self, data: memoryview) -> None:
         while data:
-            room = self._max_framing - self._framing
-            if room <= 0:
+            space = self._max_framing - self._framing
+            if space <= 0:
                 raise self._too_large()
-            piece, data = data[:room], data[room:]
+            piece, data = data[:space], data[space:]
             self._framing += len(piece)
             self.parser.feed_data(piece)
 

@@ -12,7 +12,7 @@ class Idempotency:
 
     open_uow: OpenUnitOfWork
 
-    def answered(self, key: RequestKey) -> StoredResponse | None:
+    def stored_response(self, key: RequestKey) -> StoredResponse | None:
         """Return what the first request with this key was answered, None where this is the first.
 
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.

@@ -31,7 +31,7 @@ MAX_WAIT_SECONDS = 0.5
 STALE_AFTER = 1.0
 """Seconds after which what a name means is asked of the database again, if that was not renewed before."""
 
-ASK_AFTER = 0.8
+REFRESH_AFTER = 0.8
 """Seconds after which one caller asks, ahead of time, so that the others never have to wait."""
 
 USED_SECONDS = 30.0
@@ -54,7 +54,7 @@ class _Meaning:
     version_id: UUID
     requested_at: float
     used_at: float
-    ask_from: float
+    refresh_from: float
 
 
 class ServedVersions:
@@ -99,12 +99,12 @@ class ServedVersions:
         meaning, now = self._meanings.get((owner, name, selector)), self._now()
         if meaning is None:
             return None
-        if now >= meaning.ask_from:
+        if now >= meaning.refresh_from:
             if not self._database.is_reachable:
                 return self._remembered(owner, name, selector)
             with self._lock:
-                if now >= meaning.ask_from:  # this caller is the one who asks
-                    meaning.ask_from = meaning.requested_at + STALE_AFTER
+                if now >= meaning.refresh_from:  # this caller is the one who asks
+                    meaning.refresh_from = meaning.requested_at + STALE_AFTER
                     return None
         meaning.used_at = now
         return self._served.get(meaning.version_id)
@@ -151,11 +151,11 @@ class ServedVersions:
             # Its number too, by which it may be asked for when the database is away; nobody has used that yet.
             number = (owner, version.model, version.number)
             self._meanings.setdefault(
-                number, _Meaning(version.id, requested_at, -USED_SECONDS, requested_at + ASK_AFTER)
+                number, _Meaning(version.id, requested_at, -USED_SECONDS, requested_at + REFRESH_AFTER)
             )
             used_at = self._now() if used_at is None else used_at
             self._meanings[(owner, name, selector)] = _Meaning(
-                version.id, requested_at, used_at, requested_at + ASK_AFTER
+                version.id, requested_at, used_at, requested_at + REFRESH_AFTER
             )
         if self._refresher is not None:
             self._refresher.begin()
@@ -204,7 +204,7 @@ class ServedVersions:
         """Keep, replace or forget a meaning by what was found, None: nothing."""
         if found == meaning.version_id:
             with self._lock:
-                meaning.requested_at, meaning.ask_from = requested_at, requested_at + ASK_AFTER
+                meaning.requested_at, meaning.refresh_from = requested_at, requested_at + REFRESH_AFTER
         elif found is None or requested_at - meaning.used_at >= KEPT_SECONDS:
             self._forget(name)
         else:

@@ -31,23 +31,23 @@ _BOUNDS = tuple(round(1e9 * bound) for bound in BOUNDS)
 class Counted:
     """The usage counts of one version until now; times are nanoseconds of all requests together.
 
-    `answered` are requests by the buckets of BOUNDS. Of the `rows` answered, support is known of `placed`, and little
+    `succeeded` are requests by the buckets of BOUNDS. Of the `rows` answered, support is known of `placed`, and little
     of `outside`. `last_at` is when the last request began, None where there was none.
     """
 
-    answered: tuple[int, ...]
+    succeeded: tuple[int, ...]
     failed: int
     rows: int
     placed: int
     outside: int
-    answered_ns: int
+    succeeded_ns: int
     failed_ns: int
     last_at: datetime | None
 
     @property
     def requests(self) -> int:
         """Answered ones, and others."""
-        return sum(self.answered) + self.failed
+        return sum(self.succeeded) + self.failed
 
 
 class Rows:
@@ -83,12 +83,12 @@ class Rows:
 class Counts:
     """Counts of one version, which one thread adds to, the event loop's: a lock would cost more than all the rest."""
 
-    __slots__ = ("answered", "answered_ns", "failed", "failed_ns", "last", "rows")
+    __slots__ = ("failed", "failed_ns", "last", "rows", "succeeded", "succeeded_ns")
 
     def __init__(self) -> None:
         self.rows = Rows()
-        self.answered = [0] * (len(_BOUNDS) + 1)
-        self.failed = self.answered_ns = self.failed_ns = 0
+        self.succeeded = [0] * (len(_BOUNDS) + 1)
+        self.failed = self.succeeded_ns = self.failed_ns = 0
         self.last: int | None = None
 
     def end(self, began: int, failed: bool) -> None:
@@ -99,19 +99,19 @@ class Counts:
             self.failed += 1
             self.failed_ns += taken
         else:
-            self.answered[bisect_left(_BOUNDS, taken)] += 1
-            self.answered_ns += taken
+            self.succeeded[bisect_left(_BOUNDS, taken)] += 1
+            self.succeeded_ns += taken
 
     def until_now(self) -> Counted:
         """All of it."""
         ago = None if self.last is None else (perf_counter_ns() - self.last) / 1e9
         return Counted(
-            answered=tuple(self.answered),
+            succeeded=tuple(self.succeeded),
             failed=self.failed,
             rows=self.rows.number,
             placed=self.rows.placed,
             outside=self.rows.outside,
-            answered_ns=self.answered_ns,
+            succeeded_ns=self.succeeded_ns,
             failed_ns=self.failed_ns,
             last_at=None if ago is None else datetime.fromtimestamp(time.time() - ago, UTC),
         )

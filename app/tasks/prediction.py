@@ -83,7 +83,7 @@ class LabelledBlock:
     """
 
     chosen: Mask
-    judged: tuple[Labelled, ...]
+    labelled: tuple[Labelled, ...]
     without_target: int
     not_predicted: int
 
@@ -114,6 +114,6 @@ class PredictiveModel(ABC):
     def expansion(self) -> VersionExpansion:
         """It as a sum of Gaussians of its inputs; raises ConflictError, saying why there is none."""
 
-    def judge(self, block: Block) -> LabelledBlock | None:
+    def evaluate_block(self, block: Block) -> LabelledBlock | None:
         """Predictions for a block that has the column of the target, beside that; None without a target."""
         return None

@@ -169,8 +169,8 @@ class Pool:
     def give_back(self, child: Child) -> None:
         """Take a child whose fit ended well: for another one, or to its end."""
         with self._counting:
-            room = self._ready.qsize() < 2 * self._spare and not self._stopping.is_set()
-            if room and child.freshened():
+            space = self._ready.qsize() < 2 * self._spare and not self._stopping.is_set()
+            if space and child.freshened():
                 self._ready.put(child)
                 return
         child.kill()

@@ -41,21 +41,21 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     columns = {**_columns(training.places), "height": _list(training.metres)}
     dataset = client.upload(write_csv(directory / "heights.csv", columns))
     console.print(f"Posted {dataset.rows} rows: km east and north, metres. Training twice, as before:")
-    judged = {}
+    labelled = {}
     for name, choices in CHOICES.items():
         job = client.trainings.submit(
             {"dataset_id": dataset.id, "target": "height", "model": f"heights-{name}", **choices}
         )
         watch(client.trainings.follow(job.id), label=name, console=console)
         version = trained_version(client, job.id)
-        judged[NAMES[name]] = _judged(_told(client, NAMES[name], version, requested), requested)
+        labelled[NAMES[name]] = _labelled(_predicted(client, NAMES[name], version, requested), requested)
         if name == "automatic":
             what_was_learned(console, version)
     for peer in (gaussian_process, support_vectors):
         reported = peer(training.places, training.metres, requested.places)
-        judged[reported.name] = _judged(reported, requested)
-    _beside_each_other(console, judged, requested)
-    return _picture(training, land, judged, directory / "heights.png")
+        labelled[reported.name] = _labelled(reported, requested)
+    _beside_each_other(console, labelled, requested)
+    return _picture(training, land, labelled, directory / "heights.png")
 
 
 def _columns(places: Array) -> dict[str, list[float]]:
@@ -66,14 +66,14 @@ def _list(values: Array) -> list[float]:
     return [float(value) for value in values]
 
 
-def _told(client: Relevance, name: str, version: SupervisedVersion, requested: Heights) -> Peer:
+def _predicted(client: Relevance, name: str, version: SupervisedVersion, requested: Heights) -> Peer:
     columns: dict[str, Json] = {of: list[Json](values) for of, values in _columns(requested.places).items()}
     responses = client.predict(version.model, {"columns": columns}, version=version.version).predictions
     mean, sd = (np.array([getattr(response, of) for response in responses]) for of in ("mean", "sd"))
     return Peer(name, mean, sd, version.functions, version.seconds)
 
 
-def _judged(reported: Peer, requested: Heights) -> Labelled:
+def _labelled(reported: Peer, requested: Heights) -> Labelled:
     residual = requested.metres - reported.mean
     rmse = float(np.sqrt(np.mean(residual**2)))
     if reported.sd is None:
@@ -83,9 +83,9 @@ def _judged(reported: Peer, requested: Heights) -> Labelled:
     return Labelled(reported, rmse, nll, float(np.mean(away <= TWO_SIDED_95)))
 
 
-def _beside_each_other(console: Console, judged: dict[str, Labelled], requested: Heights) -> None:
+def _beside_each_other(console: Console, labelled: dict[str, Labelled], requested: Heights) -> None:
     table = Table("", "off by, m", "nll", "within 95 %", "functions", "seconds", box=None, padding=(0, 3, 0, 0))
-    for name, one in judged.items():
+    for name, one in labelled.items():
         nll, within = (
             ("–", "–") if one.nll is None or one.within_95 is None else (f"{one.nll:.2f}", f"{one.within_95:.1%}")
         )
@@ -96,15 +96,15 @@ def _beside_each_other(console: Console, judged: dict[str, Labelled], requested:
         "(root mean square, all of it; lower is better):"
     )
     console.print(table)
-    ours, classical, exact = (judged[name] for name in (*NAMES.values(), "Gaussian process"))
+    ours, classical, exact = (labelled[name] for name in (*NAMES.values(), "Gaussian process"))
     console.print(
         f"With nothing said the error is {ours.rmse / classical.rmse:.2f} of the classical machine's, "
         f"and {ours.rmse / exact.rmse:.2f} of\nthe process's that keeps all {exact.reported.functions} rows.\n"
     )
 
 
-def _picture(training: Heights, land: Grid, judged: dict[str, Labelled], path: Path) -> Path:
+def _picture(training: Heights, land: Grid, labelled: dict[str, Labelled], path: Path) -> Path:
     from examples.demo.terrain_picture import draw_terrain
 
-    draw_terrain(path, training, land, judged)
+    draw_terrain(path, training, land, labelled)
     return path

@@ -24,12 +24,12 @@ class Labelled(Protocol):
     def rmse(self) -> float: ...
 
 
-def draw_terrain(path: Path, training: Heights, land: Grid, judged: Mapping[str, Labelled]) -> None:
+def draw_terrain(path: Path, training: Heights, land: Grid, labelled: Mapping[str, Labelled]) -> None:
     """Four panels: the land, the mean of the first engine, its sd; each engine's error against its functions."""
     figure = Figure(figsize=(16, 4.8), dpi=150)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
     panels = figure.subplots(1, 4, width_ratios=(1.0, 1.0, 1.0, 0.95))
-    ours = next(iter(judged.values())).reported
+    ours = next(iter(labelled.values())).reported
     assert ours.sd is not None
     least, most = float(land.metres.min()), float(land.metres.max())
     _map(figure, panels[0], land, land.metres, "The land, metres", (least, most))
@@ -38,7 +38,7 @@ def draw_terrain(path: Path, training: Heights, land: Grid, judged: Mapping[str,
     _map(figure, panels[2], land, sd, "How far off that may be (sd)", (float(sd.min()), float(sd.max())))
     for axes in panels[1:3]:
         axes.plot(*training.places.T, ".", color=INK, ms=2.5, scalex=False, scaley=False)
-    _worth(panels[3], judged)
+    _worth(panels[3], labelled)
     figure.savefig(path)
 
 
@@ -53,8 +53,8 @@ def _map(figure: Figure, axes: Axes, land: Grid, values: Array, title: str, ends
     axes.tick_params(colors=INK, labelsize=9)
 
 
-def _worth(axes: Axes, judged: Mapping[str, Labelled]) -> None:
-    for (name, one), (colour, marker) in zip(judged.items(), STYLES, strict=True):
+def _worth(axes: Axes, labelled: Mapping[str, Labelled]) -> None:
+    for (name, one), (colour, marker) in zip(labelled.items(), STYLES, strict=True):
         axes.plot(one.reported.functions, one.rmse, marker, color=colour, ms=10, label=name)
     axes.set(xscale="log", xlim=(5, 500), xlabel="functions kept", ylabel="root mean square error, metres")
     axes.set_xticks([10, 30, 100, 300], labels=["10", "30", "100", "300"], minor=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from examples.tour.readme import README
 
-SPOKEN = re.compile(r"^```sh\n(relevance [^`]*?)\n```\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CLI_EXAMPLE = re.compile(r"^```sh\n(relevance [^`]*?)\n```\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -23,7 +23,7 @@ class CliExample:
 
 def cli_examples(text: str) -> list[CliExample]:
     """The commands of `relevance` that are followed by what they print, in order."""
-    return [CliExample(command, shown) for command, shown in SPOKEN.findall(text)]
+    return [CliExample(command, shown) for command, shown in CLI_EXAMPLE.findall(text)]
 
 
 def printed(command: str, url: str, *, where: Path = README.parent) -> str:

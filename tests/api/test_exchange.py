@@ -340,7 +340,7 @@ def test_npy_tells_truths_as_0_and_1_and_timestamps_as_seconds() -> None:
         {"b": None, "t": None},
         {"b": None, "t": "1970-01-01T00:00:00Z"},
     ]
-    assert [(fault.row, fault.column, fault.detail.partition(";")[0]) for fault in found.misfits] == [
+    assert [(fault.row, fault.column, fault.detail.partition(";")[0]) for fault in found.cell_faults] == [
         (1, "b", "2.0 is not true or false."),
         (3, "b", "inf is no finite number"),
         (1, "t", "1e+18 s since 1970 is no year from 1 to 9999."),

@@ -11,7 +11,7 @@ from app import bootstrap
 from app.cli.standard_input import end_with_standard_input
 from app.cli.stop_request import StopRequest
 from app.logs import configure_logging
-from app.services.prediction import ServedVersion, judge
+from app.services.prediction import ServedVersion, evaluate_block
 from app.settings import Settings
 from app.tasks.prediction import LabelledBlock
 from app.worker.scoring import evaluate
@@ -34,7 +34,7 @@ def held(version: ServedVersion, block: Block) -> LabelledBlock:
     """Judge rows, but only once the gate is open."""
     trainers.mark()
     trainers.wait_for_the_gate()
-    return judge(version, block)
+    return evaluate_block(version, block)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.formats.misfits import MAX_FAULTS_REPORTED
+from app.formats.cell_faults import MAX_FAULTS_REPORTED
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError

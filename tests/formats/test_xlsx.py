@@ -140,7 +140,7 @@ def test_empty_rows_and_columns_at_the_edges_are_not_there() -> None:
 def test_rows_to_predict_for_are_found_by_name_and_faults_are_told_by_row_and_column() -> None:
     content = of(("c", "y", "x"), ("red", 1, 2), ("blue", None, "two"), (None, None, None), ("red", None, 3))
     read = read_xlsx(io.BytesIO(content), None, EXPECTED)
-    assert [(fault.row, fault.column) for fault in read.misfits] == [(1, "x")]
+    assert [(fault.row, fault.column) for fault in read.cell_faults] == [(1, "x")]
     with pytest.raises(InvalidDataError) as unknown:
         read_xlsx(io.BytesIO(of(("c", "z"), ("red", 1))), None, EXPECTED)
     assert [(fault.column, fault.detail) for fault in unknown.value.faults] == [

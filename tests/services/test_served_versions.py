@@ -361,7 +361,7 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
     kept: InMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "STALE_AFTER", 0.05)
-    monkeypatch.setattr(under_test, "ASK_AFTER", 0.04)
+    monkeypatch.setattr(under_test, "REFRESH_AFTER", 0.04)
     hangs, responses = Event(), Event()
 
     def open_uow() -> AbstractContextManager[UnitOfWork]:

@@ -162,7 +162,7 @@ def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(kept: InMemory, tr
     key = RequestKey(OWNER, "POST /v1/training-jobs", "k", "ab")
     keyed = Keyed[Job](key, lambda job: StoredResponse(202, (), str(job.id).encode()))
     job = training.submit(OWNER, REQUEST, keyed=keyed)
-    again = Idempotency(kept.open).answered(key)
+    again = Idempotency(kept.open).stored_response(key)
     assert again == keyed.response(job) == StoredResponse(202, (), str(job.id).encode())
     with pytest.raises(KeyInUseError):
         training.submit(OWNER, REQUEST, keyed=keyed)

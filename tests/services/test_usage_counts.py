@@ -47,9 +47,9 @@ def test_a_request_is_in_the_first_bucket_that_is_long_enough(watch: Watch, nano
     with CountedRequest(counts):
         watch.now += nanoseconds
     counted = counts.until_now()
-    assert [place for place, requests in enumerate(counted.answered) if requests] == [bucket]
-    assert len(counted.answered) == len(BOUNDS) + 1
-    assert (counted.requests, counted.failed, counted.answered_ns, counted.failed_ns) == (1, 0, nanoseconds, 0)
+    assert [place for place, requests in enumerate(counted.succeeded) if requests] == [bucket]
+    assert len(counted.succeeded) == len(BOUNDS) + 1
+    assert (counted.requests, counted.failed, counted.succeeded_ns, counted.failed_ns) == (1, 0, nanoseconds, 0)
 
 
 def test_a_request_that_fails_is_told_apart_with_its_time(watch: Watch) -> None:
@@ -63,7 +63,7 @@ def test_a_request_that_fails_is_told_apart_with_its_time(watch: Watch) -> None:
     with pytest.raises(MalformedBodyError):
         refused()
     counted = counts.until_now()
-    assert (counted.requests, counted.failed, counted.answered_ns, counted.failed_ns) == (1, 1, 0, 7)
+    assert (counted.requests, counted.failed, counted.succeeded_ns, counted.failed_ns) == (1, 1, 0, 7)
 
 
 @pytest.mark.parametrize("end", [GeneratorExit(), ClientLeftError("The client left.")], ids=["given up", "left"])

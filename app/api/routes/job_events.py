@@ -107,7 +107,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
             first = await job_waiter.batch(owner, kind, job, seen)
             if first.is_end and not first.content:
                 return Response(status_code=204)
-            return EventStream(_told(job_waiter, owner, kind, job, first))
+            return EventStream(_rendered(job_waiter, owner, kind, job, first))
         found = await job_waiter.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
         shown = found[:limit]
         return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
@@ -115,7 +115,9 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
     return router
 
 
-async def _told(job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch) -> AsyncGenerator[bytes]:
+async def _rendered(
+    job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch
+) -> AsyncGenerator[bytes]:
     """A stream from its first batch on, to the job's end or that of this process."""
     yield BEGINNING
     with job_waiter.change_event(job_id) as rung:

@@ -115,15 +115,15 @@ class ModelStatisticsOut(BaseModel):
     @classmethod
     def of(cls, reference: Reference, counted: Counted) -> Self:
         """Counts as the protocol has them."""
-        answered, last = sum(counted.answered), counted.last_at
+        succeeded, last = sum(counted.succeeded), counted.last_at
         return cls(
             name=reference.model,
             version=str(reference.version),
             last_inference=0 if last is None else round(1e3 * last.timestamp()),
             inference_count=counted.rows,
-            execution_count=answered,
+            execution_count=succeeded,
             inference_stats=InferenceDurationsOut(
-                success=DurationOut(count=answered, ns=counted.answered_ns),
+                success=DurationOut(count=succeeded, ns=counted.succeeded_ns),
                 fail=DurationOut(count=counted.failed, ns=counted.failed_ns),
                 queue=DurationOut(count=0, ns=0),
             ),

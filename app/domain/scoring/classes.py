@@ -61,18 +61,18 @@ class ClassScores:
         return cls(classes, Mean(), Mean(), Mean(), Ranking.empty(count), *curves, np.zeros((count, count)))
 
     @classmethod
-    def of(cls, judged: LabelledClasses) -> Self:
+    def of(cls, labelled: LabelledClasses) -> Self:
         """Of some rows."""
-        count, known = len(judged.classes), judged.truth >= 0
-        given = np.take_along_axis(judged.probabilities, judged.chosen[:, None], axis=1)[:, 0]
-        wrong = losses(judged, "error")
-        truth, probabilities, certain = judged.truth[known], judged.probabilities[known], judged.certain[known]
-        pairs = truth * count + judged.chosen[known]
+        count, known = len(labelled.classes), labelled.truth >= 0
+        given = np.take_along_axis(labelled.probabilities, labelled.chosen[:, None], axis=1)[:, 0]
+        wrong = losses(labelled, "error")
+        truth, probabilities, certain = labelled.truth[known], labelled.probabilities[known], labelled.certain[known]
+        pairs = truth * count + labelled.chosen[known]
         return cls(
-            judged.classes,
+            labelled.classes,
             Mean.of(wrong),
-            Mean.of(losses(judged, "log_loss")),
-            Mean.of(losses(judged, "brier")),
+            Mean.of(losses(labelled, "log_loss")),
+            Mean.of(losses(labelled, "brier")),
             Ranking.of(probabilities, truth),
             Reliability.of(given, 1.0 - wrong),
             tuple(map(Reliability.of, probabilities.T, certain.T)),

@@ -65,23 +65,23 @@ class NumberScores:
         return cls(Moments(), Moments(), Mean(), Mean(), none, none, *bins, Cells.empty())
 
     @classmethod
-    def of(cls, judged: LabelledNumbers) -> Self:
+    def of(cls, labelled: LabelledNumbers) -> Self:
         """Of some rows."""
-        error, target = judged.error, judged.target
-        inside = (judged.lower <= target) & (target <= judged.upper)
+        error, target = labelled.error, labelled.target
+        inside = (labelled.lower <= target) & (target <= labelled.upper)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            widths = np.minimum(judged.upper - judged.lower, np.finfo(np.float64).max)
-            standardised = np.where(error == 0.0, 0.0, error / judged.sd)
+            widths = np.minimum(labelled.upper - labelled.lower, np.finfo(np.float64).max)
+            standardised = np.where(error == 0.0, 0.0, error / labelled.sd)
         return cls(
             targets=Moments.of(target),
             errors=Moments.of(error),
-            sizes=Mean.of(losses(judged, "mae")),
-            nll=Mean.of(losses(judged, "nll")),
+            sizes=Mean.of(losses(labelled, "mae")),
+            nll=Mean.of(losses(labelled, "nll")),
             inside=tuple(Mean.of(row.astype(np.float64)) for row in inside),
             widths=tuple(map(Mean.of, widths)),
             standardised=_counted(np.searchsorted(STEPS, standardised, side="right"), len(STEPS) + 1),
-            pit=_spread(judged.below, judged.upto),
-            cells=Cells.of(judged.mean, error),
+            pit=_spread(labelled.below, labelled.upto),
+            cells=Cells.of(labelled.mean, error),
         )
 
     def __add__(self, other: "NumberScores") -> "NumberScores":

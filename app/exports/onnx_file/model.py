@@ -57,7 +57,7 @@ def model_of(exported: ExportedVersion) -> ModelProto:
     inputs = declared(exported.predictor.encoding, exported.noise_column)
     taken = {one.name for one in inputs}
     graph = Graph(frozenset(taken))
-    reported = _told(graph, exported)
+    reported = _outputs(graph, exported)
     named = {name: (_free(name, taken), value + reported.rows.unsound) for name, value in reported.outputs.items()}
     declared_outputs = [_output(graph, free, value, reported.widths.get(name)) for name, (free, value) in named.items()]
     whole = helper.make_graph(graph.nodes, "relevance", inputs, declared_outputs, graph.constants)
@@ -68,7 +68,7 @@ def model_of(exported: ExportedVersion) -> ModelProto:
     return made
 
 
-def _told(graph: Graph, exported: ExportedVersion) -> Reported:
+def _outputs(graph: Graph, exported: ExportedVersion) -> Reported:
     match exported:
         case ExportedSupervised(predictor=predictor):
             return _supervised(graph, predictor)

@@ -120,7 +120,7 @@ class _Predicting:
     def predict(self) -> str:
         """The function that the file is for."""
         model = self.ready.model
-        reported = self._told(model, self.target)
+        reported = self._outputs(model, self.target)
         lines = [
             "X = encode(columns)",
             "sound = np.isfinite(X).all(axis=1)",
@@ -187,7 +187,7 @@ class _Predicting:
         left = f"left = left_of_process(P[:, :{len(lower)}], {self.program.constant('FACTOR', lower)})"
         return [left, f"beyond = {ready.model.amplitude!r} * left"]
 
-    def _told(self, model: Model, target: EncodedTarget) -> str:
+    def _outputs(self, model: Model, target: EncodedTarget) -> str:
         likelihood = model.likelihood
         if isinstance(likelihood, NumberLikelihood):
             return number_members(self.program, likelihood, f"{target.shift!r}, {target.scale!r}")

@@ -25,7 +25,7 @@ ROWS_AT_ONCE = 16_384
 """Rows of one evaluation of the model: what bounds the memory of a large batch."""
 
 
-def judged_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
+def labelled_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
     """Return what a model predicts for a block that has the column of its target, beside that."""
     target = encoding.target
     inputs, _ = encode_inputs(encoding, block)
@@ -37,12 +37,12 @@ def judged_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledB
     chosen = known & sound
     t, raw = encode_target(target, block), _raw(target, block)
     places = np.flatnonzero(chosen)
-    judged = []
+    labelled = []
     for first in range(0, len(places), ROWS_AT_ONCE):
         some = places[first : first + ROWS_AT_ONCE]
         prediction, _ = ready.predict(inputs[some], None if noise_sd is None else noise_sd[some])
-        judged.append(_judged(target, prediction, t[some], raw[some]))
-    return LabelledBlock(chosen, tuple(judged), int((~known).sum()), int((known & ~sound).sum()))
+        labelled.append(_labelled(target, prediction, t[some], raw[some]))
+    return LabelledBlock(chosen, tuple(labelled), int((~known).sum()), int((known & ~sound).sum()))
 
 
 def _raw(target: EncodedTarget, block: Block) -> Array:
@@ -51,14 +51,14 @@ def _raw(target: EncodedTarget, block: Block) -> Array:
     return np.full(block_rows(block), np.nan) if isinstance(column, CategoryColumn) else real_values(column)
 
 
-def _judged(target: EncodedTarget, prediction: Prediction, t: Array, raw: Array) -> Labelled:
+def _labelled(target: EncodedTarget, prediction: Prediction, t: Array, raw: Array) -> Labelled:
     if isinstance(prediction, ClassPrediction):
         truth = np.where(np.isnan(t), -1.0, t).astype(np.intp)
         return LabelledClasses(target.classes, truth, prediction.probabilities, most_probable(prediction.probabilities))
-    return _judged_numbers(target, prediction, t, raw)
+    return _labelled_numbers(target, prediction, t, raw)
 
 
-def _judged_numbers(target: EncodedTarget, prediction: NumberPrediction, t: Array, raw: Array) -> LabelledNumbers:
+def _labelled_numbers(target: EncodedTarget, prediction: NumberPrediction, t: Array, raw: Array) -> LabelledNumbers:
     tails = [(100 - percent) / 200.0 for percent in COVERAGES]
     with np.errstate(over="ignore"):  # what lies so far off has no density that float64 could tell from none
         log_density = prediction.log_density(t) - np.log(target.scale)

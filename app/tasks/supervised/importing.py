@@ -35,11 +35,11 @@ def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> 
     refuse([*supervised_faults(predictor, report.task), *_of_report(exported)])
     _try(exported)
     encoding, model = predictor.encoding, predictor.learned
-    vectors = tuple(listed(model, encoding.target.classes, places(model, encoding, _standing)))
+    vectors = tuple(listed(model, encoding.target.classes, places(model, encoding, _locations)))
     return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)
 
 
-def _standing(functions: KernelFunctions, _: Indices) -> Iterator[FunctionLocation]:
+def _locations(functions: KernelFunctions, _: Indices) -> Iterator[FunctionLocation]:
     """Somewhere: the rows stayed where they were learned from."""
     yield from (FunctionLocation(functions.kernel.type) for _ in range(functions.size))
 

@@ -12,7 +12,7 @@ from app.domain.decisions import Decisions, most_probable
 from app.tasks.expansion import VersionExpansion
 from app.tasks.options import PredictOptions, refuse_all
 from app.tasks.prediction import LabelledBlock, PredictiveModel
-from app.tasks.supervised.evaluation import ROWS_AT_ONCE, judged_block
+from app.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block
 from app.tasks.supervised.expansion import model_expansion
 from app.tasks.supervised.explanation import Explanation
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
@@ -81,9 +81,9 @@ class SupervisedModel(PredictiveModel):
         """The mean of a number, or the latent function of two classes."""
         return model_expansion(self.predictor)
 
-    def judge(self, block: Block) -> LabelledBlock:
+    def evaluate_block(self, block: Block) -> LabelledBlock:
         """Return what it predicts for a block that has the column of its target, beside that."""
-        return judged_block(self.predictor.encoding, self.ready, block)
+        return labelled_block(self.predictor.encoding, self.ready, block)
 
     def predict(self, block: Block, options: PredictOptions) -> RegressionPrediction | ClassificationPrediction:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""

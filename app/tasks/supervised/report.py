@@ -208,10 +208,10 @@ def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> 
 
 def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> Iterator[Alternative]:
     """Return what was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
-    for beaten in trained.contenders[1:]:
-        score = user_log_evidence(target, beaten.score, rows)
-        spec = units.spec(beaten.spec)
-        yield Alternative(spec.basis[0], spec.prior, spec.likelihood, beaten.functions, "integrated_evidence", score)
+    for outscored in trained.contenders[1:]:
+        score = user_log_evidence(target, outscored.score, rows)
+        spec = units.spec(outscored.spec)
+        yield Alternative(spec.basis[0], spec.prior, spec.likelihood, outscored.functions, "integrated_evidence", score)
     taken = [trained.spec, *(member.spec for member in trained.members)]
     for one in trained.compared:
         if one.spec not in taken or one.reason is not None:

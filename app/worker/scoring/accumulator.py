@@ -31,7 +31,7 @@ class ScoreAccumulator:
 
     def add(self, found: LabelledBlock) -> None:
         """Take in a block's rows."""
-        self.scores = reduce(_added, found.judged, self.scores)
+        self.scores = reduce(_added, found.labelled, self.scores)
         self.without_target += found.without_target
         self.not_predicted += found.not_predicted
 
@@ -45,11 +45,11 @@ class ScoreAccumulator:
         return Evaluation(self.scores.result(), self.without_target, self.not_predicted, self.seen_in_training)
 
 
-def _added(scores: Scores, judged: Labelled) -> Scores:
-    match scores, judged:
+def _added(scores: Scores, labelled: Labelled) -> Scores:
+    match scores, labelled:
         case NumberScores(), LabelledNumbers():
-            return scores + NumberScores.of(judged)
+            return scores + NumberScores.of(labelled)
         case ClassScores(), LabelledClasses():
-            return scores + ClassScores.of(judged)
+            return scores + ClassScores.of(labelled)
         case _:
-            raise TypeError(f"expected rows of one kind, got {type(judged).__name__} for {type(scores).__name__}")
+            raise TypeError(f"expected rows of one kind, got {type(labelled).__name__} for {type(scores).__name__}")

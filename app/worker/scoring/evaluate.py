@@ -7,7 +7,7 @@ nothing behind that the next one could take for its own.
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationPlan
 from app.domain.scoring import Evaluation
-from app.services.prediction import judge
+from app.services.prediction import evaluate_block
 from app.worker.attempts import Attempt
 from app.worker.scoring.accumulator import ScoreAccumulator
 from app.worker.scoring.rows import reported_blocks, version_at_hand
@@ -18,9 +18,9 @@ def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:
     """Return what the version's predictions were worth; raises Superseded, Interrupted."""
     served = version_at_hand(attempt, job, plan.version)
     training_rows = training_rows_of(attempt, job, served.version)
-    tally = ScoreAccumulator.of(served, training_rows)
+    accumulator = ScoreAccumulator.of(served, training_rows)
     for block in reported_blocks(attempt, job, phase="evaluate"):
-        found = judge(served, block)
-        tally.add(found)
-        tally.count_seen(found.chosen & seen_rows(block, training_rows))
-    return tally.result()
+        found = evaluate_block(served, block)
+        accumulator.add(found)
+        accumulator.count_seen(found.chosen & seen_rows(block, training_rows))
+    return accumulator.result()

@@ -15,7 +15,7 @@ from app.domain.jobs import Job, Problem
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PromotionPlan
 from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
-from app.services.prediction import ServedVersion, judge
+from app.services.prediction import ServedVersion, evaluate_block
 from app.tasks.prediction import LabelledBlock
 from app.worker.attempts import Attempt
 from app.worker.scoring.accumulator import ScoreAccumulator
@@ -46,7 +46,9 @@ def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
     for whole in reported_blocks(attempt, job, phase="compare"):
         block = _unseen(whole, challenger, holder)
         seen += block_rows(whole) - block_rows(block)
-        costs, costs_of_holder = (_costs(version.judge(block), plan.metric) for version in (challenger, holder))
+        costs, costs_of_holder = (
+            _costs(version.evaluate_block(block), plan.metric) for version in (challenger, holder)
+        )
         lost_rows += int((np.isnan(costs) & ~np.isnan(costs_of_holder)).sum())
         groups = None if plan.groups is None else content_hash(block, (plan.groups,), KEY_SEED)
         differences.add(costs_of_holder, costs, groups)
@@ -56,8 +58,8 @@ def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
     return Promotion(
         moved,
         reason,
-        challenger.tally.result(),
-        holder.tally.result(),
+        challenger.accumulator.result(),
+        holder.accumulator.result(),
         improvement,
         lost_rows,
         rows_seen_in_training=seen,
@@ -70,7 +72,7 @@ class _Compared:
 
     served: ServedVersion
     training_rows: KnownRows
-    tally: ScoreAccumulator
+    accumulator: ScoreAccumulator
 
     @classmethod
     def of(cls, attempt: Attempt, job: Job, number: int) -> "_Compared":
@@ -79,10 +81,10 @@ class _Compared:
         training_rows = training_rows_of(attempt, job, served.version)
         return cls(served, training_rows, ScoreAccumulator.of(served, training_rows))
 
-    def judge(self, block: Block) -> LabelledBlock:
+    def evaluate_block(self, block: Block) -> LabelledBlock:
         """The version's predictions beside the truth, which its figures count too."""
-        found = judge(self.served, block)
-        self.tally.add(found)
+        found = evaluate_block(self.served, block)
+        self.accumulator.add(found)
         return found
 
 
@@ -91,9 +93,9 @@ def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> Promot
     for whole in reported_blocks(attempt, job, phase="compare"):
         block = _unseen(whole, challenger)
         seen += block_rows(whole) - block_rows(block)
-        challenger.judge(block)
+        challenger.evaluate_block(block)
     reason = f"The alias pointed to no version.{_unknown(challenger)}"
-    return Promotion(True, reason, challenger.tally.result(), rows_seen_in_training=seen)
+    return Promotion(True, reason, challenger.accumulator.result(), rows_seen_in_training=seen)
 
 
 def _unseen(block: Block, *versions: _Compared) -> Block:
@@ -101,7 +103,7 @@ def _unseen(block: Block, *versions: _Compared) -> Block:
     seen = np.zeros(block_rows(block), np.bool_)
     for version in versions:
         known = seen_rows(block, version.training_rows)
-        version.tally.count_seen(known)
+        version.accumulator.count_seen(known)
         seen |= known
     kept = np.flatnonzero(~seen)
     return block if len(kept) == len(seen) else {name: taken(column, kept) for name, column in block.items()}
@@ -148,5 +150,5 @@ def _holder(uow: UnitOfWork, owner: str, plan: PromotionPlan) -> int | None:
 def _costs(found: LabelledBlock, metric: Metric) -> Array:
     """Return what each row of the block costs (N,), NaN where that is not known."""
     costs = np.full(len(found.chosen), np.nan)
-    costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.judged] or [np.empty(0)])
+    costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.labelled] or [np.empty(0)])
     return costs

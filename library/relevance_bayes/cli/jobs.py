@@ -21,14 +21,14 @@ from relevance_bayes.types.evaluations import ClassesEvaluation, EvaluationResul
 from relevance_bayes.types.jobs import JobBase, VersionName
 from relevance_bayes.types.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
 
-Room: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
+Collection: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 
 NOT_FOUND = 404
 
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
     """The newest jobs of all kinds."""
-    lists: list[Iterator[JobBase]] = [room.all() for room in _collections(client)]
+    lists: list[Iterator[JobBase]] = [collection.all() for collection in _collections(client)]
     jobs = tuple(islice(heapq.merge(*lists, key=lambda job: job.created_at, reverse=True), limit))
     if as_json:
         print_json(jobs)
@@ -67,15 +67,15 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """Return what happens to a job until it has ended, then all of it."""
-    room, job = _found(client, job_id)
-    watch(room.follow(job_id), label=job.model)
+    collection, job = _found(client, job_id)
+    watch(collection.follow(job_id), label=job.model)
     show_job(client, job_id, as_json=as_json)
 
 
 def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """Ask for a job's end."""
-    room, _ = _found(client, job_id)
-    job = room.cancel(job_id)
+    collection, _ = _found(client, job_id)
+    job = collection.cancel(job_id)
     if as_json:
         print_json(job)
     else:
@@ -84,20 +84,22 @@ def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """Ask for what a finished job was asked for again."""
-    room, _ = _found(client, job_id)
-    job = room.retry(job_id)
+    collection, _ = _found(client, job_id)
+    job = collection.retry(job_id)
     print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
 
 
-def _collections(client: Relevance) -> tuple[Room, ...]:
+def _collections(client: Relevance) -> tuple[Collection, ...]:
     return client.trainings, client.evaluations, client.batch_predictions, client.promotions
 
 
-def _found(client: Relevance, job_id: str) -> tuple[Room, JobBase]:
+def _found(client: Relevance, job_id: str) -> tuple[Collection, JobBase]:
     """A job, and where those of its kind are, which its id does not tell. Raises ClientError where there is none."""
-    for room in _collections(client):
+    for collection in _collections(client):
         try:
-            return room, room.get(job_id, of=Job) if isinstance(room, Trainings) else room.get(job_id)
+            return collection, collection.get(job_id, of=Job) if isinstance(collection, Trainings) else collection.get(
+                job_id
+            )
         except ClientError as refused:
             if refused.problem.status != NOT_FOUND:
                 raise

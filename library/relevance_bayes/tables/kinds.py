@@ -33,8 +33,8 @@ ROWS_LOOKED_AT = 1_000
 MAX_EXACT_INTEGER = 2**53
 """Up to here every whole number is a float64."""
 
-MAX_MISFITS = 3
-SHARE_OF_MISFITS = 0.05
+MAX_CELL_FAULTS = 3
+SHARE_OF_CELL_FAULTS = 0.05
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_SECOND = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH).total_seconds()
@@ -129,7 +129,7 @@ def _decide(present: Iterable[tuple[str | int | float | bool, _Form]]) -> Column
     total = sum(counts.values())
     if total == 0:
         return "number"
-    tolerated = max(MAX_MISFITS, SHARE_OF_MISFITS * total)
+    tolerated = max(MAX_CELL_FAULTS, SHARE_OF_CELL_FAULTS * total)
     families: tuple[tuple[ColumnKind, frozenset[_Form]], ...] = (
         ("number", frozenset({"number", "long"})),
         ("timestamp", frozenset({"timestamp"})),
@@ -137,7 +137,7 @@ def _decide(present: Iterable[tuple[str | int | float | bool, _Form]]) -> Column
     )
     for kind, forms in families:
         fitting = sum(counts[form] for form in forms)
-        misfits = sum(len(values[form]) for form in counts if form not in forms)
-        if 2 * fitting >= total and misfits <= tolerated:
+        cell_faults = sum(len(values[form]) for form in counts if form not in forms)
+        if 2 * fitting >= total and cell_faults <= tolerated:
             return "category" if kind == "number" and counts["long"] else kind
     return "category"

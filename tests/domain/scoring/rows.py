@@ -27,17 +27,17 @@ def judged_numbers(target: Array, mean: Array, sd: Array) -> LabelledNumbers:
     return LabelledNumbers(target, mean, sd, density, upto, upto, mean - z * sd, mean + z * sd)
 
 
-def some_numbers(judged: LabelledNumbers, rows: Indices) -> LabelledNumbers:
+def some_numbers(labelled: LabelledNumbers, rows: Indices) -> LabelledNumbers:
     """Those rows of them."""
     return LabelledNumbers(
-        judged.target[rows],
-        judged.mean[rows],
-        judged.sd[rows],
-        judged.log_density[rows],
-        judged.below[rows],
-        judged.upto[rows],
-        judged.lower[:, rows],
-        judged.upper[:, rows],
+        labelled.target[rows],
+        labelled.mean[rows],
+        labelled.sd[rows],
+        labelled.log_density[rows],
+        labelled.below[rows],
+        labelled.upto[rows],
+        labelled.lower[:, rows],
+        labelled.upper[:, rows],
     )
 
 
@@ -54,9 +54,9 @@ def judged_classes(truth: Indices, probabilities: Array, labels: tuple[str, ...]
     return LabelledClasses(labels, truth, probabilities, probabilities.argmax(axis=1))
 
 
-def some_classes(judged: LabelledClasses, rows: Indices) -> LabelledClasses:
+def some_classes(labelled: LabelledClasses, rows: Indices) -> LabelledClasses:
     """Those rows of them."""
-    return LabelledClasses(judged.classes, judged.truth[rows], judged.probabilities[rows], judged.chosen[rows])
+    return LabelledClasses(labelled.classes, labelled.truth[rows], labelled.probabilities[rows], labelled.chosen[rows])
 
 
 def pieces(rows: int, *, of: int) -> Iterator[Indices]:

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.models import NewSupervisedVersion
 from app.domain.scoring import ClassScores, LabelledClasses, LabelledNumbers, NumberScores
-from app.services.prediction import PredictRequest, judge, predict
+from app.services.prediction import PredictRequest, evaluate_block, predict
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import evaluation as under_test
 from app.tasks.supervised.predictions import RegressionPrediction
@@ -48,9 +48,9 @@ def test_figures_of_numbers_are_those_that_a_fit_records(made: NewSupervisedVers
     inputs, _ = encode_inputs(encoding, block)
     prediction = core_predict(made.predictor.model, inputs)
     expected = user_scores(encoding.target, scores(prediction, encode_target(encoding.target, block)))
-    (judged,) = judge(served(made), block).judged
-    assert isinstance(judged, LabelledNumbers)
-    found = NumberScores.of(judged).result()
+    (labelled,) = evaluate_block(served(made), block).labelled
+    assert isinstance(labelled, LabelledNumbers)
+    found = NumberScores.of(labelled).result()
     reported = {"rmse": found.rmse, "mae": found.mae, "r2": found.r2, "nll": found.nll}
     assert {**reported, "coverage_95": found.coverage[-1].share} == pytest.approx(expected, rel=1e-9)
 
@@ -60,24 +60,24 @@ def test_figures_of_classes_are_those_that_a_fit_records() -> None:
     block: Block = {**INPUTS, "y": BooleanColumn(np.array([1, 0, 1, 1], np.int8))}
     inputs, _ = encode_inputs(made.predictor.encoding, block)
     expected = scores(core_predict(made.predictor.model, inputs), encode_target(made.predictor.encoding.target, block))
-    (judged,) = judge(served(made), block).judged
-    assert isinstance(judged, LabelledClasses)
-    found = ClassScores.of(judged).result()
+    (labelled,) = evaluate_block(served(made), block).labelled
+    assert isinstance(labelled, LabelledClasses)
+    found = ClassScores.of(labelled).result()
     assert {"error": found.error, "log_loss": found.log_loss, "brier": found.brier} == pytest.approx(expected)
 
 
 def test_ends_of_intervals_and_means_are_those_that_are_answered() -> None:
     version = served(small_version())
     block: Block = {**INPUTS, "y": TARGET}
-    (judged,) = judge(version, block).judged
-    assert isinstance(judged, LabelledNumbers)
+    (labelled,) = evaluate_block(version, block).labelled
+    assert isinstance(labelled, LabelledNumbers)
     for place, interval in enumerate((0.5, 0.8, 0.95)):
         reported = predict(version, PredictRequest(block, PredictOptions(interval)))
         assert isinstance(reported, RegressionPrediction)
-        assert judged.lower[place] == pytest.approx(reported.lower)
-        assert judged.upper[place] == pytest.approx(reported.upper)
-        assert judged.mean == pytest.approx(reported.mean)
-        assert judged.sd == pytest.approx(reported.sd)
+        assert labelled.lower[place] == pytest.approx(reported.lower)
+        assert labelled.upper[place] == pytest.approx(reported.upper)
+        assert labelled.mean == pytest.approx(reported.mean)
+        assert labelled.sd == pytest.approx(reported.sd)
 
 
 def test_rows_without_a_target_or_a_prediction_are_counted_and_the_others_judged() -> None:
@@ -86,27 +86,27 @@ def test_rows_without_a_target_or_a_prediction_are_counted_and_the_others_judged
         "colour": texts("red", "blue", "red", "green", "red"),
         "y": numbers(11.0, 9.5, None, 8.0, None),
     }
-    found = judge(served(small_version()), block)
+    found = evaluate_block(served(small_version()), block)
     assert (found.without_target, found.not_predicted) == (2, 2)
     assert found.chosen.tolist() == [True, False, False, False, False]
-    assert [len(judged.target) for judged in found.judged if isinstance(judged, LabelledNumbers)] == [1]
+    assert [len(labelled.target) for labelled in found.labelled if isinstance(labelled, LabelledNumbers)] == [1]
 
 
 def test_a_class_that_the_version_has_never_seen_is_told_from_a_gap() -> None:
     made = small_version("classification", classes=("no", "yes"))
     block: Block = {**INPUTS, "y": texts("yes", "perhaps", None, "no")}
-    found = judge(served(made), block)
-    (judged,) = found.judged
-    assert isinstance(judged, LabelledClasses)
-    assert (judged.truth.tolist(), found.without_target) == ([1, -1, 0], 1)
+    found = evaluate_block(served(made), block)
+    (labelled,) = found.labelled
+    assert isinstance(labelled, LabelledClasses)
+    assert (labelled.truth.tolist(), found.without_target) == ([1, -1, 0], 1)
 
 
 def test_a_long_block_is_judged_in_pieces_to_the_same_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     block: Block = {**INPUTS, "y": TARGET}
     version = served(small_version())
-    (whole,) = judge(version, block).judged
+    (whole,) = evaluate_block(version, block).labelled
     monkeypatch.setattr(under_test, "ROWS_AT_ONCE", 3)
-    parts = [part for part in judge(version, block).judged if isinstance(part, LabelledNumbers)]
+    parts = [part for part in evaluate_block(version, block).labelled if isinstance(part, LabelledNumbers)]
     assert isinstance(whole, LabelledNumbers)
     assert [len(part.target) for part in parts] == [3, 1]
     assert np.concatenate([part.log_density for part in parts]) == pytest.approx(whole.log_density)
@@ -114,4 +114,4 @@ def test_a_long_block_is_judged_in_pieces_to_the_same_figures(monkeypatch: pytes
 
 def test_what_has_no_target_cannot_be_judged() -> None:
     with pytest.raises(InvalidRequestError, match="no target"):
-        judge(served(version_of_components()), INPUTS)
+        evaluate_block(served(version_of_components()), INPUTS)

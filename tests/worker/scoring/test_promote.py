@@ -11,7 +11,7 @@ from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
 from app.domain.scoring import LabelledNumbers, Promotion
-from app.services.prediction import PredictRequest, ServedVersion, judge, predict
+from app.services.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.tasks.prediction import LabelledBlock
 from app.tasks.supervised.predictions import RegressionPrediction
 from app.worker.attempts import Attempt
@@ -130,7 +130,7 @@ def test_one_whose_alias_was_moved_meanwhile_fails_and_moves_nothing(
         elif holder_is_there(duel):
             with duel.open_uow() as uow:
                 uow.aliases.remove(OWNER, "small", "best", by="me", reason=None, condition=UNCONDITIONAL)
-        return judge(version, block)
+        return evaluate_block(version, block)
 
     monkeypatch.setattr(under_test, "judge", meanwhile)
     assert duel.run(job_id)
@@ -164,12 +164,12 @@ def test_a_start_that_another_one_took_over_from_moves_nothing(duel: Bench) -> N
 def test_a_challenger_that_leaves_rows_out_is_not_better(duel: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def choosy(version: ServedVersion, block: Block) -> LabelledBlock:
-        found = judge(version, block)
+        found = evaluate_block(version, block)
         if version.version.number == 1:
             return found
-        part = of_kind(LabelledNumbers, found.judged[0])
+        part = of_kind(LabelledNumbers, found.labelled[0])
         impossible = np.where(np.arange(len(part.log_density)) == 0, -np.inf, part.log_density)
-        return replace(found, judged=(replace(part, log_density=impossible),))
+        return replace(found, labelled=(replace(part, log_density=impossible),))
 
     monkeypatch.setattr(under_test, "judge", choosy)
     job_id = duel.queued(replace(request_on(duel, high()), metric="nll"))

@@ -6,7 +6,7 @@ import pytest
 from app.domain.attempts import MAX_STARTS, Claim
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, LabelledNumbers, NumberResult, NumberScores
-from app.services.prediction import ServedVersion, judge
+from app.services.prediction import ServedVersion, evaluate_block
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
@@ -28,8 +28,8 @@ def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> N
         1,
         1,
     )
-    (judged,) = judge(served(small_version()), table()).judged
-    whole = NumberScores.of(of_kind(LabelledNumbers, judged)).result()
+    (labelled,) = evaluate_block(served(small_version()), table()).labelled
+    whole = NumberScores.of(of_kind(LabelledNumbers, labelled)).result()
     assert (figures.rmse, figures.nll) == pytest.approx((whole.rmse, whole.nll))
     assert figures.standardised_residuals == whole.standardised_residuals
     assert job.progress is not None
@@ -80,9 +80,9 @@ def test_one_that_is_handed_back_between_two_blocks_has_not_died(bench: Bench, m
 
     def last(version: ServedVersion, block: Block) -> LabelledBlock:
         bench.stopping.set()
-        return judge(version, block)
+        return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.judge", last)
+    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", last)
     for _ in range(MAX_STARTS + 1):
         assert not bench.run(job_id)
         bench.stopping.clear()
@@ -107,9 +107,9 @@ def test_a_start_that_another_one_took_over_from_records_nothing(bench: Bench, m
     def overtaken(version: ServedVersion, block: Block) -> LabelledBlock:
         with bench.open_uow() as uow:
             assert uow.jobs.claim(job_id) == Claim(2)
-        return judge(version, block)
+        return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.judge", overtaken)
+    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", overtaken)
     assert not bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt, job.result) == ("running", 2, None)

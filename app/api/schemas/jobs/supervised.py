@@ -78,8 +78,8 @@ def supervised_job(job: Job, plan: SupervisedPlan) -> SupervisedJobOut:
         "prior": spec.prior,
         "algorithm": spec.algorithm,
         "compared_models": [
-            ComparedModelOut(prior=rival.prior, likelihood=shown(rival.likelihood, plan.noise_column))
-            for rival in plan.compared_models
+            ComparedModelOut(prior=other_fit.prior, likelihood=shown(other_fit.likelihood, plan.noise_column))
+            for other_fit in plan.compared_models
         ],
         "standardise": plan.standardise,
         "missing": plan.missing,

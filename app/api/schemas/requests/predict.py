@@ -36,7 +36,7 @@ class ClassPriorIn(BaseModel):
     prior: float = Field(ge=0, le=1)
 
 
-class AnswerOptions(BaseModel):
+class PredictionOptions(BaseModel):
     """Options of predictions in all requests."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -89,7 +89,7 @@ class AnswerOptions(BaseModel):
         )
 
 
-class PredictOptionsIn(AnswerOptions):
+class PredictOptionsIn(PredictionOptions):
     """Options of predictions beside the table."""
 
     on_error: Literal["fail", "per_row"] = Field(

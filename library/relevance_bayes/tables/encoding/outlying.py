@@ -81,5 +81,5 @@ class ValueSample:
         found = np.flatnonzero(gaps & few)
         if not len(found):
             return None
-        room = float(distances[found[0]]) * np.sqrt(GAP)
-        return Limits(centre - float(room), centre + float(room))
+        space = float(distances[found[0]]) * np.sqrt(GAP)
+        return Limits(centre - float(space), centre + float(space))

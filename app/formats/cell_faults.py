@@ -15,7 +15,7 @@ MAX_FAULTS = 1_000
 MAX_CHARACTERS = 100_000
 """The longest text of one cell."""
 
-Misfits = list[tuple[int, str]]
+CellFaults = list[tuple[int, str]]
 """Row within the block, and what is wrong there."""
 
 EXPECTED: dict[ColumnKind, str] = {
