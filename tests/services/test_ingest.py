@@ -162,6 +162,6 @@ def test_the_sweep_looks_an_hour_back_until_nothing_is_left(
         requested.append(not_written_since)
         return len(requested) < 3
 
-    monkeypatch.setattr(kept.datasets, "sweep", remove_expired)
+    monkeypatch.setattr(kept.datasets, "remove_expired", remove_expired)
     assert ingest.remove_expired() == 2
     assert requested == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3

@@ -67,7 +67,7 @@ def test_so_many_of_the_first_components_are_told_and_what_these_miss() -> None:
 
 
 def test_where_nothing_is_said_the_first_few_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(under_test, "COMPONENTS_TOLD", 1)
+    monkeypatch.setattr(under_test, "COMPONENTS_REPORTED", 1)
     assert reported(version_of_components()).components.shape == (4, 1)
 
 
