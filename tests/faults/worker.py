@@ -47,7 +47,7 @@ def main() -> None:
     configure_logging(settings.log_level)
     if OTHER_VERSION in os.environ:
         setattr(bootstrap, "program", lambda *_: "another")  # noqa: B010 - for this process alone
-    setattr(evaluate, "judge", held)  # noqa: B010 - likewise
+    setattr(evaluate, "evaluate_block", held)  # noqa: B010 - likewise
     worker = bootstrap.build_worker(settings, trainer=trainers.CHOSEN)
     worker.start()
     stop_request.wait()

@@ -132,7 +132,7 @@ def test_one_whose_alias_was_moved_meanwhile_fails_and_moves_nothing(
                 uow.aliases.remove(OWNER, "small", "best", by="me", reason=None, condition=UNCONDITIONAL)
         return evaluate_block(version, block)
 
-    monkeypatch.setattr(under_test, "judge", meanwhile)
+    monkeypatch.setattr(under_test, "evaluate_block", meanwhile)
     assert duel.run(job_id)
     job = duel.look(job_id)
     assert job.error is not None
@@ -171,7 +171,7 @@ def test_a_challenger_that_leaves_rows_out_is_not_better(duel: Bench, monkeypatc
         impossible = np.where(np.arange(len(part.log_density)) == 0, -np.inf, part.log_density)
         return replace(found, labelled=(replace(part, log_density=impossible),))
 
-    monkeypatch.setattr(under_test, "judge", choosy)
+    monkeypatch.setattr(under_test, "evaluate_block", choosy)
     job_id = duel.queued(replace(request_on(duel, high()), metric="nll"))
     assert duel.run(job_id)
     found = of_kind(Promotion, duel.look(job_id).result)
