@@ -22,7 +22,7 @@ from app.domain.readiness import Readiness
 from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import Engine
-from app.queue.forgetting import EndedEntries
+from app.queue.entry_retention import EndedEntries
 from app.queue.polling import AdaptivePolling
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
@@ -32,13 +32,13 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.job_watcher import JobWatcher
 from app.services.jobs import Jobs
 from app.services.retention import Retention
 from app.services.scoring import Scoring
 from app.services.served_versions import ServedVersions
 from app.services.timed_calls import TimedCalls
 from app.services.training import Training
-from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
 from app.settings import Settings
 from app.storage import revision
@@ -48,26 +48,26 @@ from app.storage.notifier import MODELS, SqlNotifier
 from app.storage.unit_of_work import unit_of_work
 from app.tasks.limits import Limits
 from app.worker.attempts import Records
-from app.worker.beat import Heart
 from app.worker.health_check import default_directory
 from app.worker.health_file import HealthFile
+from app.worker.heartbeat import Heartbeat
 from app.worker.outage import DatabaseOutage
+from app.worker.periodic_tasks import PeriodicTasks
 from app.worker.pool import CORE, Pool
 from app.worker.program import FILES, program
 from app.worker.run import Runner
 from app.worker.scoring.run import Scorer
 from app.worker.spool import Spool
-from app.worker.tidy import Housekeeper
 from app.worker.webhooks.deliverer import Deliverer, Finder
 from app.worker.worker import Worker
 
-TIDY_SECONDS = 600.0
+PERIODIC_TASK_SECONDS = 600.0
 DAY = 86_400.0
 READY_SECONDS = 0.4
-"""How long a probe of readiness waits for the database."""
+"""The time that a probe of readiness waits for the database."""
 
 REQUEST_BUSY_MILLISECONDS = 10_000
-"""How long a request waits for SQLite's locks: whoever sent it can try again, and its thread is one of few."""
+"""The time that a request waits for SQLite's locks: whoever sent it can try again, and its thread is one of few."""
 
 MEMORY_FOR_FITS = 0.8
 CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -76,7 +76,7 @@ CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/
 
 @dataclass(frozen=True)
 class Base:
-    """What both doors stand on."""
+    """The connections that API and worker processes share."""
 
     engine: sqlalchemy.Engine
     client: DBOSClient
@@ -93,7 +93,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the HTTP door needs."""
+    """The parts of an API process."""
 
     ingest: Ingest
     idempotency: Idempotency
@@ -107,7 +107,7 @@ class Parts:
     scoring: Scoring
     prediction: ServedVersions
     batch_predictions: BatchPredictions
-    watcher: Watcher
+    watcher: JobWatcher
     webhooks: Webhooks
     base: Base
     reachability: Reachability
@@ -115,18 +115,18 @@ class Parts:
     calls: TimedCalls = field(default_factory=TimedCalls)
 
     def ready(self) -> Readiness:
-        """How things stand now, within READY_SECONDS; never raises for a database that is away."""
+        """Return how things stand now, within READY_SECONDS; never raises for a database that is away."""
         without_database = Readiness(False, False, False, self.prediction.holds_versions)
         if self.reachability.is_away:
             return without_database
         try:
-            found = self.calls.call(self._asked_database, seconds=READY_SECONDS)
+            found = self.calls.call(self._query_database, seconds=READY_SECONDS)
         except UnavailableError:
             self.reachability.suspect()
             return without_database
         return replace(found, has_loaded_versions=without_database.has_loaded_versions)
 
-    def _asked_database(self) -> Readiness:
+    def _query_database(self) -> Readiness:
         migrated = _is_migrated(self.base)
         return Readiness(True, migrated, migrated and bool(_alive(self.base.open_uow, self.silence_seconds)))
 
@@ -161,7 +161,7 @@ def build(settings: Settings) -> Parts:
         scoring=Scoring(base.open_uow, now, settings.max_queued_jobs),
         prediction=prediction,
         batch_predictions=BatchPredictions(base.open_uow, prediction, now, settings.max_queued_jobs),
-        watcher=Watcher(base.open_uow, SqlNotifier(base.engine)),
+        watcher=JobWatcher(base.open_uow, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         base=base,
         reachability=reachability,
@@ -199,31 +199,31 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         report_failure=outage.report,
     )
     polling = AdaptivePolling(base.client, busy=settings.poll_seconds, idle=settings.idle_poll_seconds)
-    heart = Heart(
+    heartbeat = Heartbeat(
         base.open_uow,
         Control(base.client),
         executor=executor,
-        beat=settings.heartbeat_interval_seconds,
+        interval=settings.heartbeat_interval_seconds,
         limit=settings.heartbeat_timeout_seconds,
-        # A worker without a heart would work on while others take over: it ends, and is started again.
+        # A worker without heartbeats would go on with jobs that others recover: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
-        on_beat=health_file.write,
+        on_heartbeat=health_file.write,
         on_activity=lambda activity: polling.adapt(activity, now=time.monotonic()),
         outage=outage,
     )
-    chores = (
-        Ingest(base.open_uow, now).sweep,
+    tasks = (
+        Ingest(base.open_uow, now).remove_expired,
         Retention(
             base.open_uow,
             EndedEntries(base.client),
             now,
             settings.event_retention_days * DAY,
             settings.result_retention_days * DAY,
-        ).sweep,
+        ).remove_expired,
         Finder(deliverer, Control(base.client)).find,
     )
-    housekeeper = Housekeeper(chores, every=TIDY_SECONDS, outage=outage)
-    return Worker(spool, pool, heart, health_file, housekeeper, engine, stopping, base.close)
+    periodic_tasks = PeriodicTasks(tasks, every=PERIODIC_TASK_SECONDS, outage=outage)
+    return Worker(spool, pool, heartbeat, health_file, periodic_tasks, engine, stopping, base.close)
 
 
 def migrate(settings: Settings) -> None:
@@ -254,7 +254,7 @@ def now() -> datetime:
 
 
 def threads_of_a_fit(slots: int) -> int:
-    """How many threads one fit may share its rows among, half of the cores being for the API and the database."""
+    """Return the number of threads of a fit, half of the cores being for the API and the database."""
     return max(1, cores() // (2 * slots))
 
 
@@ -268,7 +268,7 @@ def memory_of_a_fit(slots: int) -> int:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
@@ -278,7 +278,7 @@ def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
     kept = settings.idempotency_retention_seconds
-    open_uow = unit_of_work(engine, Submitter(client), answers_kept_for=kept, monitor=monitor)
+    open_uow = unit_of_work(engine, Submitter(client), responses_kept_for=kept, monitor=monitor)
     return Base(engine, client, open_uow, monitor)
 
 

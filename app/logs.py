@@ -1,4 +1,4 @@
-"""How a process tells of itself."""
+"""Structured logging of a process."""
 
 import logging
 import sys
@@ -9,7 +9,7 @@ import structlog
 
 def configure_logging(level: str) -> None:
     """One JSON line on standard error for each record of this process, from structlog and from the standard library."""
-    said: list[structlog.types.Processor] = [
+    given: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -20,7 +20,7 @@ def configure_logging(level: str) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render],
-            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *said],
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *given],
         )
     )
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
@@ -28,7 +28,7 @@ def configure_logging(level: str) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Not through the standard library's loggers: a line of each request would cost as much as a prediction.
     structlog.configure(
-        processors=[*said, render],
+        processors=[*given, render],
         logger_factory=_Lines,
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLogger().level),
         cache_logger_on_first_use=True,

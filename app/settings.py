@@ -161,5 +161,5 @@ class Settings(BaseSettings):
 
     @property
     def exposed_without_key(self) -> bool:
-        """Whether the API would be open to the network with nobody asked who they are."""
+        """Return whether the API would be open to the network with nobody asked who they are."""
         return self.host not in LOOPBACK and self.api_key is None and not self.insecure

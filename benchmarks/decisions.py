@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from app.domain.decisions import Decisions, decided, reweighed
+from app.domain.decisions import Decisions, decided, with_priors
 from benchmarks.accuracy.class_peers import support
 from benchmarks.accuracy.ours import classifier
 from benchmarks.accuracy.scoring import Classifier
@@ -104,7 +104,7 @@ def _costs(draw: int) -> Figures:
         for name, one in learned:
             answer = one.answer(X)
             label = decided(np.eye(2)[answer.labels.astype(np.intp)])
-            probabilities = reweighed(answer.probabilities, LEARNED, situation.priors)
+            probabilities = with_priors(answer.probabilities, LEARNED, situation.priors)
             decision = decided(probabilities, situation.costs, situation.reject_cost)
             figures[f"{number} {name} label"] = situation.paid(label, truth)
             figures[f"{number} {name} decision"] = situation.paid(decision, truth)

@@ -17,7 +17,7 @@ from benchmarks.report import Table, not_run
 from benchmarks.support_vectors import support_classification, support_regression
 from examples.demo.service import running_service
 from relevance_bayes.client import Relevance, connect
-from relevance_bayes.client.answers import Json, Prediction, SupervisedVersion
+from relevance_bayes.client.responses import Json, Prediction, SupervisedVersion
 from relevance_bayes.core.types import Array
 
 OURS: dict[str, dict[str, Json]] = {

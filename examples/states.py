@@ -9,7 +9,7 @@ BEGIN, END = "```mermaid\n", "```\n"
 
 
 def drawn() -> str:
-    """What the domain's table of moves says, as a diagram."""
+    """Return what the domain's table of moves says, as a diagram."""
     lines = ["stateDiagram-v2", "  [*] --> queued: accepted (202)"]
     lines += [f"  {now} --> {then}: {when}" for now, following in MOVES.items() for then, when in following.items()]
     lines += [f"  {state} --> [*]" for state in MOVES if state in FINISHED]

@@ -86,7 +86,7 @@ class Server:
     def _address(self) -> str:
         return f"host=127.0.0.1 port={self.port} user={USER} dbname=postgres connect_timeout=5"
 
-    def answers(self) -> bool:
+    def responses(self) -> bool:
         try:
             psycopg.connect(self._address()).close()
         except psycopg.OperationalError:
@@ -152,7 +152,7 @@ class MortalServer(Server):
             )
         self.started.append(leader)
         give_up = time.monotonic() + START_SECONDS
-        while not self.answers():
+        while not self.responses():
             if time.monotonic() > give_up:
                 raise RuntimeError(f"PostgreSQL did not start:\n{(self.home / 'log').read_text()}")
             time.sleep(0.05)
@@ -247,7 +247,7 @@ def _started(folder: Path, home: Path, user: int | None, options: tuple[str, ...
     )
     try:
         give_up = time.monotonic() + START_SECONDS
-        while not server.answers():
+        while not server.responses():
             if time.monotonic() > give_up:
                 raise RuntimeError(f"PostgreSQL did not start:\n{(home / 'log').read_text()}")
             time.sleep(0.05)

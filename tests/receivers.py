@@ -58,12 +58,12 @@ class Receiver:
             connection, _ = self._listening.accept()
             number, self.connections = self.connections, self.connections + 1
             behave = self.behaviours[min(number, len(self.behaviours) - 1)]
-            threads.append(threading.Thread(target=self._answer, args=(connection, behave), daemon=True))
+            threads.append(threading.Thread(target=self._response, args=(connection, behave), daemon=True))
             threads[-1].start()
         for thread in threads:
             thread.join()
 
-    def _answer(self, connection: socket.socket, behave: Behaviour) -> None:
+    def _response(self, connection: socket.socket, behave: Behaviour) -> None:
         with suppress(OSError), connection:
             if self.tls is not None:
                 connection = self.tls.wrap_socket(connection, server_side=True)
@@ -86,7 +86,7 @@ def receiving(*behaviours: Behaviour, tls: ssl.SSLContext | None = None) -> Iter
         receiver.stop()
 
 
-def answers(status: int, *headers: str, body: bytes = b"", before: bytes = b"") -> Behaviour:
+def responses(status: int, *headers: str, body: bytes = b"", before: bytes = b"") -> Behaviour:
     """An answer like that of any server."""
     lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body)}", *headers, "", ""]
 

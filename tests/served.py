@@ -31,7 +31,7 @@ class Service:
     pid: int
     directory: Path
 
-    def said(self) -> str:
+    def given(self) -> str:
         """All that it has logged."""
         return "\n".join(log.read_text() for log in sorted(self.directory.glob("*.log")))
 
@@ -51,8 +51,8 @@ def served(sqlite_template: Path, directory: Path) -> Iterator[Service]:
         response = api.http.put("/v1/models/numbers/aliases/champion", json={"version": 1})
         assert response.status_code == 201, response.text
         assert api.process.stdout is not None
-        told = (re.fullmatch(r"  gRPC +(\S+)\n", line) for line in api.process.stdout)
-        rpc = next(found[1] for found in told if found)
+        reported = (re.fullmatch(r"  gRPC +(\S+)\n", line) for line in api.process.stdout)
+        rpc = next(found[1] for found in reported if found)
         yield Service(str(api.http.base_url).rstrip("/"), rpc, KEY, api.process.pid, directory)
 
 

@@ -26,7 +26,7 @@ def test_a_service_is_ready_once_migrated_and_knows_of_its_workers(settings: Set
     assert parts.ready() == Readiness(database=True, migrated=True, worker=False)
     assert workers_alive(settings) == ()
     with parts.base.open_uow() as uow:
-        uow.workers.beat("here:1")
+        uow.workers.record_heartbeat("here:1")
     assert parts.ready() == Readiness(database=True, migrated=True, worker=True)
     assert workers_alive(settings) == ("here:1",)
     parts.close()

@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from threading import Thread
 
-from relevance_bayes.client.following import follow
 from relevance_bayes.client.http import Http
+from relevance_bayes.client.job_events import follow
 from tests.waiting import until
 
 

@@ -32,9 +32,9 @@ from app.api.routes import (
     models,
     predictions,
     promotions,
+    reconstructions,
     training_jobs,
     webhooks,
-    wholes,
 )
 from app.api.shutdown import Shutdown
 from app.api.shutdown_signal import on_shutdown
@@ -77,7 +77,7 @@ for _router in (
     evaluations.of_versions,
     promotions.of_aliases,
     exports.router,
-    wholes.router,
+    reconstructions.router,
     aliases.router,
     comparisons.router,
     webhooks.router,

@@ -9,9 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.api.integers import with_integers
 from app.api.validation import MAX_ENTRIES, faults_of
+from app.formats.cell_faults import MAX_FAULTS
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members
-from app.formats.misfits import MAX_FAULTS
 from relevance_bayes.types.errors import Fault, InvalidRequestError, pointer
 
 T = TypeVar("T")

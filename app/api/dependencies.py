@@ -1,4 +1,4 @@
-"""What routes get from the application: its parts and limits, and who is asking."""
+"""Dependencies of routes: the application's parts and limits, and the owner."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from app.api.expanding import Expander, expanded
+from app.api.decompression import Decompressor, expanded
 from app.api.job_waiter import JobWaiter
 from app.api.negotiation import media_type_of
 from app.api.prediction import PredictionRunner
@@ -26,17 +26,17 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.job_watcher import JobWatcher
 from app.services.jobs import Jobs
 from app.services.scoring import Scoring
 from app.services.served_versions import ServedVersions
 from app.services.training import Training
-from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
 from relevance_bayes.types.errors import NotFoundError
 
 
 class Parts(Protocol):
-    """What the application was built from."""
+    """The parts that the application was built from."""
 
     @property
     def ingest(self) -> Ingest: ...
@@ -75,7 +75,7 @@ class Parts(Protocol):
     def prediction(self) -> ServedVersions: ...
 
     @property
-    def watcher(self) -> Watcher: ...
+    def watcher(self) -> JobWatcher: ...
 
     @property
     def webhooks(self) -> Webhooks: ...
@@ -85,7 +85,7 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """What the HTTP door lets through."""
+    """The limits of HTTP requests."""
 
     max_upload_bytes: int
     max_body_bytes: int
@@ -108,7 +108,7 @@ def limits_of(request: Request) -> Limits:
 
 
 def job_waiter_of(request: Request) -> JobWaiter:
-    """What the application's requests wait for jobs with."""
+    """Return what the application's requests wait for jobs with."""
     job_waiter: JobWaiter = request.app.state.job_waiter
     return job_waiter
 
@@ -160,7 +160,7 @@ def content_encoding_of(request: Request) -> str:
     if not encodings:
         return ""
     encoding = ",".join(encodings)
-    return encoding if Expander(encoding, 0).is_needed else ""
+    return encoding if Decompressor(encoding, 0).is_needed else ""
 
 
 async def unpacked_body_of(request: Request) -> bytes:

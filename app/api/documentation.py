@@ -170,9 +170,9 @@ def _illustrate(paths: Object, exchange: Mapping[str, Json]) -> None:
         _object(media, "examples")[summary] = {"value": exchange["request"]}
     if exchange.get("response") is not None:
         status = int(str(exchange["status"]))
-        answer = _object(_object(operation, "responses"), str(status))
-        answer.setdefault("description", summary)
-        media = _object(_object(answer, "content"), "application/json" if status < 400 else PROBLEM_JSON)
+        response = _object(_object(operation, "responses"), str(status))
+        response.setdefault("description", summary)
+        media = _object(_object(response, "content"), "application/json" if status < 400 else PROBLEM_JSON)
         _object(media, "examples")[summary] = {"value": exchange["response"]}
 
 

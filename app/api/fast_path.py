@@ -26,7 +26,7 @@ class FastPath:
         self._respond = respond
 
     def takes(self, scope: Scope) -> bool:
-        """Whether this is such a request; then the scope has a model's name and perhaps a version."""
+        """Return whether this is such a request; then the scope has a model's name and perhaps a version."""
         if scope["method"] != "POST" or scope.get("root_path"):
             return False
         found = self._path.fullmatch(scope["path"])

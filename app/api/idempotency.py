@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.domain.errors import KeyInUseError
-from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
+from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.services.idempotency import Idempotency
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
-LONGEST_KEY = 255
+MAX_KEY_LENGTH = 255
 _QUOTED = re.compile(r'"((?:[!#-\[\]-~]|\\["\\])+)"')
 _BARE = re.compile(r"[!#-~][!-~]*")
 
@@ -34,16 +34,16 @@ DESCRIPTION = (
 )
 
 
-_PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{LONGEST_KEY}}}"|[!#-~][!-~]{{0,{LONGEST_KEY - 1}}})$'
+_PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}"|[!#-~][!-~]{{0,{MAX_KEY_LENGTH - 1}}})$'
 """Both ways to write a key, as OpenAPI is told."""
 
-_Told = Annotated[
+_KeyHeader = Annotated[
     str | SkipJsonSchema[None],
     Header(alias=HEADER, description=DESCRIPTION, json_schema_extra={"type": "string", "pattern": _PATTERN}),
 ]
 
 
-async def _key(request: Request, _: _Told = None) -> str | None:
+async def _key(request: Request, _: _KeyHeader = None) -> str | None:
     sent = request.headers.getlist(HEADER)
     if len(sent) > 1:
         detail = f"Expected one {HEADER}, got {len(sent)}."
@@ -63,8 +63,8 @@ def read_key(text: str) -> str:
         key = bare
     else:
         key = ""
-    if not 1 <= len(key) <= LONGEST_KEY:
-        detail = f"{HEADER} has 1 to {LONGEST_KEY} visible ASCII characters, quoted or bare: a UUID is a good one."
+    if not 1 <= len(key) <= MAX_KEY_LENGTH:
+        detail = f"{HEADER} has 1 to {MAX_KEY_LENGTH} visible ASCII characters, quoted or bare: a UUID is a good one."
         raise InvalidRequestError(detail, [Fault(detail, header=HEADER)])
     return key
 
@@ -86,30 +86,30 @@ def named(request: Request, owner: str, key: str | None, *content: bytes) -> Req
 def once(
     idempotency: Idempotency,
     key: RequestKey | None,
-    answer: Callable[[T], KeptAnswer],
+    response: Callable[[T], StoredResponse],
     create: Callable[[Keyed[T] | None], T],
     *,
-    shown: Callable[[KeptAnswer], KeptAnswer] = lambda kept: kept,
+    shown: Callable[[StoredResponse], StoredResponse] = lambda kept: kept,
 ) -> Response:
-    """Create and `answer`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
+    """Create and `response`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
 
     `create` keeps the answer of a keyed request with what it makes. What is not to be kept in it, `shown` puts into it,
     the first time and each time after.
     """
     if key is None:
-        return _response(shown(answer(create(None))))
-    kept = idempotency.answered(key)
+        return _response(shown(response(create(None))))
+    kept = idempotency.stored_response(key)
     if kept is None:
-        keyed = Keyed(key, answer)
+        keyed = Keyed(key, response)
         try:
-            return _response(shown(keyed.answer(create(keyed))))
+            return _response(shown(keyed.response(create(keyed))))
         except KeyInUseError:
-            kept = idempotency.answered(key)  # somebody was first meanwhile, and may be done
+            kept = idempotency.stored_response(key)  # somebody was first meanwhile, and may be done
             if kept is None:
                 raise
     return _response(shown(kept), replayed=True)
 
 
-def _response(answer: KeptAnswer, *, replayed: bool = False) -> Response:
-    headers = dict(answer.headers) | ({REPLAYED: "true"} if replayed else {})
-    return Response(answer.content, answer.status, headers=headers)
+def _response(response: StoredResponse, *, replayed: bool = False) -> Response:
+    headers = dict(response.headers) | ({REPLAYED: "true"} if replayed else {})
+    return Response(response.content, response.status, headers=headers)

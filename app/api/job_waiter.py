@@ -14,8 +14,8 @@ from starlette.concurrency import run_in_threadpool
 
 from app.api.event_stream import rendered
 from app.domain.jobs import Job
+from app.services.job_watcher import JobWatcher
 from app.services.jobs import Jobs
-from app.services.watching import Watcher
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 T = TypeVar("T")
@@ -40,9 +40,9 @@ class Batch:
 
 
 class JobWaiter:
-    """What requests that wait share: who wakes them, and the looks that they then take."""
+    """Long polling: requests wait for events of jobs, woken together."""
 
-    def __init__(self, jobs: Jobs, watcher: Watcher) -> None:
+    def __init__(self, jobs: Jobs, watcher: JobWatcher) -> None:
         self.watcher = watcher
         self._jobs = jobs
         self._few = CapacityLimiter(MAX_LOOKS)
@@ -69,7 +69,7 @@ class JobWaiter:
         )
 
     async def batch(self, owner: str, kind: JobKind, job_id: UUID, after: int) -> Batch:
-        """What has happened by now after number `after`; raises NotFoundError.
+        """Return what has happened by now after number `after`; raises NotFoundError.
 
         Those who stand at one place, as all do who follow a job, share a look that has not begun.
         """
@@ -81,23 +81,23 @@ class JobWaiter:
         return await asyncio.shield(look)
 
     @contextmanager
-    def bell(self, job_id: UUID) -> Iterator[asyncio.Event]:
+    def change_event(self, job_id: UUID) -> Iterator[asyncio.Event]:
         """An event that is set whenever something may have happened to the job."""
         loop, rung = asyncio.get_running_loop(), asyncio.Event()
 
-        def ring() -> None:
+        def set_event() -> None:
             with suppress(RuntimeError):  # the loop was closed in between
                 loop.call_soon_threadsafe(rung.set)
 
-        with self.watcher.watching(job_id, ring):
+        with self.watcher.watching(job_id, set_event):
             yield rung
 
     async def _when(self, look: Callable[[], T], is_enough: Callable[[T], bool], *, job_id: UUID, wait: float) -> T:
-        """What `look` finds, once that is enough or the time is over."""
+        """Return what `look` finds, once that is enough or the time is over."""
         found = await run_in_threadpool(look)
         if is_enough(found) or not wait:
             return found
-        with self.bell(job_id) as rung, anyio.move_on_after(wait):
+        with self.change_event(job_id) as rung, anyio.move_on_after(wait):
             while True:
                 found = await anyio.to_thread.run_sync(look, limiter=self._few)
                 if is_enough(found) or self.watcher.stopped:

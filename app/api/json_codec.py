@@ -14,7 +14,7 @@ from app.domain.errors import TooLargeError
 from app.formats.json_scan import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.formats.number_rows import read_number_rows
-from app.services.prediction import USUAL, PredictRequest, ServedVersion, outputs_asked, outputs_of
+from app.services.prediction import USUAL, PredictRequest, ServedVersion, outputs_of, requested_outputs
 from app.tasks.options import PredictOptions
 from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
@@ -67,21 +67,21 @@ class JsonCodec:
         if options is None:
             return None
         check_rows(block_rows(found.block), self.max_rows)
-        outputs, wanted = options
-        return PredictRequest(found.block, wanted, outputs, refuses=True)
+        outputs, required = options
+        return PredictRequest(found.block, required, outputs, refuses=True)
 
     def _of_any(self, served: ServedVersion) -> PredictRequest:
         raw = read_json(self.body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTION_NAMES)
         check_rows(count_rows(raw), self.max_rows)  # before each of them may be found wrong
         options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
-        outputs = outputs_asked(served.version, options.outputs)
+        outputs = requested_outputs(served.version, options.outputs)
         columns, noise = served.columns, served.model.noise_column
         if noise is not None and has_column(raw, noise):
             columns = (*columns, (noise, "number"))
-        block, misfits = typed_block(raw, columns, not_read=served.not_read)
+        block, cell_faults = typed_block(raw, columns, not_read=served.not_read)
         check_rows(block_rows(block), self.max_rows)
         refuses, escapes = options.on_error == "fail", options.csv_escape_formulas
-        return PredictRequest(block, options_of(options), outputs, misfits, refuses, escapes_formulas=escapes)
+        return PredictRequest(block, options_of(options), outputs, cell_faults, refuses, escapes_formulas=escapes)
 
 
 @lru_cache(maxsize=1_000)

@@ -13,7 +13,7 @@ class Key:
         self._expected = None if key is None else f"Bearer {key}".encode()
 
     def is_sent(self, authorizations: Collection[bytes]) -> bool:
-        """Whether these values of `Authorization` let somebody in: the key, once."""
+        """Return whether these values of `Authorization` let somebody in: the key, once."""
         if self._expected is None:
             return True
         if len(authorizations) != 1:

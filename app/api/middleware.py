@@ -1,4 +1,4 @@
-"""What every request goes through, in plain ASGI and at once: its id and log line, the key, the limit of its body."""
+"""The middleware of all requests, in plain ASGI: its id and log line, the key, the limit of its body."""
 
 import asyncio
 import re
@@ -45,7 +45,7 @@ class Shortcut(Protocol):
 
 @dataclass(frozen=True)
 class Rules:
-    """What the entrance lets through: the API key (None: everybody is the built-in owner), and bodies up to so many
+    """The rules of the middleware: the API key (None: everybody is the built-in owner), and bodies up to so many
     bytes, but for the methods and paths `elsewhere` that see to it themselves; and whether it writes log lines."""
 
     api_key: str | None
@@ -64,7 +64,7 @@ class Entrance:
     def __init__(self, app: ASGIApp, rules: Rules, fast_paths: Sequence[Shortcut]) -> None:
         self._app = app
         self._fast_paths = fast_paths
-        self._most = rules.max_bytes
+        self._max_bytes = rules.max_bytes
         self._elsewhere = rules.elsewhere
         self._key = Key(rules.api_key)
         self._log = rules.log
@@ -103,7 +103,7 @@ class Entrance:
             elif (scope["method"], path) in self._elsewhere:
                 await self._app(scope, receive, send_with_id)
             else:
-                await self._route(scope)(scope, _counted(receive, self._most), send_with_id)
+                await self._route(scope)(scope, _counted(receive, self._max_bytes), send_with_id)
         except asyncio.CancelledError:
             if has_begun:
                 raise
@@ -122,7 +122,7 @@ class Entrance:
         return self._app
 
     def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
-        """What to answer instead; where there is nothing to refuse, the scope says who is asking."""
+        """Return what to answer instead; where there is nothing to refuse, the scope says who is asking."""
         if has_owner(path):
             if not self._key.is_sent(keys):
                 headers = {"WWW-Authenticate": "Bearer"}
@@ -135,9 +135,9 @@ class Entrance:
             detail = f"The query parameter {name!r} holds the character NUL."
             errors = [{"parameter": name, "detail": "It holds the character NUL."}]
             return problem_response(scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
-        too_large = announced.isdigit() and int(announced) > self._most
+        too_large = announced.isdigit() and int(announced) > self._max_bytes
         if too_large and (scope["method"], path) not in self._elsewhere:
-            return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._most))
+            return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._max_bytes))
         return None
 
 

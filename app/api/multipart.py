@@ -40,7 +40,7 @@ class OneFile:
 
     @property
     def found(self) -> bool:
-        """Whether the file has begun, so that its type and name are known."""
+        """Return whether the file has begun, so that its type and name are known."""
         return self._found
 
     def feed(self, piece: bytes) -> bytes:

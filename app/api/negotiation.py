@@ -1,4 +1,4 @@
-"""What comes in and what may go out: media types."""
+"""Content negotiation: the media types of requests and responses."""
 
 import re
 from collections.abc import Sequence
@@ -68,12 +68,12 @@ def _charset(content_type: str) -> str:
 
 
 def accepts(accept: str | None, media_type: str) -> bool:
-    """Whether an Accept header (None: there is none) lets the answer be of this type."""
+    """Return whether an Accept header (None: there is none) lets the answer be of this type."""
     return weight(accept, media_type) > 0
 
 
 def weight(accept: str | None, media_type: str) -> float:
-    """How welcome an answer of this type is by an Accept header (None: there is none), from 0, not at all, to 1."""
+    """Return the weight of this type in an Accept header (None: there is none), from 0, refused, to 1."""
     if accept is None or not accept.strip():
         return 1.0
     weights: dict[str, float] = {}
@@ -87,12 +87,12 @@ def weight(accept: str | None, media_type: str) -> float:
 
 
 def accepts_json(accept: str | None) -> bool:
-    """Whether an Accept header (None: there is none) lets the answer be JSON."""
+    """Return whether an Accept header (None: there is none) lets the answer be JSON."""
     return accepts(accept, "application/json")
 
 
 def image_media_type(accept: str | None) -> Literal["image/png", "application/x-npy"]:
-    """What an image goes out as: PNG where that will do; raises 406."""
+    """Return what an image goes out as: PNG where that will do; raises 406."""
     if accepts(accept, "image/png"):
         return "image/png"
     if accepts(accept, "application/x-npy"):
@@ -109,9 +109,9 @@ def _quality(parameter: str) -> float:
 
 
 def wants_events(accept: Sequence[str]) -> bool:
-    """Whether to answer with a stream of events: where Accept has it above JSON; raises 406 where neither will do."""
-    said = ",".join(accept) if accept else None
-    events, json = weight(said, EVENT_STREAM), weight(said, "application/json")
+    """Return whether Accept prefers a stream of events to JSON; raises 406 where it has neither."""
+    given = ",".join(accept) if accept else None
+    events, json = weight(given, EVENT_STREAM), weight(given, "application/json")
     if events == json == 0:
         raise HTTPException(
             406, f"The answer can be application/json or {EVENT_STREAM}, which the Accept header leaves out."

@@ -19,10 +19,10 @@ def path_of(scope: Scope) -> str:
 
 
 def is_below(path: str, root: str) -> bool:
-    """Whether a path is `root` or under it."""
+    """Return whether a path is `root` or under it."""
     return path == root or path.startswith(f"{root}/")
 
 
 def has_owner(path: str) -> bool:
-    """Whether what is there belongs to somebody, so that one has to say who is asking; probes needn't."""
+    """Return whether what is there belongs to somebody, so that one has to say who is asking; probes needn't."""
     return is_below(path, OWN) or (is_below(path, INFERENCE) and not is_below(path, INFERENCE_HEALTH))

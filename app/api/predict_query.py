@@ -21,15 +21,15 @@ Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """How predictions are wanted, and how the body is written."""
+class Requested:
+    """Options of predictions, and of how the body is written."""
 
     options: PredictOptionsIn
     read: ReadOptions
 
 
-def asked_in(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Asked:
-    """What a query says; how the body of that type is written only by `row_options`, those of its format.
+def read_query(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Requested:
+    """Return what a query says; how the body of that type is written only by `row_options`, those of its format.
 
     Numbers, truth values and lists are written as in JSON; `outputs` is repeated, or divided by commas. Raises
     InvalidRequestError, whose pointers name the parameters.
@@ -41,7 +41,7 @@ def asked_in(query: Pairs, row_options: Collection[OptionName], media_type: str 
     if outputs:
         raw["outputs"] = outputs
     written = {name: value for name, value in query if name in row_options}
-    return Asked(checked(_OPTIONS, raw, is_json=False), _read_options(written, media_type))
+    return Requested(checked(_OPTIONS, raw, is_json=False), _read_options(written, media_type))
 
 
 def _once(names: Sequence[str]) -> None:

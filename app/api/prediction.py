@@ -13,11 +13,11 @@ from starlette.types import Receive
 
 from app.api.disconnection import run_for_client
 from app.api.large_bodies import LargeBodies, LargeBody
-from app.api.places import MAX_PLACES, Place
+from app.api.prediction_slots import MAX_SLOTS, PredictionSlot
 from app.domain.cancellation import check_cancelled
-from app.services.counting import CountedRequest, Rows
 from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.services.usage_counts import CountedRequest, Rows
 from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.references import Reference
@@ -58,7 +58,7 @@ PIECES_AT_ONCE = 4
 """Of a long response, in one turn in a thread: on a busy process each turn has to wait for those of all others."""
 
 GIL_PAUSE_SECONDS = 1e-4
-"""What others wait for is not a turn to ask for the interpreter, but that nobody holds it: long enough to take it."""
+"""The pause in which other threads take the interpreter lock: long enough for them to wake."""
 
 
 class Codec(Protocol[Rendered]):
@@ -71,7 +71,7 @@ class Codec(Protocol[Rendered]):
         """Read the request in a thread."""
 
     def is_small(self, served: ServedVersion) -> bool:
-        """Whether its thread need not wait for those of large requests."""
+        """Return whether its thread need not wait for those of large requests."""
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Rendered]:
         """The response in pieces, at least one."""
@@ -79,10 +79,10 @@ class Codec(Protocol[Rendered]):
 
 @dataclass(frozen=True, eq=False)
 class Rest(Generic[Piece]):
-    """The pieces of a long response that follow the first ones, and its place among the large predictions."""
+    """The pieces of a long response that follow the first ones, and its slot among the large predictions."""
 
     pieces: Iterator[Piece]
-    place: Place
+    slot: PredictionSlot
 
 
 class DeferredCodec(Generic[Piece]):
@@ -102,7 +102,7 @@ class DeferredCodec(Generic[Piece]):
         return False
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
-        """What the codec of the body reads."""
+        """Return what the codec of the body reads."""
         body, self._body = self._body, b""
         self._codec = self._codec_of(body if isinstance(body, bytes) else body.read())
         return self._codec.read(served, yield_gil)
@@ -124,7 +124,7 @@ class PredictionRunner:
         self.max_rows = max_rows
         self.max_bytes = max_bytes
         self._large = CapacityLimiter(MAX_LARGE_THREADS)
-        self._places = asyncio.Semaphore(MAX_PLACES)
+        self._slots = asyncio.Semaphore(MAX_SLOTS)
         self._small = CapacityLimiter(MAX_SMALL_THREADS)
         self._lookups = CapacityLimiter(MAX_LOOKUP_THREADS)
 
@@ -151,26 +151,26 @@ class PredictionRunner:
             return [*_rendered(served, codec, request, counted)], None
         if codec.is_small(served):
             begun, rest = await to_thread.run_sync(_begun, served, codec, counted, limiter=self._small)
-            return begun, None if rest is None else Rest(rest, Place(self._places))
+            return begun, None if rest is None else Rest(rest, PredictionSlot(self._slots))
         return await self.run_for_client(receive, served, codec, counted)
 
     async def run_for_client(
         self, receive: Receive | None, served: ServedVersion, codec: Codec[Piece], counted: Rows
     ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
         """The same in a thread, once few enough others are; ended when the client leaves."""
-        place = Place(self._places)
+        slot = PredictionSlot(self._slots)
         try:
             begun, rest = await run_for_client(
-                receive, _begun, served, codec, counted, limiter=self._large, before=place.take
+                receive, _begun, served, codec, counted, limiter=self._large, before=slot.take
             )
         except BaseException:
-            place.release()
+            slot.release()
             raise
         if rest is None:
-            place.release()
+            slot.release()
             return begun, None
-        place.wait_for_client()
-        return begun, Rest(rest, place)
+        slot.wait_for_client()
+        return begun, Rest(rest, slot)
 
     async def _looked_up(self, owner: str, reference: Reference) -> ServedVersion:
         limiter = self._lookups if self._versions.is_known(owner, *reference) else None
@@ -185,13 +185,13 @@ class PredictionRunner:
         try:
             for piece in begun:
                 yield piece
-            rest.place.go_on()
+            rest.slot.go_on()
             while some := await self.run_large(_some, rest.pieces):
-                rest.place.wait_for_client()
+                rest.slot.wait_for_client()
                 yield some
-                rest.place.go_on()
+                rest.slot.go_on()
         finally:
-            rest.place.release()
+            rest.slot.release()
 
     async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
         """A call in a thread, once few enough others are."""
@@ -223,7 +223,7 @@ def _some(pieces: Iterator[bytes]) -> bytes:
 
 
 def is_quick(served: ServedVersion, body: bytes) -> bool:
-    """Whether any body of this size is predicted for sooner on the event loop than in a thread."""
+    """Return whether any body of this size is predicted for sooner on the event loop than in a thread."""
     small = len(body) <= MAX_INLINE_BYTES and served.version.report.functions <= MAX_INLINE_FUNCTIONS
     return small and b'"covariance"' not in body
 

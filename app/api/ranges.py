@@ -10,7 +10,7 @@ _RANGE = re.compile(r"([0-9]{0,40})-([0-9]{0,40})")
 
 
 @dataclass(frozen=True)
-class Extent:
+class ByteRange:
     """The bytes from `first` up to `last`, both included, of `size`."""
 
     first: int
@@ -19,45 +19,45 @@ class Extent:
 
     @property
     def length(self) -> int:
-        """How many bytes they are."""
+        """Return how many bytes they are."""
         return self.last - self.first + 1
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """Them as Content-Range says it."""
         return f"bytes {self.first}-{self.last}/{self.size}"
 
 
 @dataclass(frozen=True)
-class Unsatisfiable:
+class UnsatisfiableRange:
     """None of the bytes asked for are there; there are `size`."""
 
     size: int
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """That as Content-Range says it."""
         return f"bytes */{self.size}"
 
 
-def extent_asked(headers: Headers, *, size: int, tag: str) -> Extent | Unsatisfiable | None:
+def requested_range(headers: Headers, *, size: int, tag: str) -> ByteRange | UnsatisfiableRange | None:
     """The one range that is asked for of a content of `size` bytes and with entity tag `tag`; None: all of it.
 
     All of it is the answer to what is no range of bytes, to several ranges, and where If-Range names another tag, a
     weak one or a date.
     """
-    asked = headers.get("range")
-    if asked is None or headers.get("if-range", tag).strip() != tag:
+    requested = headers.get("range")
+    if requested is None or headers.get("if-range", tag).strip() != tag:
         return None
-    ranges = _RANGES.fullmatch(asked.strip())
+    ranges = _RANGES.fullmatch(requested.strip())
     found = None if ranges is None else _RANGE.fullmatch(ranges[1].strip())
     if found is None or found[1] == found[2] == "":
         return None
     if not found[1]:  # so many last ones
         length = min(int(found[2]), size)
-        return Extent(size - length, size - 1, size) if length else Unsatisfiable(size)
+        return ByteRange(size - length, size - 1, size) if length else UnsatisfiableRange(size)
     first = int(found[1])
     last = min(int(found[2]), size - 1) if found[2] else size - 1
     if found[2] and int(found[2]) < first:
         return None
-    return Extent(first, last, size) if first < size else Unsatisfiable(size)
+    return ByteRange(first, last, size) if first < size else UnsatisfiableRange(size)

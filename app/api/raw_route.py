@@ -39,20 +39,20 @@ async def body_of(receive: Receive) -> bytes:
 def documented(
     *parameters: str, body: Mapping[str, object], query: Sequence[Mapping[str, object]] = ()
 ) -> dict[str, object]:
-    """What FastAPI can't see of a raw route: its body, and the parameters of its path and query."""
-    told = {
+    """Return what FastAPI can't see of a raw route: its body, and the parameters of its path and query."""
+    reported = {
         "name": "The model's name.",
         "name@alias": "The model's name; `name@alias` is the version to which that alias points.",
         "version": "The version's number, or an alias of it.",
     }
     described = [
         {
-            "name": said.partition("@")[0],
+            "name": given.partition("@")[0],
             "in": "path",
             "required": True,
             "schema": {"type": "string"},
-            "description": told[said],
+            "description": reported[given],
         }
-        for said in parameters
+        for given in parameters
     ]
     return {**body, "parameters": [*described, *query]}

@@ -1,4 +1,4 @@
-"""What a process does as soon as it is asked to end, whichever server runs the application."""
+"""The handler of the signals that stop a process, whichever server runs the application."""
 
 import asyncio
 import signal

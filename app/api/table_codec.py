@@ -7,20 +7,20 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from app.api.decompression import expanded
 from app.api.dependencies import content_encoding_of
-from app.api.expanding import expanded
+from app.api.format_checks import check_writable
 from app.api.json_codec import JsonCodec, check_rows, options_of
 from app.api.negotiation import media_type_of, response_format, row_format_of
-from app.api.predict_query import Pairs, asked_in
+from app.api.predict_query import Pairs, read_query
 from app.api.prediction import Content, YieldGil, is_quick, no_yield
 from app.api.render import prediction_lines, predictions_json
 from app.api.schemas.requests import PredictOptionsIn
-from app.api.writable import check_writable
 from app.formats.expected import Expected, ReadRows
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
 from app.formats.format import Format, RowFormat, WritableFormat
-from app.services.prediction import PredictRequest, ServedVersion, outputs_asked, outputs_of, version_metadata
+from app.services.prediction import PredictRequest, ServedVersion, outputs_of, requested_outputs, version_metadata
 from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 
@@ -48,12 +48,12 @@ class ContentNegotiation:
 
     @property
     def is_light(self) -> bool:
-        """Whether nothing has to be imported or unpacked for it."""
+        """Return whether nothing has to be imported or unpacked for it."""
         return not self.encoding and self.body.is_light and self.response.is_light
 
     @property
     def is_by_lines(self) -> bool:
-        """Whether predictions can leave while rows still come."""
+        """Return whether predictions can leave while rows still come."""
         return self.body is self.response and isinstance(self.body, RowFormat) and self.body.streams_lines
 
 
@@ -88,10 +88,12 @@ class TableCodec:
         body = expanded(self.body, negotiated.encoding, self.max_bytes)
         if not isinstance(negotiated.body, RowFormat):
             return JsonCodec(body, self.max_rows).read(served, yield_gil)
-        asked = asked_in(negotiated.query, negotiated.body.row_options, negotiated.media_type)
-        outputs_asked(served.version, asked.options.outputs)  # refused before the rows are read
-        expected, strict = expected_of(served, self.max_rows, self.max_bytes), asked.options.on_error == "fail"
-        return request_of(served, negotiated.body.read_rows(body, asked.read, expected, strict=strict), asked.options)
+        requested = read_query(negotiated.query, negotiated.body.row_options, negotiated.media_type)
+        requested_outputs(served.version, requested.options.outputs)  # refused before the rows are read
+        expected, strict = expected_of(served, self.max_rows, self.max_bytes), requested.options.on_error == "fail"
+        return request_of(
+            served, negotiated.body.read_rows(body, requested.read, expected, strict=strict), requested.options
+        )
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
         """In the format of the response."""
@@ -124,15 +126,15 @@ class _Predictions:
 
 
 def expected_of(served: ServedVersion, max_rows: int, max_bytes: int) -> Expected:
-    """What rows for this version must hold."""
+    """Return what rows for this version must hold."""
     return Expected(served.columns, served.model.noise_column, served.not_read, max_rows, max_bytes)
 
 
 def request_of(served: ServedVersion, rows: ReadRows, options: PredictOptionsIn) -> PredictRequest:
     """The request of rows that came without room for options."""
-    outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "fail"
+    outputs, refuses = requested_outputs(served.version, options.outputs), options.on_error == "fail"
     escapes = options.csv_escape_formulas
-    return PredictRequest(rows.block, options_of(options), outputs, rows.misfits, refuses, rows.lines, escapes)
+    return PredictRequest(rows.block, options_of(options), outputs, rows.cell_faults, refuses, rows.lines, escapes)
 
 
 def response_of(content: Content, media_type: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -10,7 +10,7 @@ from app.api.inference.tensors import from_bytes
 from app.api.json_codec import max_containers
 from app.api.prediction import YieldGil, is_read_quickly, no_yield
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.formats.misfits import refuse
+from app.formats.cell_faults import refuse
 from app.services.prediction import USUAL, PredictRequest, ServedVersion
 from app.tasks.options import PredictOptions
 from app.tasks.prediction import Prediction
@@ -63,23 +63,25 @@ class TensorCodec:
 
     def _read(self, served: ServedVersion) -> PredictRequest:
         if self._header_length == 0:
-            asked = _only_input(served, self._body)
+            requested = _only_input(served, self._body)
         else:
             containers = max_containers(self._max_rows)
-            asked = read_request(self._body, self._header_length, max_containers=containers, yield_gil=self._yield_gil)
-        self._options = asked.options
-        return request_of(served, asked, self._max_rows)
+            requested = read_request(
+                self._body, self._header_length, max_containers=containers, yield_gil=self._yield_gil
+            )
+        self._options = requested.options
+        return request_of(served, requested, self._max_rows)
 
 
-def request_of(served: ServedVersion, asked: InferenceRequest, max_rows: int) -> PredictRequest:
+def request_of(served: ServedVersion, requested: InferenceRequest, max_rows: int) -> PredictRequest:
     """The rows that the tensors of a request hold; raises what is wrong with them."""
-    block, misfits = block_of(served, asked.inputs)
+    block, cell_faults = block_of(served, requested.inputs)
     if (rows := block_rows(block)) > max_rows:
         raise TooLargeError(f"There are {rows} rows, more than {max_rows}; send them in parts.")
     if rows == 0:
         raise MalformedBodyError("The tensors have no rows.")
-    refuse(misfits)
-    return PredictRequest(block, _options(asked.options.interval), refuses=True)
+    refuse(cell_faults)
+    return PredictRequest(block, _options(requested.options.interval), refuses=True)
 
 
 def response_of(served: ServedVersion, options: InferenceOptions, prediction: Prediction) -> InferenceResponse:

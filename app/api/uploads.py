@@ -8,17 +8,17 @@ from typing import get_args
 
 from starlette.requests import ClientDisconnect, Request
 
+from app.api.decompression import Decompressor
 from app.api.dependencies import Limits
-from app.api.expanding import Expander
 from app.api.multipart import OneFile
 from app.api.negotiation import FORM, media_type_of, table_format_of
 from app.domain.cancellation import check_cancelled
 from app.domain.errors import MalformedBodyError, TooLargeError
+from app.formats.cell_faults import shown
 from app.formats.format import TableFormat
-from app.formats.misfits import shown
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile, spooled
-from app.formats.streams import LONGEST_NAME, TableStream, is_plain, within
+from app.formats.streams import MAX_NAME_LENGTH, TableStream, is_plain, within
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
@@ -38,7 +38,7 @@ class Upload:
 
     @property
     def content(self) -> tuple[bytes, ...]:
-        """What tells it from other uploads: a form's boundary is not among it, the file's name and type are."""
+        """Return what tells it from other uploads: a form's boundary is not among it, the file's name and type are."""
         return self.media_type.encode(), (self.file_name or "").encode(), self.file.digest()
 
 
@@ -50,7 +50,7 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
     broken form.
     """
     content_type = request.headers.get("content-type", "")
-    expander = Expander(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
+    decompressor = Decompressor(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
     form = OneFile(content_type) if media_type_of(content_type) == FORM else None
     found = None if form is not None else table_format_of(content_type)
     async with spooled(limits.spool_directory, max_bytes=limits.max_upload_bytes) as file:
@@ -60,10 +60,10 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
         file.refuse_above(int(announced) if announced.isdecimal() else 0)
         try:
             if form is None:
-                async for piece in _unpacked(request, expander, limits):
+                async for piece in _unpacked(request, decompressor, limits):
                     await file.write(piece)
             else:
-                pieces = _unpacked(request, expander, limits)
+                pieces = _unpacked(request, decompressor, limits)
                 found, content_type = await _take_apart(pieces, form, file, limits)
         except ClientDisconnect:
             raise MalformedBodyError("The connection ended before the body did.") from None
@@ -72,16 +72,16 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
         yield Upload(file, found, media_type_of(content_type), form.name if form is not None else None)
 
 
-async def _unpacked(request: Request, expander: Expander, limits: Limits) -> AsyncIterator[bytes]:
+async def _unpacked(request: Request, decompressor: Decompressor, limits: Limits) -> AsyncIterator[bytes]:
     """The body's pieces as they were before they were packed; raises TooLargeError also where there are too many."""
     come = 0
     async for piece in request.stream():
         come += len(piece)
         if come > limits.max_upload_bytes:
             raise TooLargeError(f"The body is larger than {limits.max_upload_bytes:,} bytes.")
-        for unpacked in expander.feed(piece):
+        for unpacked in decompressor.feed(piece):
             yield unpacked
-    expander.finish()
+    decompressor.finish()
 
 
 async def _take_apart(
@@ -142,8 +142,8 @@ def dataset_name(name: str | None, file_name: str | None) -> str:
     """The name asked for, else the file's without its ending, else "dataset"; raises InvalidRequestError."""
     if name is None:
         stem = PurePosixPath((file_name or "").replace("\\", "/")).stem
-        return "".join(filter(is_plain, stem)).strip()[:LONGEST_NAME] or UNNAMED
-    if not name.strip() or len(name) > LONGEST_NAME or not is_plain(name):
-        detail = f"A dataset's name has 1 to {LONGEST_NAME} characters and no control characters; got {shown(name)}."
+        return "".join(filter(is_plain, stem)).strip()[:MAX_NAME_LENGTH] or UNNAMED
+    if not name.strip() or len(name) > MAX_NAME_LENGTH or not is_plain(name):
+        detail = f"A dataset's name has 1 to {MAX_NAME_LENGTH} characters and no control characters; got {shown(name)}."
         raise InvalidRequestError(detail, [Fault(detail, parameter="name")])
     return name

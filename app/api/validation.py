@@ -1,4 +1,4 @@
-"""What pydantic finds wrong, said with JSON pointers into what was sent."""
+"""Validation errors of pydantic as faults with JSON pointers into the request."""
 
 import json
 import re
@@ -36,7 +36,9 @@ def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
     # What is wrong with the members of a list makes pydantic find fault with the list as well.
     parents = _parents(details)
     return tuple(
-        Fault(" Or: ".join(_apt(said)), pointer=pointer) for pointer, said in details.items() if pointer not in parents
+        Fault(" Or: ".join(_apt(given)), pointer=pointer)
+        for pointer, given in details.items()
+        if pointer not in parents
     )
 
 
@@ -54,14 +56,14 @@ def _parents(pointers: Iterable[str]) -> set[str]:
 
 
 def _is_of_another_kind(entry: ErrorDetails) -> bool:
-    """Whether a value has not the type that was looked for, or is not the one word that would do."""
+    """Return whether a value has not the type that was looked for, or is not the one word that would do."""
     return entry["type"].endswith(("_type", "_parsing")) or entry["type"] == "literal_error"
 
 
-def _apt(said: Mapping[str, bool]) -> list[str]:
-    """What is said of a place: of several alternatives, by those whose kind the value is of, if there is one."""
-    apt = [detail for detail, of_another_kind in said.items() if not of_another_kind]
-    return apt or [*said]
+def _apt(given: Mapping[str, bool]) -> list[str]:
+    """Return what is said of a place: of several alternatives, by those whose kind the value is of, if there is one."""
+    apt = [detail for detail, of_another_kind in given.items() if not of_another_kind]
+    return apt or [*given]
 
 
 def place_of(entry: ErrorDetails, sent: object) -> Location:
@@ -118,8 +120,8 @@ def _what(entry: ErrorDetails) -> str:
         case kind if kind.startswith(AT):
             return entry["msg"]
         case _:
-            said = re.sub(r"^\w+ should ", "Should ", entry["msg"])
-            return f"{said}, got {_shown(entry['input'])}."
+            given = re.sub(r"^\w+ should ", "Should ", entry["msg"])
+            return f"{given}, got {_shown(entry['input'])}."
 
 
 def _shown(value: object) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from app.formats import DEFAULT, TABLE_FORMATS, by_suffix
+from app.formats.cell_faults import refuse
 from app.formats.expected import Expected
 from app.formats.format import RowFormat, TableFormat
-from app.formats.misfits import refuse
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
@@ -47,5 +47,5 @@ def _by_position(written: RowFormat, file: SpoolFile, kinds: Mapping[str, Column
     """Rows whose columns are in the order of `kinds`."""
     expected = Expected(tuple(kinds.items()), None, frozenset(), max_rows=MAX_ROWS, max_bytes=file.size)
     read = written.read_rows(file.read(), ReadOptions(), expected, strict=True)
-    refuse(read.misfits)
+    refuse(read.cell_faults)
     return TableStream(tuple(kinds), tuple(kinds.values()), iter((read.block,)))

@@ -4,7 +4,7 @@ import time
 
 from app.settings import Settings
 from app.worker.health_check import default_directory, healthy_workers
-from relevance_bayes.cli.console import refuse, say
+from relevance_bayes.cli.console import echo, refuse
 
 
 def check_worker(settings: Settings) -> None:
@@ -16,4 +16,4 @@ def check_worker(settings: Settings) -> None:
         refuse(f"The spool directory can't be read: {error}.\nRELEVANCE_SPOOL_DIRECTORY sets it.")
     if not found:
         refuse(f"No worker with files in {directory} has written a heartbeat in time.")
-    say(f"Healthy: {', '.join(found)}")
+    echo(f"Healthy: {', '.join(found)}")

@@ -18,7 +18,7 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-LONGEST_URL = 2000
+MAX_URL_LENGTH = 2000
 HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 PRINTABLE = re.compile(r"[!-~]+")
 PORTS = {"http": 80, "https": 443}
@@ -67,7 +67,7 @@ TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one machine of the internet's, also by the address that is embedded in it."""
+    """Return whether an address is one machine of the internet's, also by the address that is embedded in it."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in SPECIAL_V4)
     if address in MAPPED or address in TRANSLATED:
@@ -101,7 +101,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What the operator allows beside https to public addresses: host names, and networks in any scheme."""
+    """The targets that the operator allows beside https to public addresses: host names, and networks in any scheme."""
 
     names: frozenset[str] = frozenset()
     networks: tuple[Network, ...] = ()
@@ -120,7 +120,7 @@ class Allowance:
         return cls(frozenset(names), tuple(networks))
 
     def admits(self, target: Target, address: Address) -> bool:
-        """Whether a request to a target may go to this address of its host's."""
+        """Return whether a request to a target may go to this address of its host's."""
         if target.host.rstrip(".") in self.names or any(address in network for network in self.networks):
             return True
         return target.scheme == "https" and is_public(address)
@@ -146,9 +146,9 @@ class Allowance:
 
 def read_target(url: str) -> Target:
     """A URL in its parts; raises InvalidRequestError for what is no http(s) URL, or has more than such a one needs."""
-    if len(url) > LONGEST_URL or not PRINTABLE.fullmatch(url):
+    if len(url) > MAX_URL_LENGTH or not PRINTABLE.fullmatch(url):
         raise _refused(
-            f"Expected a URL of up to {LONGEST_URL} ASCII characters without spaces; others are written %xx."
+            f"Expected a URL of up to {MAX_URL_LENGTH} ASCII characters without spaces; others are written %xx."
         )
     try:
         parts = urlsplit(url)

@@ -9,7 +9,7 @@ from relevance_bayes.types.errors import Fault, NotFoundError
 MAX_ALIASES = 100
 """Most that one model may have."""
 
-LONGEST_REASON = 500
+MAX_REASON_LENGTH = 500
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Alias:
 
     @property
     def tag(self) -> str:
-        """What tells this state of the alias from every other one."""
+        """Return what tells this state of the alias from every other one."""
         return f'"{self.move_id}"'
 
 

@@ -1,4 +1,4 @@
-"""What owners say of their models and versions: a description, and tags."""
+"""Annotations of models and versions: a description, and tags."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -6,12 +6,12 @@ from typing import Literal
 
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
-LONGEST_DESCRIPTION = 2_000
+MAX_DESCRIPTION_LENGTH = 2_000
 MAX_TAGS = 50
 TAG_PATTERN = r"[A-Za-z][A-Za-z0-9._/-]{0,62}"
-"""What a tag's name looks like: no colon, which stands between a name and a value."""
+"""The pattern of tag names: no colon, which stands between a name and a value."""
 
-LONGEST_VALUE = 200
+MAX_VALUE_LENGTH = 200
 
 Member = Literal["description", "tags"]
 
@@ -26,16 +26,16 @@ class Annotation:
 
 @dataclass(frozen=True)
 class AnnotationPatch:
-    """A JSON merge patch (RFC 7396): members that are not `said` stay, None removes, and so it is with each tag."""
+    """A JSON merge patch (RFC 7396): members that are not `given` stay, None removes, and so it is with each tag."""
 
-    said: frozenset[Member]
+    given: frozenset[Member]
     description: str | None = None
     tags: Mapping[str, str | None] | None = None
 
     def applied(self, to: Annotation) -> Annotation:
-        """What is said from now on; raises InvalidRequestError where these are too many tags."""
-        after = replace(to, description=self.description) if "description" in self.said else to
-        if "tags" not in self.said:
+        """Return what is said from now on; raises InvalidRequestError where these are too many tags."""
+        after = replace(to, description=self.description) if "description" in self.given else to
+        if "tags" not in self.given:
             return after
         merged: dict[str, str | None] = {} if self.tags is None else {**to.tags, **self.tags}
         tags = {name: value for name, value in sorted(merged.items()) if value is not None}

@@ -1,4 +1,4 @@
-"""What a change depends on: that a thing is still what its changer last saw (RFC 9110, section 13)."""
+"""Preconditions of changes by entity tags (RFC 9110, section 13)."""
 
 from dataclasses import dataclass
 

@@ -10,19 +10,19 @@ import numpy as np
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.types.values import Label
 
-_LARGEST = float(np.finfo(np.float64).max)
+_MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
 class ClassPrior:
-    """How frequent a class is among the rows to decide about, from 0 to 1."""
+    """The prior of a class among the rows to decide about, from 0 to 1."""
 
     label: Label
     prior: float
 
 
 @dataclass(frozen=True)
-class Deciding:
+class DecisionOptions:
     """As it came; None is "not said". `costs` have a row for each true class, and in it a cost for each decision."""
 
     class_priors: tuple[ClassPrior, ...] | None = None
@@ -30,15 +30,15 @@ class Deciding:
     reject_cost: float | None = None
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """The names of what was said."""
-        given = {"class_priors": self.class_priors, "costs": self.costs, "reject_cost": self.reject_cost}
-        return tuple(name for name, value in given.items() if value is not None)
+    def given(self) -> tuple[str, ...]:
+        """The names of the members that are not None."""
+        values = {"class_priors": self.class_priors, "costs": self.costs, "reject_cost": self.reject_cost}
+        return tuple(name for name, value in values.items() if value is not None)
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What to do about N rows, each (N,): the place of the class `chosen`, or nothing where `rejected`.
+    """The decisions for N rows, each (N,): the place of the class `chosen`, or nothing where `rejected`.
 
     `expected_cost` is that of what is done: where a row is rejected, the cost of rejecting it.
     """
@@ -50,10 +50,10 @@ class Decisions:
 
 def most_probable(probabilities: Array) -> Indices:
     """The place of the greatest of each row's probabilities (N, K), the last of equal ones: (N,)."""
-    return _last_greatest(probabilities)
+    return _last_argmax(probabilities)
 
 
-def reweighed(probabilities: Array, old: Array, new: Array) -> Array:
+def with_priors(probabilities: Array, old: Array, new: Array) -> Array:
     """Probabilities (N, K) where classes are as frequent as `new` (K,), from those under the frequencies `old` (K,).
 
     p'(C_k | x) = p(C_k | x) new_k/old_k / sum_j p(C_j | x) new_j/old_j, by logarithms: the densities of x in each class
@@ -81,15 +81,15 @@ def decided(probabilities: Array, costs: Array | None = None, reject_cost: float
         expected = np.maximum(1.0 - _taken(probabilities, chosen), 0.0)
     else:
         with np.errstate(over="ignore"):
-            risk = np.minimum(probabilities @ costs, _LARGEST)
-        chosen = _last_greatest(-risk)
+            risk = np.minimum(probabilities @ costs, _MAX_FLOAT)
+        chosen = _last_argmax(-risk)
         expected = _taken(risk, chosen)
     if reject_cost is None:
         return Decisions(chosen, expected, np.zeros(len(chosen), np.bool_))
     return Decisions(chosen, np.minimum(expected, reject_cost), expected > reject_cost)
 
 
-def _last_greatest(values: Array) -> Indices:
+def _last_argmax(values: Array) -> Indices:
     return np.asarray(values.shape[1] - 1 - values[:, ::-1].argmax(axis=1), np.intp)
 
 

@@ -1,4 +1,4 @@
-"""What the service refuses, each error named for what is wrong; only HTTP knows status codes."""
+"""The errors of the service, each named for what is wrong; only HTTP knows status codes."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ class ConflictError(RelevanceError):
 
 
 class InUseError(ConflictError):
-    """What is to be deleted is needed: by an unfinished job, which may be to add to it, or by an alias."""
+    """The resource to be deleted is in use: by an unfinished job, which may be to add to it, or by an alias."""
 
 
 class PreconditionFailedError(RelevanceError):
@@ -42,7 +42,7 @@ class TooManyJobsError(RelevanceError):
 
 
 class NotInstalledError(RelevanceError):
-    """What was asked for needs a package that this installation does without."""
+    """The request needs a package that this installation does without."""
 
 
 class UnavailableError(RelevanceError):

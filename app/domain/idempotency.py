@@ -21,7 +21,7 @@ class RequestKey:
 
 
 @dataclass(frozen=True)
-class KeptAnswer:
+class StoredResponse:
     """An answer as the door gave it, to be given again byte for byte."""
 
     status: int
@@ -30,15 +30,15 @@ class KeptAnswer:
 
 
 class Keyed(Generic[T]):
-    """A creating request with its key; `answer` says what was made, is called before that is, and once at most."""
+    """A creating request with its key; `response` says what was made, is called before that is, and once at most."""
 
-    def __init__(self, key: RequestKey, answer: Callable[[T], KeptAnswer]) -> None:
+    def __init__(self, key: RequestKey, response: Callable[[T], StoredResponse]) -> None:
         self.key = key
-        self._answer = answer
-        self._kept: KeptAnswer | None = None
+        self._response = response
+        self._kept: StoredResponse | None = None
 
-    def answer(self, made: T) -> KeptAnswer:
+    def response(self, made: T) -> StoredResponse:
         """The answer, in bytes: outside of transactions, since thousands of columns take their time."""
         if self._kept is None:
-            self._kept = self._answer(made)
+            self._kept = self._response(made)
         return self._kept

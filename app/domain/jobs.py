@@ -12,13 +12,13 @@ from app.domain.results import BatchPredicted
 from app.domain.scoring import Evaluation, Promotion
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault, NotFoundError
-from relevance_bayes.types.jobs import NOUNS, ROOMS, JobKind, JobState, Progress, Resumption, Transition
+from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, JobKind, JobState, Progress, Resumption, Transition
 
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan
 
 JobResult: TypeAlias = Evaluation | Promotion | BatchPredicted
-"""What jobs found that learn nothing."""
+"""The results of jobs that train no version."""
 
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
 
@@ -74,13 +74,13 @@ class Job:
 
     @property
     def kind(self) -> JobKind:
-        """What it does, as its plan says."""
+        """Return what it does, as its plan says."""
         return self.plan.kind if isinstance(self.plan, ScoringPlan) else "training"
 
     @property
     def path(self) -> str:
         """Where it is found."""
-        return f"{ROOMS[self.kind]}/{self.id}"
+        return f"{JOB_PATHS[self.kind]}/{self.id}"
 
     @property
     def number(self) -> int | None:
@@ -89,13 +89,13 @@ class Job:
 
     @property
     def resumed_from(self) -> Resumption | None:
-        """What its newest start went on from."""
+        """Return what its newest start went on from."""
         starts = [move for move in self.transitions if move.state == "running"]
         return starts[-1].resumed_from if starts else None
 
 
 def training_of(job: Job) -> tuple[TrainingRequest, TrainingPlan]:
-    """What a training was asked for, and what that was resolved to; raises TypeError for a job of another kind."""
+    """Return the request and the plan of a training; raises TypeError for a job of another kind."""
     if isinstance(job.request, ScoringRequest) or isinstance(job.plan, ScoringPlan):
         raise TypeError(f"expected a training, got the {NOUNS[job.kind]} {job.id}")
     return job.request, job.plan
@@ -141,18 +141,18 @@ def queued(
 
 
 def too_late_to_cancel(job: Job) -> ConflictError:
-    """What a cancel is told that came after the job's end."""
+    """Return what a cancel is told that came after the job's end."""
     when = "" if job.finished_at is None else f" at {job.finished_at:%Y-%m-%dT%H:%M:%SZ}"
     return ConflictError(f"This comes too late: the job {job.state}{when}.")
 
 
 def no_such_job(job_id: UUID, kind: JobKind | None) -> NotFoundError:
-    """What is said of a job that is not there, or not of that kind, or somebody else's."""
+    """Return what is said of a job that is not there, or not of that kind, or somebody else's."""
     return NotFoundError(f"There is no {'job' if kind is None else NOUNS[kind]} {job_id}.")
 
 
 @dataclass(frozen=True)
-class Which:
+class JobFilter:
     """Which jobs of an owner are meant; None: whichever. `version` is the number of one of `model` that they score."""
 
     kind: JobKind | None = None
@@ -162,4 +162,4 @@ class Which:
     dataset_id: UUID | None = None
 
 
-ALL = Which()
+ALL = JobFilter()

@@ -29,8 +29,8 @@ LOG_NOISE: FunctionName = "log_noise"
 
 
 @dataclass(frozen=True)
-class Place:
-    """What a function is and where it stands; `cells` are the raw inputs of its row."""
+class FunctionLocation:
+    """The kind of a function and its location; `cells` are the raw inputs of its row."""
 
     kind: str
     row: int | None = None
@@ -41,23 +41,23 @@ class Place:
     cells: dict[str, Cell] | None = None
 
 
-Standing = Callable[[KernelFunctions, Indices], Iterable[Place]]
+Locate = Callable[[KernelFunctions, Indices], Iterable[FunctionLocation]]
 """Where kernel functions stand that see these columns of X."""
 
 
-def places(model: LearnedModel, encoding: InputEncoding, standing: Standing) -> Iterator[Place]:
+def places(model: LearnedModel, encoding: InputEncoding, locate: Locate) -> Iterator[FunctionLocation]:
     """One for each function, in the order of the weights, of several models in turn; then those of the log noise."""
     names, units = column_names(encoding), column_units(encoding)
     every = chain.from_iterable(one.functions for one in (*members_of(model), *_log_noises(model)))
     for functions, columns in map(ungrouped, every, repeat(encoding.width)):
         match functions:
             case KernelFunctions():
-                yield from standing(functions, columns)
+                yield from locate(functions, columns)
             case InputFunctions(columns=chosen):
                 for column in columns[chosen].tolist():
-                    yield Place("input", input=names[column])
+                    yield FunctionLocation("input", input=names[column])
             case ConstantFunction():
-                yield Place("bias")
+                yield FunctionLocation("bias")
             case _:
                 for number in range(functions.size):
                     yield shaped(functions.shape(number), columns, names, units)
@@ -74,13 +74,15 @@ def ungrouped(functions: Functions, inputs: int) -> tuple[SingleFunctions, Indic
     return functions, np.arange(inputs)
 
 
-def shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequence[tuple[float, float]]) -> Place:
+def shaped(
+    shape: Shape, columns: Indices, names: Sequence[str], units: Sequence[tuple[float, float]]
+) -> FunctionLocation:
     """In the user's units: x = shift + scale u of what is encoded."""
-    told = []
+    reported = []
     for number, place in enumerate(shape.inputs):
         column = int(columns[place])
         shift, scale = units[column]
-        told.append(
+        reported.append(
             InputShape(
                 names[column],
                 location=shift + scale * shape.location[number],
@@ -88,10 +90,14 @@ def shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequence
                 frequency=shape.frequency[number] / scale if shape.frequency else None,
             )
         )
-    return Place(shape.kind, input=told[0].input if len(told) == 1 else None, shape=tuple(told), phase=shape.phase)
+    return FunctionLocation(
+        shape.kind, input=reported[0].input if len(reported) == 1 else None, shape=tuple(reported), phase=shape.phase
+    )
 
 
-def listed(model: LearnedModel, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:
+def listed(
+    model: LearnedModel, classes: Sequence[Label], found: Iterable[FunctionLocation]
+) -> Iterator[RelevanceVector]:
     """The functions at these places, with their weights; those of several latents in the order of `classes`.
 
     Those of several models that predict together follow one another, each of which says its member's number, from 1.
@@ -109,7 +115,7 @@ def listed(model: LearnedModel, classes: Sequence[Label], found: Iterable[Place]
         first += len(one.mean)
 
 
-def _listed(model: Model, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:
+def _listed(model: Model, classes: Sequence[Label], found: Iterable[FunctionLocation]) -> Iterator[RelevanceVector]:
     sd = np.sqrt(model.covariance.diagonal())
     several = model.mean.ndim > 1
     for number, place in enumerate(found):
@@ -130,7 +136,9 @@ def _listed(model: Model, classes: Sequence[Label], found: Iterable[Place]) -> I
         )
 
 
-def listed_terms(terms: Expansion, names: Sequence[str], found: Iterable[Place]) -> Iterator[RelevanceVector]:
+def listed_terms(
+    terms: Expansion, names: Sequence[str], found: Iterable[FunctionLocation]
+) -> Iterator[RelevanceVector]:
     """The terms of a known function, at these places, over the inputs of these names.
 
     Their coefficients are those of least error, to which no prior adds anything.
@@ -152,7 +160,7 @@ def listed_terms(terms: Expansion, names: Sequence[str], found: Iterable[Place])
         )
 
 
-def listed_images(components: Components, found: Iterable[Place]) -> Iterator[RelevanceVector]:
+def listed_images(components: Components, found: Iterable[FunctionLocation]) -> Iterator[RelevanceVector]:
     """The rows that carry components, at these places; raises NotPositiveDefiniteError.
 
     What is told is the weight of each image's product with itself in the covariance, where likelihood has it.

@@ -1,4 +1,4 @@
-"""What the services need of the world outside to keep models and their aliases: part of a unit of work."""
+"""Ports of models and their aliases: part of a unit of work."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
@@ -8,7 +8,7 @@ from app.domain.aliases import Alias, MovedAlias
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.models import Model, NewVersion, Version
-from app.domain.pages import Page, Slice
+from app.domain.pages import Page, PageRequest
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.functions import ListedFunction, RelevanceVector
@@ -26,7 +26,7 @@ class Models(Protocol):
     def find(self, owner: str, name: str) -> Model | None: ...
 
     def page(
-        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+        self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
         """Those that are of this task and have all of these tags."""
 
@@ -36,7 +36,7 @@ class Models(Protocol):
     def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
         """Which versions some names stand for now, without those that stand for none."""
 
-    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """Those that have all of these tags; raises NotFoundError."""
 
     def hold(self, owner: str, name: str) -> None:
@@ -85,7 +85,7 @@ class Aliases(Protocol):
     def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
         """By name; raises NotFoundError."""
 
-    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
         """Newest first, also of one that was removed; raises NotFoundError when there never was one."""
 
     def move(

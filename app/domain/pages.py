@@ -11,8 +11,8 @@ Order: TypeAlias = Literal["newest", "oldest"]
 
 
 @dataclass(frozen=True)
-class Slice:
-    """What is asked for of a list by age: at most `limit` items that follow on the page which ended with `after`."""
+class PageRequest:
+    """A request for a page of a list by age: at most `limit` items that follow on the page which ended with `after`."""
 
     limit: int
     after: str | None = None

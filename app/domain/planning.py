@@ -1,4 +1,4 @@
-"""What is to be done to a version and a dataset that must go together."""
+"""Plans of evaluations and promotions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,12 +14,12 @@ from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.values import ColumnKind
 
 USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
-"""What versions are compared by where nothing is said."""
+"""The default metrics of promotions."""
 
 
 def plan_evaluation(request: EvaluationRequest, version: Version, dataset: Dataset) -> EvaluationPlan:
     """Resolve a request to the version that its reference means now; raises InvalidRequestError with all faults."""
-    report = judged(version, dataset)
+    report = labelled(version, dataset)
     return EvaluationPlan(version.model, version.number, report.task, report.plan.target)
 
 
@@ -30,8 +30,8 @@ def plan_promotion(
     if holder is not None and holder.number == version.number:
         detail = f"Alias {request.alias!r} of model {version.model!r} points to version {version.number} already."
         raise ConflictError(detail, [Fault(detail, pointer="/version")])
-    report = judged(version, dataset)
-    reports = [report] if holder is None else [report, judged(holder, dataset)]
+    report = labelled(version, dataset)
+    reports = [report] if holder is None else [report, labelled(holder, dataset)]
     metrics: tuple[Metric, ...] = NUMBER_METRICS if report.task == "regression" else CLASS_METRICS
     metric = USUAL[report.task] if request.metric is None else request.metric
     if metric not in metrics:
@@ -64,32 +64,32 @@ def _groups(request: PromotionRequest, reports: Sequence[SupervisedReport], data
     return next((column for column in columns if dataset.column(column) is not None), None)
 
 
-def judged(version: Version, dataset: Dataset) -> SupervisedReport:
-    """What there is to know of a version that is to be judged by a dataset; raises InvalidRequestError."""
+def labelled(version: Version, dataset: Dataset) -> SupervisedReport:
+    """Return what there is to know of a version that is to be judged by a dataset; raises InvalidRequestError."""
     report = version.report
     if not isinstance(report, SupervisedReport):
         detail = f"A model of {report.task} has no target by which to judge it: name one of numbers or classes."
         raise InvalidRequestError(detail, [Fault(detail, pointer="/model")])
     plan = report.plan
-    wanted = {column.name: column.kind for column in plan.inputs} | {plan.target: plan.target_kind}
-    refuse_unfit(wanted, dataset, optional={} if plan.noise_column is None else {plan.noise_column: "number"})
+    required = {column.name: column.kind for column in plan.inputs} | {plan.target: plan.target_kind}
+    refuse_unfit(required, dataset, optional={} if plan.noise_column is None else {plan.noise_column: "number"})
     return report
 
 
 def refuse_unfit(
-    wanted: Mapping[str, ColumnKind], dataset: Dataset, *, optional: Mapping[str, ColumnKind] | None = None
+    required: Mapping[str, ColumnKind], dataset: Dataset, *, optional: Mapping[str, ColumnKind] | None = None
 ) -> None:
     """Raises InvalidRequestError unless a dataset has the columns that a version reads, as the kinds that they are."""
     known = {column.name: column.kind for column in dataset.columns}
     there = {name: kind for name, kind in (optional or {}).items() if name in known}
-    faults = [Fault(detail, pointer="/dataset_id") for detail in _unfit({**wanted, **there}, known)]
+    faults = [Fault(detail, pointer="/dataset_id") for detail in _unfit({**required, **there}, known)]
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise InvalidRequestError(f"{faults[0].detail.removesuffix('.')}{more}.", faults)
 
 
-def _unfit(wanted: Mapping[str, ColumnKind], known: Mapping[str, ColumnKind]) -> Iterator[str]:
-    for name, kind in wanted.items():
+def _unfit(required: Mapping[str, ColumnKind], known: Mapping[str, ColumnKind]) -> Iterator[str]:
+    for name, kind in required.items():
         if name not in known:
             yield f"The dataset has no column {name!r}, which the version reads."
         elif known[name] != kind:

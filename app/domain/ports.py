@@ -1,4 +1,4 @@
-"""What the services need of the world outside, as protocols; `bootstrap` joins them to storage and queue."""
+"""The ports of the services, as protocols; `bootstrap` joins them to storage and queue."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
 
+from app.domain.attempts import Checkpoint, Claim, EarlierAttempts, Kept
 from app.domain.datasets import Dataset, Upload
-from app.domain.idempotency import KeptAnswer, RequestKey
-from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which
+from app.domain.idempotency import RequestKey, StoredResponse
+from app.domain.jobs import ALL, Job, JobActivity, JobFilter, JobResult, Problem
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
-from app.domain.pages import Slice as Slice
+from app.domain.pages import PageRequest as PageRequest
 from app.domain.results import Results
-from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
 from relevance_bayes.tables.columns import Block, ColumnSummary
 from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption
@@ -34,7 +34,7 @@ class Datasets(Protocol):
     def discard(self, dataset_id: UUID) -> bool:
         """Remove a piece of an upload that did not end well; whether to call again, in a new transaction."""
 
-    def sweep(self, *, not_written_since: datetime) -> bool:
+    def remove_expired(self, *, not_written_since: datetime) -> bool:
         """Remove a piece of an upload that nobody has written to since then, or of what was deleted; whether there was
         any: call again, in a new transaction.
         """
@@ -42,7 +42,7 @@ class Datasets(Protocol):
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         """Raises NotFoundError."""
 
-    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         """Those of this name."""
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
@@ -70,7 +70,7 @@ class Jobs(Protocol):
     def find(self, job_id: UUID) -> Job | None:
         """A job of any owner, for the worker."""
 
-    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]: ...
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]: ...
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
@@ -78,10 +78,10 @@ class Jobs(Protocol):
         """Events with numbers above `after`, in order; raises NotFoundError."""
 
     def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
-        """Whether the last of a job's events is written; raises NotFoundError."""
+        """Return whether the last of a job's events is written; raises NotFoundError."""
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
-        """How many events each of these jobs (of any owner) has, without those that are gone."""
+        """Return how many events each of these jobs (of any owner) has, without those that are gone."""
 
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
         """Move to `running` with the next attempt number; None when finished or to be cancelled.
@@ -96,8 +96,8 @@ class Jobs(Protocol):
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
         """Count the death of a running attempt, and note what was last heard of it."""
 
-    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
-        """What is recorded of a job's starts so far; None where there is no such job."""
+    def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
+        """Return what is recorded of a job's starts so far; None where there is no such job."""
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record for how many seconds a job has run in all its starts, unless the attempt is superseded or ended."""
@@ -107,8 +107,8 @@ class Jobs(Protocol):
 
     def cancel_requested(self, job_id: UUID) -> bool: ...
 
-    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
-        """Whether this attempt is running, the job's newest, and nobody asked for its end."""
+    def is_needed(self, job_id: UUID, attempt: int) -> bool:
+        """Return whether this attempt is running, the job's newest, and nobody asked for its end."""
 
     def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """Note the wish (once); a queued job is cancelled at once, a cancelled one stays as it is.
@@ -141,7 +141,7 @@ class Jobs(Protocol):
         """Those of these jobs (of any owner) that have not ended."""
 
     def count_unfinished(self, owner: str) -> int:
-        """How many jobs of this owner have not ended."""
+        """Return how many jobs of this owner have not ended."""
 
     def forget_progress(self, *, ended_before: float) -> bool:
         """Remove a piece of the progress of jobs that ended so many seconds ago; transitions stay, and all numbers.
@@ -151,7 +151,7 @@ class Jobs(Protocol):
 
 
 class Checkpoints(Protocol):
-    """How far running fits were; each job's newest, gone with its end."""
+    """Checkpoints of running fits; each job's newest, gone with its end."""
 
     def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
         """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended.
@@ -164,7 +164,7 @@ class Checkpoints(Protocol):
 
 
 @dataclass(frozen=True)
-class Beat:
+class LastHeartbeat:
     """When a worker was last heard of, by the database's clock, and whether it has left."""
 
     at: datetime
@@ -174,12 +174,12 @@ class Beat:
 class Workers(Protocol):
     """The heartbeats of worker processes, by the database's own clock."""
 
-    def beat(self, executor: str) -> None: ...
+    def record_heartbeat(self, executor: str) -> None: ...
 
     def leave(self, executor: str) -> None:
         """Mark as handed back: others may take over at once."""
 
-    def beats(self) -> Mapping[str, Beat]:
+    def last_heartbeats(self) -> Mapping[str, LastHeartbeat]:
         """The last one of each executor that was not forgotten."""
 
     def forget(self, executor: str) -> None: ...
@@ -191,13 +191,13 @@ class Workers(Protocol):
 class Keys(Protocol):
     """Creating requests by the keys that came with them, for a time; every time is the database's own."""
 
-    def find(self, key: RequestKey) -> KeptAnswer | None:
-        """What the first request with this key was answered, None when there was none or its time is over.
+    def find(self, key: RequestKey) -> StoredResponse | None:
+        """Return what the first request with this key was answered, None when there was none or its time is over.
 
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
         """
 
-    def keep(self, key: RequestKey, answer: KeptAnswer) -> None:
+    def keep(self, key: RequestKey, response: StoredResponse) -> None:
         """Keep an answer with what it tells of, in one transaction; raises KeyInUseError when somebody was first."""
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
@@ -206,13 +206,13 @@ class Keys(Protocol):
     def renew(self, key: RequestKey, holder: UUID) -> None:
         """Say that the holder is alive; raises KeyInUseError when the key was taken over."""
 
-    def complete(self, key: RequestKey, holder: UUID, answer: KeptAnswer) -> None:
+    def complete(self, key: RequestKey, holder: UUID, response: StoredResponse) -> None:
         """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
 
     def release(self, key: RequestKey, holder: UUID) -> None:
         """Let go of a key whose holder made nothing."""
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         """Forget some of those whose time is over; whether to call again, in a new transaction."""
 
 
@@ -230,7 +230,7 @@ class Queue(Protocol):
 
 
 class QueueControl(Protocol):
-    """What is asked of the engine outside a transaction."""
+    """Requests to the queue outside a transaction."""
 
     def cancel(self, job_id: UUID) -> None: ...
 
@@ -238,11 +238,11 @@ class QueueControl(Protocol):
 
 
 QueueEnding = Literal["succeeded", "failed", "cancelled", "lost", "unknown"]
-"""How the engine's entry of a job ended: well, with an error, cancelled or late, started too often, or not known."""
+"""The end of a job's entry in the queue: well, with an error, cancelled or late, started too often, or not known."""
 
 
 class Recovery(Protocol):
-    """What workers ask of the engine about each other's work."""
+    """Requests of workers to the queue about each other's jobs."""
 
     def holders(self) -> frozenset[str]:
         """Executors that the engine believes to be running something."""
@@ -255,7 +255,7 @@ class Recovery(Protocol):
 
 
 class Entries(Protocol):
-    """What the engine still knows of what has ended, and nobody asks for any more."""
+    """Ended entries that the queue still keeps."""
 
     def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
         """Entries that had ended by then, in a fixed order, but for the first so many."""
@@ -267,7 +267,7 @@ class Entries(Protocol):
 class Listener(Protocol):
     """A connection over which one thread hears that something happened to jobs, or models, whoever wrote it."""
 
-    def hear(self) -> frozenset[UUID] | None:
+    def receive(self) -> frozenset[UUID] | None:
         """Which are concerned, none after a moment of silence; None: it may be any. Raises UnavailableError."""
 
 

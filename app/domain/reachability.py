@@ -1,4 +1,4 @@
-"""Whether the database answers, as far as this process knows."""
+"""The reachability of the database, as last seen by this process."""
 
 import time
 from collections.abc import Callable

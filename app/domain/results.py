@@ -7,14 +7,14 @@ from uuid import UUID
 from relevance_bayes.types.jobs import Resumption
 
 Layer = Literal["rows", "file"]
-"""What is kept of a result: the file itself, or before it the rows of which it is made once they are all there."""
+"""The layers of a stored result: the file itself, or before it the rows of which it is made once they are all there."""
 
 MAX_BYTES_OF_A_PIECE = 2**20
 
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a result is: `rows` are written, of which `faulty` could not be predicted for, in `size` bytes.
+    """The progress of a result: `rows` are written, of which `faulty` could not be predicted for, in `size` bytes.
 
     `whole`: the file is, and `size` is that of the file.
     """
@@ -27,7 +27,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class BatchPredicted:
-    """What a batch prediction made: a file of `size` bytes with `rows`; `rows_not_predicted` hold no prediction."""
+    """The result of a batch prediction: a file of `size` bytes with `rows`; `rows_not_predicted` hold no prediction."""
 
     rows: int
     rows_not_predicted: int
@@ -56,10 +56,10 @@ class Results(Protocol):
     """Where results are kept. What is written names the attempt that does, and nothing is where that is superseded."""
 
     def find(self, job_id: UUID) -> KeptResult | None:
-        """How far it is."""
+        """Return how far it is."""
 
     def begin(self, job_id: UUID, attempt: int, *, by: str) -> Reached | None:
-        """How far it is by the same program, or whole: nothing else is gone on with. None where superseded."""
+        """Return how far it is by the same program, or whole: nothing else is gone on with. None where superseded."""
 
     def put(self, job_id: UUID, attempt: int, layer: Layer, piece: Piece, *, reached: Reached | None = None) -> bool:
         """Keep a piece, and where it is the last one of a part, how far the result is then.
@@ -76,5 +76,5 @@ class Results(Protocol):
     def forget(self, job_id: UUID) -> bool:
         """Remove some of a result, which is whole no more; whether to call again, in a new transaction."""
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         """Forget some of what jobs have made that ended so many seconds ago, or not well; whether to call again."""

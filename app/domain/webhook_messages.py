@@ -9,13 +9,13 @@ from relevance_bayes.types.webhooks import TEST, MessageType
 
 
 def trial_message(webhook_id: UUID, at: datetime) -> bytes:
-    """What is sent where a receiver is tried: the same bytes each time."""
+    """Return what is sent where a receiver is tried: the same bytes each time."""
     content = {"type": TEST, "timestamp": _moment(at), "data": {"webhook_id": str(webhook_id)}}
     return json.dumps(content, separators=(",", ":")).encode()
 
 
 def message(event: MessageType, job: Job) -> bytes:
-    """What is sent: the same bytes each time, since a job that has ended never changes.
+    """Return what is sent: the same bytes each time, since a job that has ended never changes.
 
     The members of `data` are those that the job has where it is looked at, without what is long.
     """

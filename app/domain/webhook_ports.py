@@ -1,10 +1,10 @@
-"""What the services and workers need of the world outside to tell webhooks: part of a unit of work."""
+"""Ports of webhooks and their deliveries: part of a unit of work."""
 
 from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from app.domain.pages import Page, Slice
+from app.domain.pages import Page, PageRequest
 from app.domain.webhooks import Delivery, DeliveryAttempt, Webhook
 from relevance_bayes.types.webhooks import Attempt, DeliveryState, EventType
 
@@ -19,9 +19,9 @@ class Webhooks(Protocol):
         """Raises NotFoundError."""
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """What its messages are signed with; raises NotFoundError."""
+        """Return what its messages are signed with; raises NotFoundError."""
 
-    def page(self, owner: str, part: Slice) -> Page[Webhook]: ...
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]: ...
 
     def change(
         self,
@@ -38,19 +38,21 @@ class Webhooks(Protocol):
         """Its receiver wants no more."""
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
-        """What was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
+        """Return what was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         """Forget a piece of those that were removed; whether to call again, in a new transaction."""
 
 
 class Deliveries(Protocol):
-    """What webhooks were and are to be told; made and queued in the transaction that ends a job.
+    """Webhook deliveries; made and queued in the transaction that ends a job.
 
     Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
     """
 
-    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
+    def page(
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
+    ) -> Page[Delivery]:
         """Newest first; raises NotFoundError."""
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
@@ -60,7 +62,7 @@ class Deliveries(Protocol):
         """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
 
     def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
-        """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+        """Return what is to be done; None when the entry is no longer the newest, or nobody is to be told."""
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
         """Note an attempt and queue the next one; without one, and where it failed, that was all.
@@ -74,5 +76,5 @@ class Deliveries(Protocol):
     def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
         """Those of these entries that are some delivery's newest, whose attempt is still to be made or recorded."""
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""

@@ -16,7 +16,7 @@ PAUSES = (5.0, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR
 MAX_WEBHOOKS = 20
 """Most that one owner may have."""
 
-LONGEST_DESCRIPTION = 200
+MAX_DESCRIPTION_LENGTH = 200
 
 SECRET_PREFIX = "whsec_"
 GONE = 410
@@ -56,7 +56,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class DeliveryAttempt:
-    """What one attempt needs to know; `tries` are those before it since the delivery began, or began anew."""
+    """The data of one delivery attempt; `tries` are those before it since the delivery began, or began anew."""
 
     delivery_id: UUID
     webhook_id: UUID

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from app.domain.errors import MalformedBodyError, TooLargeError
-from relevance_bayes.documents.arrays import taken_out
+from relevance_bayes.documents.arrays import extract_arrays
 from relevance_bayes.documents.schema import VersionDocument
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
@@ -29,15 +29,15 @@ NO_DATE = (1980, 1, 1, 0, 0, 0)
 _UNREADABLE = (
     ValueError, TypeError, SyntaxError, TokenError, EOFError, LookupError, OverflowError, MemoryError, RecursionError,
 )  # fmt: skip
-"""What numpy raises for a header, which is a text in Python's own syntax, with all that can be wrong with one."""
+"""Errors of numpy for a malformed header, a text in Python's own syntax, with all that can be wrong with one."""
 
 
 def write(document: VersionDocument) -> bytes:
     """A document as an archive."""
-    told, arrays = taken_out(document)
+    reported, arrays = extract_arrays(document)
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
-        content = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        content = json.dumps(reported, ensure_ascii=False, separators=(",", ":")).encode()
         archive.writestr(zipfile.ZipInfo(DOCUMENT_NAME, NO_DATE), content)
         for name, array in arrays.items():
             member = io.BytesIO()

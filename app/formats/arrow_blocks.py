@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from app.domain.errors import MalformedBodyError
 from app.formats.arrow_columns import kind_of, readable, typed_column
-from app.formats.misfits import refuse
+from app.formats.cell_faults import refuse
 from app.formats.streams import TableStream, kinds_of
 from relevance_bayes.tables.columns import Block, Column
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
@@ -26,7 +26,7 @@ def reading(noun: str, what: str) -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error of Arrow's says first."""
+    """Return what an error of Arrow's says first."""
     lines = str(error).splitlines()
     return lines[0].rstrip(".")[:200] if lines else type(error).__name__
 
@@ -76,8 +76,8 @@ def _blocks(
         block: dict[str, Column] = {}
         faults: list[Fault] = []
         for name, kind, values in zip(names, kinds, batch.columns, strict=True):
-            block[name], misfits = typed_column(kind, values, exact=name in inferred)
-            faults.extend(Fault(detail, row=first_row + row, column=name) for row, detail in misfits)
+            block[name], cell_faults = typed_column(kind, values, exact=name in inferred)
+            faults.extend(Fault(detail, row=first_row + row, column=name) for row, detail in cell_faults)
         refuse(sorted(faults, key=lambda fault: fault.row or 0), inferred=inferred)
         first_row += batch.num_rows
         yield block

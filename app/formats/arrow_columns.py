@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow as pa
 
+from app.formats.cell_faults import CellFaults, not_finite, shown, too_long_an_integer
 from app.formats.cells import column_of
-from app.formats.misfits import Misfits, not_finite, shown, too_long_an_integer
 from relevance_bayes.tables.columns import Column, NumberColumn, TimestampColumn
-from relevance_bayes.tables.kinds import FIRST_SECOND, LARGEST_EXACT_INTEGER, LAST_SECOND, iso_8601, kind_of_cells
+from relevance_bayes.tables.kinds import FIRST_SECOND, LAST_SECOND, MAX_EXACT_INTEGER, iso_8601, kind_of_cells
 from relevance_bayes.types.values import Cell, ColumnKind
 
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -30,14 +30,14 @@ def _is_time(kind: pa.DataType) -> bool:
 
 
 def readable(kind: pa.DataType) -> bool:
-    """Whether columns of this type can be read."""
+    """Return whether columns of this type can be read."""
     values = _values(kind)
     plain = pa.types.is_boolean(values) or pa.types.is_null(values)
     return plain or _is_number(values) or _is_text(values) or _is_time(values)
 
 
 def kind_of(table: pa.Table, position: int) -> ColumnKind:
-    """What a column of a table holds, by its type and, where that does not decide, by its values."""
+    """Return what a column of a table holds, by its type and, where that does not decide, by its values."""
     column = table.column(position)
     kind = _values(column.type)
     if _is_time(kind):
@@ -50,8 +50,8 @@ def kind_of(table: pa.Table, position: int) -> ColumnKind:
 def _cells(values: pa.Array) -> list[Cell]:  # type: ignore[type-arg]  # the stubs' class takes a parameter, Arrow's own does not
     """The values as JSON has them."""
     if isinstance(values, pa.DictionaryArray):  # its values are shared, because a long one may stand in all rows
-        told = _cells(values.dictionary)
-        return [None if place is None else told[place] for place in values.indices.to_pylist()]
+        reported = _cells(values.dictionary)
+        return [None if place is None else reported[place] for place in values.indices.to_pylist()]
     kind = values.type
     if _is_time(kind):
         seconds, _ = _seconds(values)
@@ -61,7 +61,7 @@ def _cells(values: pa.Array) -> list[Cell]:  # type: ignore[type-arg]  # the stu
     return [cell if cell is None or isinstance(cell, str | int | float) else str(cell) for cell in values.to_pylist()]
 
 
-def typed_column(kind: ColumnKind, values: pa.Array, *, exact: bool) -> tuple[Column, Misfits]:  # type: ignore[type-arg]
+def typed_column(kind: ColumnKind, values: pa.Array, *, exact: bool) -> tuple[Column, CellFaults]:  # type: ignore[type-arg]
     """A column of `kind` from Arrow's, missing where values do not fit, and what does not fit.
 
     `exact` refuses whole numbers that float64 would round. Raises pa.ArrowException for a type without a way to it.
@@ -70,29 +70,29 @@ def typed_column(kind: ColumnKind, values: pa.Array, *, exact: bool) -> tuple[Co
     if kind == "number" and (_is_number(own)):
         return _numbers(values, exact=exact)
     if kind == "timestamp" and _is_time(own):
-        seconds, misfits = _seconds(values)
-        return TimestampColumn(seconds), misfits
+        seconds, cell_faults = _seconds(values)
+        return TimestampColumn(seconds), cell_faults
     return column_of(kind, _cells(values), exact=exact)
 
 
-def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberColumn, Misfits]:  # type: ignore[type-arg]
+def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberColumn, CellFaults]:  # type: ignore[type-arg]
     # What is to be had without them spares a process Arrow's functions, 20 MB once any of them is called.
     plain = values if values.type == pa.float64() else values.cast(pa.float64(), safe=False)
     numbers = plain.to_numpy(zero_copy_only=False)
     missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else np.zeros(len(values), np.bool_)
     finite = np.isfinite(numbers)
     strange = np.flatnonzero(~finite & ~missing)
-    misfits = [(int(row), not_finite(str(numbers[row]))) for row in strange]
-    if misfits:
+    cell_faults = [(int(row), not_finite(str(numbers[row]))) for row in strange]
+    if cell_faults:
         numbers = np.where(finite, numbers, np.nan)
     if exact and pa.types.is_integer(values.type):
-        large = np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT_INTEGER)
+        large = np.flatnonzero(np.abs(numbers) >= MAX_EXACT_INTEGER)
         whole = [(int(row), values[int(row)].as_py()) for row in large]
-        misfits += [(row, too_long_an_integer(n)) for row, n in whole if abs(n) > LARGEST_EXACT_INTEGER]
-    return NumberColumn(numbers), misfits
+        cell_faults += [(row, too_long_an_integer(n)) for row, n in whole if abs(n) > MAX_EXACT_INTEGER]
+    return NumberColumn(numbers), cell_faults
 
 
-def _seconds(values: pa.Array) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], Misfits]:  # type: ignore[type-arg]
+def _seconds(values: pa.Array) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], CellFaults]:  # type: ignore[type-arg]
     """Seconds since 1970 UTC, and which lie outside the years 1 to 9999."""
     if pa.types.is_date(values.type):
         values = values.cast(pa.timestamp("s"))

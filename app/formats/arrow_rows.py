@@ -46,19 +46,19 @@ def rows_of(schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: Colum
     need_rows(rows)
     table = pa.Table.from_batches(found)
     block: dict[str, Column] = {}
-    misfits: list[Fault] = []
+    cell_faults: list[Fault] = []
     for name, kind in columns:
         block[name], wrong = _column(table.column(name), name, kind)
-        misfits.extend(wrong)
-    return ReadRows(block, tuple(misfits))
+        cell_faults.extend(wrong)
+    return ReadRows(block, tuple(cell_faults))
 
 
 def _column(
     chunks: "pa.ChunkedArray[pa.Scalar[pa.DataType]]", name: str, kind: ColumnKind
 ) -> tuple[Column, list[Fault]]:
     try:
-        column, misfits = typed_column(kind, chunks.combine_chunks(), exact=False)
+        column, cell_faults = typed_column(kind, chunks.combine_chunks(), exact=False)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
         detail = f"Values of the type {chunks.type} can't be read: {first_line(error)}."
         raise InvalidDataError(detail, [Fault(detail, column=name)]) from None
-    return column, [Fault(detail, row=row, column=name) for row, detail in misfits]
+    return column, [Fault(detail, row=row, column=name) for row, detail in cell_faults]

@@ -7,10 +7,10 @@ from types import NoneType
 import numpy as np
 from numpy.typing import NDArray
 
-from app.formats.misfits import (
+from app.formats.cell_faults import (
     MAX_FAULTS,
     NOT_OF_KIND,
-    Misfits,
+    CellFaults,
     bad_text,
     not_a,
     not_finite,
@@ -18,7 +18,7 @@ from app.formats.misfits import (
     too_long_an_integer,
 )
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from relevance_bayes.tables.kinds import LARGEST_EXACT_INTEGER, seconds_of
+from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, seconds_of
 from relevance_bayes.types.values import ColumnKind, text_of
 
 JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
@@ -26,11 +26,11 @@ JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 
 NUMBERS = frozenset({int, float, NoneType})
 PRESENT_NUMBERS = frozenset({int, float})
-LONGEST_TOGETHER = 100
+MAX_CELLS_TOGETHER = 100
 """Rows of a table whose numbers are read all at once."""
 
 
-def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -> tuple[Column, Misfits]:
+def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -> tuple[Column, CellFaults]:
     """A column (N,) of `kind` from N cells, missing where they are None or do not fit, and what does not fit.
 
     A text is no number, boolean or timestamp and no number is a timestamp; 0 and 1 do as booleans, and a text column
@@ -49,7 +49,7 @@ def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -
 
 def block_of(
     columns: Sequence[tuple[str, ColumnKind]], cells: Sequence[Sequence[JSON]]
-) -> tuple[dict[str, Column], list[tuple[str, Misfits]]]:
+) -> tuple[dict[str, Column], list[tuple[str, CellFaults]]]:
     """Columns of N cells each by name, and what does not fit, by name too.
 
     Each row with something that does not fit has one misfit at least; all of them are listed up to `MAX_FAULTS`.
@@ -57,25 +57,25 @@ def block_of(
     """
     together = _numbers_together([row for (_, kind), row in zip(columns, cells, strict=True) if kind == "number"])
     block: dict[str, Column] = {}
-    wrong: list[tuple[str, Misfits]] = []
+    wrong: list[tuple[str, CellFaults]] = []
     count, rows = 0, set[int]()
     for (name, kind), values in zip(columns, cells, strict=True):
         if together is not None and kind == "number":
             block[name] = NumberColumn(next(together))
             continue
-        block[name], misfits = column_of(kind, values)
+        block[name], cell_faults = column_of(kind, values)
         if count > MAX_FAULTS:  # by now one for each row is enough
-            misfits = [(row, detail) for row, detail in misfits if row not in rows]
-        if misfits:
-            wrong.append((name, misfits))
-            count += len(misfits)
-            rows.update(row for row, _ in misfits)
+            cell_faults = [(row, detail) for row, detail in cell_faults if row not in rows]
+        if cell_faults:
+            wrong.append((name, cell_faults))
+            count += len(cell_faults)
+            rows.update(row for row, _ in cell_faults)
     return block, wrong
 
 
 def _numbers_together(columns: Sequence[Sequence[JSON]]) -> Iterator[NDArray[np.float64]] | None:
     """The columns one after the other, None when there are none, they are long, or something does not fit."""
-    if not columns or len(columns[0]) > LONGEST_TOGETHER:
+    if not columns or len(columns[0]) > MAX_CELLS_TOGETHER:
         return None
     flat = list(chain.from_iterable(columns))
     if not {*map(type, flat)} <= PRESENT_NUMBERS:
@@ -87,7 +87,7 @@ def _numbers_together(columns: Sequence[Sequence[JSON]]) -> Iterator[NDArray[np.
     return iter(values.reshape(len(columns), -1)) if np.isfinite(values).all() else None
 
 
-def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, Misfits]:
+def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, CellFaults]:
     types = set(map(type, cells))
     if types <= NUMBERS and not (exact and int in types and any(map(_is_long, cells))):
         try:
@@ -99,63 +99,63 @@ def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, Misfi
             if finite.all() or len(cells) - int(finite.sum()) == cells.count(None):
                 return NumberColumn(values), []
     values = np.full(len(cells), np.nan)
-    misfits: Misfits = []
+    cell_faults: CellFaults = []
     for row, cell in enumerate(cells):
         if cell is None:
             continue
         if isinstance(cell, bool) or not isinstance(cell, int | float):
-            misfits.append((row, _not_a("number", cell, misfits)))
+            cell_faults.append((row, _not_a("number", cell, cell_faults)))
         elif exact and _is_long(cell):
-            misfits.append((row, too_long_an_integer(cell)))
+            cell_faults.append((row, too_long_an_integer(cell)))
         else:
             try:
                 values[row] = cell
             except OverflowError:
-                misfits.append((row, out_of_range(cell)))
+                cell_faults.append((row, out_of_range(cell)))
             else:
                 if not np.isfinite(values[row]):
                     values[row] = np.nan
-                    misfits.append((row, not_finite(str(cell))))
-    return NumberColumn(values), misfits
+                    cell_faults.append((row, not_finite(str(cell))))
+    return NumberColumn(values), cell_faults
 
 
-def _not_a(kind: ColumnKind, cell: JSON, before: Misfits) -> str:
+def _not_a(kind: ColumnKind, cell: JSON, before: CellFaults) -> str:
     return not_a(kind, cell) if len(before) < MAX_FAULTS else NOT_OF_KIND[kind]
 
 
 def _is_long(cell: JSON) -> bool:
-    return type(cell) is int and abs(cell) > LARGEST_EXACT_INTEGER
+    return type(cell) is int and abs(cell) > MAX_EXACT_INTEGER
 
 
-def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, Misfits]:
+def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, CellFaults]:
     values = np.full(len(cells), -1, dtype=np.int8)
-    misfits: Misfits = []
+    cell_faults: CellFaults = []
     for row, cell in enumerate(cells):
         if cell is None:
             continue
         if isinstance(cell, int | float) and cell in (0, 1):
             values[row] = int(cell)
         else:
-            misfits.append((row, _not_a("boolean", cell, misfits)))
-    return BooleanColumn(values), misfits
+            cell_faults.append((row, _not_a("boolean", cell, cell_faults)))
+    return BooleanColumn(values), cell_faults
 
 
-def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampColumn, Misfits]:
+def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampColumn, CellFaults]:
     values = np.full(len(cells), np.nan)
-    misfits: Misfits = []
+    cell_faults: CellFaults = []
     for row, cell in enumerate(cells):
         if cell is None:
             continue
         seconds = seconds_of(cell) if isinstance(cell, str) else None
         if seconds is None:
-            misfits.append((row, _not_a("timestamp", cell, misfits)))
+            cell_faults.append((row, _not_a("timestamp", cell, cell_faults)))
         else:
             values[row] = seconds
-    return TimestampColumn(values), misfits
+    return TimestampColumn(values), cell_faults
 
 
-def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, Misfits]:
-    misfits: Misfits = []
+def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, CellFaults]:
+    cell_faults: CellFaults = []
     texts: list[str | None] = []
     for row, cell in enumerate(cells):
         if cell is None or isinstance(cell, str):
@@ -164,14 +164,14 @@ def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, Misfits]:
             texts.append(text_of(cell))
         else:
             texts.append(None)
-            misfits.append((row, _not_a("category", cell, misfits)))
+            cell_faults.append((row, _not_a("category", cell, cell_faults)))
     index: dict[str | None, int] = {None: -1}
     for text in dict.fromkeys(texts):
         if text is not None:
             index[text] = len(index) - 1
     unfit = {text: reason for text in index if text is not None and (reason := bad_text(text)) is not None}
     if unfit:
-        misfits.extend((row, unfit[text]) for row, text in enumerate(texts) if text in unfit)
-        return _texts([None if text in unfit else text for text in texts])[0], sorted(misfits)
+        cell_faults.extend((row, unfit[text]) for row, text in enumerate(texts) if text in unfit)
+        return _texts([None if text in unfit else text for text in texts])[0], sorted(cell_faults)
     codes = np.fromiter(map(index.__getitem__, texts), np.int32, len(texts))
-    return CategoryColumn(codes, tuple(text for text in index if text is not None)), misfits
+    return CategoryColumn(codes, tuple(text for text in index if text is not None)), cell_faults

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.formats.misfits import (
+from app.formats.cell_faults import (
     MAX_CHARACTERS,
-    Misfits,
+    CellFaults,
     bad_text,
     not_a,
     not_finite,
@@ -20,7 +20,7 @@ from app.formats.options import Decimal
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import (
     FALSE_TEXTS,
-    LARGEST_EXACT_INTEGER,
+    MAX_EXACT_INTEGER,
     TRUE_TEXTS,
     is_long_integer,
     is_not_finite,
@@ -29,7 +29,7 @@ from relevance_bayes.tables.kinds import (
 )
 from relevance_bayes.types.values import ColumnKind
 
-Columns = Sequence[tuple[Column, Misfits]]
+Columns = Sequence[tuple[Column, CellFaults]]
 
 
 def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exact: Sequence[bool]) -> Columns:
@@ -41,12 +41,12 @@ def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exa
     if not columns:
         return []
     values = _cast(pa.concat_arrays(columns), decimal)
-    if values is None or bool((np.abs(values) >= LARGEST_EXACT_INTEGER).any()):
+    if values is None or bool((np.abs(values) >= MAX_EXACT_INTEGER).any()):
         return [_numbers(texts, decimal, exact=keep) for texts, keep in zip(columns, exact, strict=True)]
     return [(NumberColumn(row), []) for row in values.reshape(len(columns), -1)]
 
 
-def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, Misfits]:
+def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, CellFaults]:
     """A column (N,) of any other kind from N cells, null where empty, and what does not fit."""
     codes, labels = _coded(texts)
     match kind:
@@ -64,10 +64,10 @@ def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, Mi
             return TimestampColumn(times), _unread("timestamp", codes, labels, [second is None for second in seconds])
 
 
-def _unfit(codes: NDArray[np.int32], labels: Sequence[str]) -> Misfits:
+def _unfit(codes: NDArray[np.int32], labels: Sequence[str]) -> CellFaults:
     if max(map(len, labels), default=0) <= MAX_CHARACTERS and "\0" not in "".join(labels):
         return []
-    return _misfits(codes, labels, [bad_text(label) for label in labels])
+    return _cell_faults(codes, labels, [bad_text(label) for label in labels])
 
 
 def _coded(texts: pa.StringArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
@@ -82,13 +82,13 @@ def _coded(texts: pa.StringArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     return codes, tuple(labels)
 
 
-def _unread(kind: ColumnKind, codes: NDArray[np.int32], labels: Sequence[str], wrong: Sequence[bool]) -> Misfits:
-    return _misfits(
+def _unread(kind: ColumnKind, codes: NDArray[np.int32], labels: Sequence[str], wrong: Sequence[bool]) -> CellFaults:
+    return _cell_faults(
         codes, labels, [not_a(kind, label) if bad else None for label, bad in zip(labels, wrong, strict=True)]
     )
 
 
-def _misfits(codes: NDArray[np.int32], labels: Sequence[str], reasons: Sequence[str | None]) -> Misfits:
+def _cell_faults(codes: NDArray[np.int32], labels: Sequence[str], reasons: Sequence[str | None]) -> CellFaults:
     bad = {code: reason for code, reason in enumerate(reasons) if reason is not None}
     if not bad:
         return []
@@ -96,18 +96,18 @@ def _misfits(codes: NDArray[np.int32], labels: Sequence[str], reasons: Sequence[
     return [(row, bad[code]) for row, code in zip(rows.tolist(), codes[rows].tolist(), strict=True)]
 
 
-def _numbers(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[NumberColumn, Misfits]:
+def _numbers(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[NumberColumn, CellFaults]:
     values = _cast(texts, decimal)
     if values is None:
         return _numbers_one_by_one(texts, decimal, exact=exact)
-    misfits: Misfits = []
+    cell_faults: CellFaults = []
     if exact:
-        large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
+        large = np.flatnonzero(np.abs(values) >= MAX_EXACT_INTEGER)
         for row in large.tolist():
             text = str(texts[row].as_py()).strip()
             if is_long_integer(text):
-                misfits.append((row, too_long_an_integer(text)))
-    return NumberColumn(values), misfits
+                cell_faults.append((row, too_long_an_integer(text)))
+    return NumberColumn(values), cell_faults
 
 
 def _cast(texts: pa.StringArray, decimal: Decimal) -> NDArray[np.float64] | None:
@@ -136,31 +136,31 @@ def _without_blanks(texts: pa.StringArray) -> pa.StringArray:
     return present
 
 
-def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[NumberColumn, Misfits]:
+def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[NumberColumn, CellFaults]:
     values = np.full(len(texts), np.nan)
-    misfits: Misfits = []
+    cell_faults: CellFaults = []
     for row, cell in enumerate(texts.to_pylist()):
         shown = "" if cell is None else str(cell).strip()
         if not shown:
             continue
         text = pointed(shown, decimal)
         if is_not_finite(text):
-            misfits.append((row, not_finite(shown)))
+            cell_faults.append((row, not_finite(shown)))
         elif not is_number(text):
-            misfits.append((row, not_a("number", shown)))
+            cell_faults.append((row, not_a("number", shown)))
         elif exact and is_long_integer(text):
-            misfits.append((row, too_long_an_integer(shown)))
+            cell_faults.append((row, too_long_an_integer(shown)))
         elif abs(float(text)) == float("inf"):
-            misfits.append((row, out_of_range(shown)))
+            cell_faults.append((row, out_of_range(shown)))
         else:
             values[row] = float(text)
-    return NumberColumn(values), misfits
+    return NumberColumn(values), cell_faults
 
 
 def all_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
-    """Whether all cells are finite numbers that float64 holds as they are, so that no closer look is needed."""
+    """Return whether all cells are finite numbers that float64 holds as they are, so that no closer look is needed."""
     values = _cast(texts, decimal)
-    return values is not None and not (np.abs(values) >= LARGEST_EXACT_INTEGER).any()
+    return values is not None and not (np.abs(values) >= MAX_EXACT_INTEGER).any()
 
 
 def pointed(text: str, decimal: Decimal) -> str:

@@ -1,4 +1,4 @@
-"""How a CSV file is written: its delimiter, whether a header leads, where its rows begin."""
+"""The dialect of a CSV file: its delimiter, whether a header leads, where its rows begin."""
 
 import codecs
 import csv
@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from app.domain.errors import MalformedBodyError
-from app.formats.misfits import shown
+from app.formats.cell_faults import shown
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.kinds import is_not_finite, is_number, seconds_of
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
@@ -23,7 +23,7 @@ SAMPLE_RECORDS = 20
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file is to be read.
+    """The dialect in which a file is read.
 
     Its rows begin at byte `start`, on line `line` (from 1); a row is as wide as `names`. `longest` is the size in bytes
     of the longest record seen.
@@ -84,7 +84,7 @@ def _decoded(sample: bytes, bom: int, *, final: bool) -> str:
 
 
 def not_utf8(data: bytes, position: int, *, line: int) -> MalformedBodyError:
-    """What is said of a byte of `data`, which begins on `line`, that is not UTF-8."""
+    """Return what is said of a byte of `data`, which begins on `line`, that is not UTF-8."""
     before = data[:position]
     line += before.count(b"\n") or before.count(b"\r")
     detail = f"The byte 0x{data[position]:02x} is not UTF-8; save the file as UTF-8."
@@ -137,7 +137,7 @@ def _find_delimiter(text: str, *, whole: bool) -> str:
 
 
 def _leads_a_header(records: Sequence[Sequence[str]]) -> bool:
-    """Whether the first record names the columns.
+    """Return whether the first record names the columns.
 
     It does where a text stands above nothing but numbers or timestamps; it does not where it holds a number or a
     timestamp itself; else it does.

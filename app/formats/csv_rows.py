@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from app.formats.cell_faults import MAX_FAULTS_REPORTED, CellFaults
 from app.formats.csv_columns import column_of_texts, numbers_of_texts
 from app.formats.csv_dialect import Dialect, find_dialect
-from app.formats.csv_places import lines_of
+from app.formats.csv_positions import lines_of
 from app.formats.csv_stream import find_decimal, strings_of, text_batches
 from app.formats.expected import Expected, ReadRows, need_rows
-from app.formats.misfits import MAX_FAULTS_TOLD, Misfits
 from app.formats.options import ReadOptions
 from app.formats.spool import BodyFile, HeldBody
 from relevance_bayes.tables.columns import Column
@@ -42,13 +42,15 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
     read = dict(zip(numeric, numbers, strict=True))
     read |= {name: column_of_texts(kind, texts[name]) for name, kind in columns if kind != "number"}
     block: dict[str, Column] = {name: read[name][0] for name, _ in columns}
-    wrong: list[tuple[str, Misfits]] = [(name, read[name][1]) for name, _ in columns]
+    wrong: list[tuple[str, CellFaults]] = [(name, read[name][1]) for name, _ in columns]
     return ReadRows(block, tuple(_faults(wrong, file, dialect)))
 
 
-def _faults(wrong: Sequence[tuple[str, Misfits]], file: BodyFile, dialect: Dialect) -> list[Fault]:
-    """What does not fit, row by row; of the first rows the lines are told too."""
-    told = sorted(((row, name, detail) for name, misfits in wrong for row, detail in misfits), key=lambda one: one[0])
-    rows = sorted({row for row, _, _ in told})[:MAX_FAULTS_TOLD]
+def _faults(wrong: Sequence[tuple[str, CellFaults]], file: BodyFile, dialect: Dialect) -> list[Fault]:
+    """Return what does not fit, row by row; of the first rows the lines are told too."""
+    reported = sorted(
+        ((row, name, detail) for name, cell_faults in wrong for row, detail in cell_faults), key=lambda one: one[0]
+    )
+    rows = sorted({row for row, _, _ in reported})[:MAX_FAULTS_REPORTED]
     lines = dict(zip(rows, lines_of(file, dialect, rows), strict=False)) if rows else {}
-    return [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in told]
+    return [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in reported]

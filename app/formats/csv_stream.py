@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from app.formats.cell_faults import MAX_FAULTS_REPORTED, refuse
 from app.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
 from app.formats.csv_dialect import Dialect, find_dialect
-from app.formats.csv_places import lines_of, why_unreadable
-from app.formats.misfits import MAX_FAULTS_TOLD, refuse
+from app.formats.csv_positions import lines_of, why_unreadable
 from app.formats.options import Decimal, ReadOptions
 from app.formats.spool import BodyFile
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
@@ -21,8 +21,8 @@ from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
 PIECE = 2**20
-LARGEST_PIECE = 2 * 2**20
-"""What is parsed at once, in bytes, more where rows are long; Arrow reads some sixteen of them ahead."""
+MAX_PIECE_BYTES = 2 * 2**20
+"""Bytes that are parsed at once, more where rows are long; Arrow reads some sixteen of them ahead."""
 
 RECORDS_OF_A_PIECE = 64
 MAX_BYTES_LOOKED_AT = 16 * 2**20
@@ -31,7 +31,7 @@ MAX_BYTES_LOOKED_AT = 16 * 2**20
 
 @dataclass(frozen=True)
 class _Reading:
-    """How the cells of a file become typed columns."""
+    """The options by which the cells of a file become typed columns."""
 
     file: BodyFile
     dialect: Dialect
@@ -71,7 +71,7 @@ def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
     width = len(dialect.names)
     names = [str(position) for position in range(width)]
     ending = "\n" + (dialect.delimiter * (width - 1) if width > 1 else '""') + "\n"
-    size = min(max(RECORDS_OF_A_PIECE * dialect.longest, PIECE), LARGEST_PIECE)
+    size = min(max(RECORDS_OF_A_PIECE * dialect.longest, PIECE), MAX_PIECE_BYTES)
     waiting: pa.RecordBatch | None = None
     try:
         reader = pacsv.open_csv(
@@ -129,7 +129,7 @@ def find_decimal(table: pa.Table, delimiter: str) -> Decimal:
 
 
 def _has_number(table: pa.Table, mark: str) -> bool:
-    """Whether a cell is a number with this decimal mark."""
+    """Return whether a cell is a number with this decimal mark."""
     marked = [
         position
         for position in range(table.num_columns)
@@ -172,12 +172,12 @@ def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
     block: dict[str, Column] = {name: read[name][0] for name in kinds}
     wrong = [(first_row + row, name, detail) for name in kinds for row, detail in read[name][1]]
     if wrong:
-        _refuse(sorted(wrong, key=lambda misfit: misfit[0]), reading)
+        _refuse(sorted(wrong, key=lambda cell_fault: cell_fault[0]), reading)
     return block
 
 
 def _refuse(wrong: Sequence[tuple[int, str, str]], reading: _Reading) -> None:
-    rows = sorted({row for row, _, _ in wrong[:MAX_FAULTS_TOLD]})
+    rows = sorted({row for row, _, _ in wrong[:MAX_FAULTS_REPORTED]})
     lines = dict(zip(rows, lines_of(reading.file, reading.dialect, rows), strict=True))
     faults = [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in wrong]
     refuse(faults, inferred=reading.inferred)

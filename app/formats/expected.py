@@ -1,4 +1,4 @@
-"""What rows to predict for must hold, whatever the format they come in."""
+"""The columns and limits that rows to predict for must have, in any format."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from app.domain.errors import TooLargeError
-from app.formats.misfits import MAX_FAULTS, refuse
+from app.formats.cell_faults import MAX_FAULTS, refuse
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
@@ -31,14 +31,14 @@ class Expected:
 
     def among(self, names: Sequence[str], *, line: int | None = None) -> Columns:
         """The columns to read of a table with these; raises InvalidDataError for missing, unknown and repeated ones."""
-        wanted = self.columns if self.noise is None or self.noise not in names else self.with_noise
-        known, here = {name for name, _ in wanted} | self.not_read, set(names)
-        missing = (Fault("The column is missing.", column=name, line=line) for name, _ in wanted if name not in here)
+        required = self.columns if self.noise is None or self.noise not in names else self.with_noise
+        known, here = {name for name, _ in required} | self.not_read, set(names)
+        missing = (Fault("The column is missing.", column=name, line=line) for name, _ in required if name not in here)
         unknown = (Fault("There is no such column.", column=name, line=line) for name in names if name not in known)
         twice = (name for name, count in Counter(names).items() if count > 1 and name in known)
         repeated = (Fault("The column is named twice.", column=name, line=line) for name in twice)
         refuse([*islice(chain(missing, unknown, repeated), MAX_FAULTS)])
-        return wanted
+        return required
 
     @property
     def max_members(self) -> int:
@@ -69,7 +69,7 @@ class ReadRows:
     """
 
     block: Block
-    misfits: tuple[Fault, ...]
+    cell_faults: tuple[Fault, ...]
     lines: tuple[int, ...] = ()
 
 

@@ -19,11 +19,11 @@ def faulty_rows(rows: int, faults: Sequence[Fault]) -> Mask | None:
 
 
 def errors_by_row(faults: Sequence[Fault]) -> dict[int, str]:
-    """What is wrong with each row that has faults."""
-    told: dict[int, str] = {}
+    """Return what is wrong with each row that has faults."""
+    reported: dict[int, str] = {}
     for fault in faults:
         if fault.row is not None:
             where = "" if fault.column is None else f"{fault.column}: "
-            said = f"{where}{sentence(fault.detail)}"
-            told[fault.row] = f"{told[fault.row]} {said}" if fault.row in told else said
-    return told
+            given = f"{where}{sentence(fault.detail)}"
+            reported[fault.row] = f"{reported[fault.row]} {given}" if fault.row in reported else given
+    return reported

@@ -1,4 +1,4 @@
-"""What a format is: a class that says its media types and suffixes, and has a method for each thing it can.
+"""The classes of formats, each of which says its media types and suffixes, and has a method for each thing it can.
 
 A format derives from each of `TableFormat` (uploads), `RowFormat` (rows to predict for) and `WritableFormat`
 (predictions) whose method it has; from `PartsFormat` or `AssembledFormat` where batch predictions too are.
@@ -45,7 +45,7 @@ class Format(ABC):
     @property
     @abstractmethod
     def file_format(self) -> FileFormat:
-        """What clients know of it."""
+        """Return what clients know of it."""
 
     @property
     @abstractmethod
@@ -69,12 +69,12 @@ class Format(ABC):
 
     @property
     def is_text(self) -> bool:
-        """Whether bodies are UTF-8."""
+        """Return whether bodies are UTF-8."""
         return self.file_format.is_text
 
     @property
     def is_document(self) -> bool:
-        """Whether a body is the API's own JSON, with options beside the rows and the version beside predictions."""
+        """Return whether a body is the API's own JSON, with options and the version beside the rows."""
         return self.file_format.is_document
 
     @property
@@ -89,7 +89,7 @@ class Format(ABC):
 
     @property
     def rows_summary(self) -> str:
-        """How rows to predict for stand in it, for the table of formats in the docs; empty where none come in it."""
+        """Return the layout of rows to predict for, for the table of formats in the docs; empty where it has none."""
         return ""
 
 
@@ -121,7 +121,7 @@ class RowFormat(Format):
     @property
     @abstractmethod
     def rows_summary(self) -> str:
-        """How rows stand in it, for the table of formats in the docs."""
+        """Return how rows stand in it, for the table of formats in the docs."""
 
     @abstractmethod
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
@@ -144,7 +144,7 @@ class WritableFormat(Format):
     @property
     @abstractmethod
     def predictions_summary(self) -> str:
-        """How predictions stand in it, for the table of formats in the docs."""
+        """Return how predictions stand in it, for the table of formats in the docs."""
 
     @abstractmethod
     def write(self, predictions: Predictions) -> Iterator[bytes]:

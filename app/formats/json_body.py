@@ -11,8 +11,8 @@ from typing import NoReturn
 import msgspec
 
 from app.domain.errors import MalformedBodyError
+from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, not_finite, out_of_range, refuse, shown
 from app.formats.cells import JSON
-from app.formats.misfits import MAX_FAULTS, MAX_FAULTS_TOLD, not_finite, out_of_range, refuse, shown
 from relevance_bayes.types.errors import Fault, InvalidDataError, pointer
 
 MAX_DEPTH = 64
@@ -91,7 +91,7 @@ def _name_the_repeated_key(body: bytes) -> None:
     def look(pairs: list[tuple[str, JSON]]) -> None:
         seen: set[str] = set()
         for key, _ in pairs:
-            if key in seen and len(repeated) < MAX_FAULTS_TOLD:
+            if key in seen and len(repeated) < MAX_FAULTS_REPORTED:
                 repeated[key] = None
             seen.add(key)
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 
+from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, refuse, shown
 from app.formats.cells import JSON, block_of, column_of
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS, check_containers, check_members
-from app.formats.misfits import MAX_FAULTS, MAX_FAULTS_TOLD, refuse, shown
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
 from relevance_bayes.tables.columns import Block, Column
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
@@ -100,7 +100,7 @@ def count_rows(raw: RawTable) -> int:
 
 
 def has_column(raw: RawTable, name: str) -> bool:
-    """Whether some row of a table has a column of that name."""
+    """Return whether some row of a table has a column of that name."""
     match raw.form:
         case ByColumn(columns):
             return name in columns
@@ -121,8 +121,8 @@ def typed_block(
     """
     cells = cells_of(raw, names=tuple(name for name, _ in columns), not_read=not_read)
     block, wrong = block_of(columns, cells.columns)
-    misfits = [Fault(detail, row=row, column=name) for name, found in wrong for row, detail in found]
-    return block, (*cells.faults, *misfits)
+    cell_faults = [Fault(detail, row=row, column=name) for name, found in wrong for row, detail in found]
+    return block, (*cells.faults, *cell_faults)
 
 
 def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
@@ -150,8 +150,8 @@ def _blocks(cells: Cells, kinds: Sequence[ColumnKind], inferred: frozenset[str])
         block: dict[str, Column] = {}
         faults: list[Fault] = []
         for name, kind, column in zip(cells.names, kinds, cells.columns, strict=True):
-            block[name], misfits = column_of(kind, column[first : first + step], exact=name in inferred)
-            faults.extend(Fault(detail, row=first + row, column=name) for row, detail in misfits)
+            block[name], cell_faults = column_of(kind, column[first : first + step], exact=name in inferred)
+            faults.extend(Fault(detail, row=first + row, column=name) for row, detail in cell_faults)
         refuse(sorted(faults, key=lambda fault: fault.row or 0), inferred=inferred)
         yield block
 
@@ -168,7 +168,7 @@ def cells_of(raw: RawTable, *, names: Sequence[str] | None = None, not_read: Col
 
 
 def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
-    wanted = _wanted(tuple(columns), names, not_read)
+    required = _required(tuple(columns), names, not_read)
     lists = {name: column for name, column in columns.items() if isinstance(column, list)}
     refuse(
         [
@@ -189,38 +189,38 @@ def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: 
         ]
     )
     _need_rows(rows)
-    return Cells(wanted, tuple(lists[name] for name in wanted), ())
+    return Cells(required, tuple(lists[name] for name in required), ())
 
 
 def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
     _need_rows(len(rows))
     first = rows[0]
     if names is not None:
-        wanted = tuple(names)
+        required = tuple(names)
     elif isinstance(first, dict):
-        wanted = tuple(first)
+        required = tuple(first)
     else:
         raise InvalidDataError(
             "Row 0 is not an object.", [Fault("The row is not an object.", pointer="/rows/0", row=0)]
         )
-    pick, known_names, empty = _picker(wanted), {*wanted, *not_read}, (None,) * len(wanted)
+    pick, known_names, empty = _picker(required), {*required, *not_read}, (None,) * len(required)
     picked: list[tuple[JSON, ...]] = []
     faults: list[Fault] = []
     for number, row in enumerate(rows):
-        if isinstance(row, dict) and len(row) == len(wanted):
+        if isinstance(row, dict) and len(row) == len(required):
             try:
                 picked.append(pick(row))
                 continue
             except KeyError:
                 pass
-        most = MAX_FAULTS_TOLD if len(faults) < MAX_FAULTS else 1
-        wrong = [*islice(_row_faults(number, row, known_names, names=wanted), most)]
+        most = MAX_FAULTS_REPORTED if len(faults) < MAX_FAULTS else 1
+        wrong = [*islice(_row_faults(number, row, known_names, names=required), most)]
         faults.extend(wrong)
         if names is None and len(faults) >= MAX_FAULTS:
             refuse(faults)
-        picked.append(tuple(map(row.get, wanted)) if isinstance(row, dict) and not wrong else empty)
-    _refuse_if_large(faults, len(rows), len(wanted))
-    return Cells(wanted, tuple(zip(*picked, strict=True)), tuple(faults))
+        picked.append(tuple(map(row.get, required)) if isinstance(row, dict) and not wrong else empty)
+    _refuse_if_large(faults, len(rows), len(required))
+    return Cells(required, tuple(zip(*picked, strict=True)), tuple(faults))
 
 
 def _refuse_if_large(faults: Sequence[Fault], rows: int, columns: int) -> None:
@@ -249,8 +249,8 @@ def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequen
     if not isinstance(row, dict):
         yield Fault("The row is not an object.", pointer=place, row=number)
         return
-    unknown = [*islice((name for name in row if name not in known), MAX_FAULTS_TOLD + 1)]
-    if len(unknown) > MAX_FAULTS_TOLD:
+    unknown = [*islice((name for name in row if name not in known), MAX_FAULTS_REPORTED + 1)]
+    if len(unknown) > MAX_FAULTS_REPORTED:
         listed = ", ".join(map(shown, unknown[:3]))
         detail = (
             f"The row has {len(row):,} members, where there are {len(known):,} columns; no such column as {listed}."
@@ -275,7 +275,7 @@ def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | Non
     first = dict(zip(reversed(given), reversed(range(len(given))), strict=True))
     repeated = [*islice(((i, name) for i, name in enumerate(given) if i > first[name]), MAX_FAULTS)]
     refuse([Fault("The column is named twice.", pointer=pointer(("names", i)), column=name) for i, name in repeated])
-    wanted = _wanted(given, names, not_read)
+    required = _required(given, names, not_read)
     _need_rows(len(rows))
     width = len(given)
     empty: list[JSON] = [None] * width
@@ -292,16 +292,16 @@ def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | Non
             refuse(faults)
     _refuse_if_large(faults, len(rows), width)
     columns = dict(zip(given, zip(*lists, strict=True), strict=True))
-    return Cells(wanted, tuple(columns[name] for name in wanted), tuple(faults))
+    return Cells(required, tuple(columns[name] for name in required), tuple(faults))
 
 
-def _wanted(found: tuple[str, ...], names: Sequence[str] | None, not_read: Collection[str]) -> tuple[str, ...]:
+def _required(found: tuple[str, ...], names: Sequence[str] | None, not_read: Collection[str]) -> tuple[str, ...]:
     """The columns to read, in order; raises InvalidDataError when one is unknown or missing."""
     if names is None:
         return found
-    here, wanted = set(found), {*names, *not_read}
+    here, required = set(found), {*names, *not_read}
     missing = (Fault("The column is missing.", column=name) for name in names if name not in here)
-    unknown = (Fault("There is no such column.", column=name) for name in found if name not in wanted)
+    unknown = (Fault("There is no such column.", column=name) for name in found if name not in required)
     refuse([*islice(chain(missing, unknown), MAX_FAULTS)])
     return tuple(names)
 

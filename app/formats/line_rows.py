@@ -65,10 +65,10 @@ def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> Re
     columns = (
         expected.with_noise if expected.noise is not None and has_column(raw, expected.noise) else expected.columns
     )
-    block, misfits = typed_block(raw, columns, not_read=expected.not_read)
-    told = [fault for found in broken.values() for fault in found]
-    told += [_placed(fault, lines) for fault in misfits if fault.row not in broken]
-    return ReadRows(block, tuple(sorted(told, key=lambda fault: fault.row or 0)), places)
+    block, cell_faults = typed_block(raw, columns, not_read=expected.not_read)
+    reported = [fault for found in broken.values() for fault in found]
+    reported += [_placed(fault, lines) for fault in cell_faults if fault.row not in broken]
+    return ReadRows(block, tuple(sorted(reported, key=lambda fault: fault.row or 0)), places)
 
 
 def _numbers(lines: Sequence[Line], expected: Expected) -> NumberBlock | None:

@@ -5,12 +5,12 @@ from dataclasses import replace
 from itertools import chain
 
 from app.domain.errors import MalformedBodyError, TooLargeError
+from app.formats.cell_faults import refuse
 from app.formats.cells import JSON, column_of
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
 from app.formats.json_table import ByRow, Cells, RawTable, cells_of, kinds_in
 from app.formats.line_rows import Line
-from app.formats.misfits import refuse
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, check_names, rows_of_a_block
 from relevance_bayes.tables.columns import Block, Column
@@ -105,7 +105,7 @@ def _blocks(
         block: dict[str, Column] = {}
         faults: list[Fault] = []
         for name, kind, column in zip(names, kinds, _cells(group, names).columns, strict=True):
-            block[name], misfits = column_of(kind, column, exact=name in inferred)
-            faults.extend(_placed(Fault(detail, row=row, column=name), first, lines) for row, detail in misfits)
+            block[name], cell_faults = column_of(kind, column, exact=name in inferred)
+            faults.extend(_placed(Fault(detail, row=row, column=name), first, lines) for row, detail in cell_faults)
         refuse(sorted(faults, key=lambda fault: fault.row or 0), inferred=inferred)
         yield block

@@ -24,8 +24,8 @@ def npy_file(columns: Sequence[Array], faulty: Mask | None) -> Iterator[bytes]:
 
 def _pieces(columns: Sequence[Array], faulty: Mask | None) -> Iterator[bytes]:
     rows, before = len(columns[0]), BytesIO()
-    said = {"descr": "<f8", "fortran_order": False, "shape": (rows, len(columns))}
-    np.lib.format.write_array_header_1_0(before, said)
+    given = {"descr": "<f8", "fortran_order": False, "shape": (rows, len(columns))}
+    np.lib.format.write_array_header_1_0(before, given)
     header = before.getvalue()
     for first in range(0, max(rows, 1), ROWS_AT_ONCE):
         some = slice(first, first + ROWS_AT_ONCE)

@@ -1,4 +1,4 @@
-"""What an npy file says of its array, read without trusting it."""
+"""The header of an npy file, validated."""
 
 import math
 import warnings
@@ -25,7 +25,7 @@ class NpyHeader:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether it holds booleans, whole numbers or numbers, and no objects."""
+        """Return whether it holds booleans, whole numbers or numbers, and no objects."""
         return np.dtype(self.code).kind in "biuf"
 
     @property

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 
+from app.formats.cell_faults import CellFaults, not_a, not_finite
 from app.formats.expected import Columns, Expected, ReadRows, need_rows
-from app.formats.misfits import Misfits, not_a, not_finite
 from app.formats.npy_header import read_npy_header
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import BooleanColumn, Column, NumberBlock, NumberColumn, TimestampColumn
@@ -57,14 +57,14 @@ def _matrix(body: bytes, expected: Expected) -> Array:
 
 def _by_column(matrix: Array, columns: Columns) -> ReadRows:
     block: dict[str, Column] = {}
-    misfits: list[Fault] = []
+    cell_faults: list[Fault] = []
     for place, (name, kind) in enumerate(columns):
         block[name], wrong = _column(kind, matrix[:, place].copy())
-        misfits.extend(Fault(detail, row=row, column=name) for row, detail in wrong)
-    return ReadRows(block, tuple(misfits))
+        cell_faults.extend(Fault(detail, row=row, column=name) for row, detail in wrong)
+    return ReadRows(block, tuple(cell_faults))
 
 
-def _column(kind: ColumnKind, values: Array) -> tuple[Column, Misfits]:
+def _column(kind: ColumnKind, values: Array) -> tuple[Column, CellFaults]:
     """A column of numbers (N,) as what it stands for; what does not fit is missing in it."""
     missing = np.isnan(values)
     match kind:
@@ -74,18 +74,18 @@ def _column(kind: ColumnKind, values: Array) -> tuple[Column, Misfits]:
             bad = ~missing & ~((values >= FIRST_SECOND) & (values <= LAST_SECOND))
         case _:
             bad = ~missing & ~np.isfinite(values)
-    misfits = [(row, _said(kind, float(values[row]))) for row in np.flatnonzero(bad).tolist()]
+    cell_faults = [(row, _given(kind, float(values[row]))) for row in np.flatnonzero(bad).tolist()]
     values[bad] = np.nan
     match kind:
         case "boolean":
-            return BooleanColumn(np.where(np.isnan(values), -1, values).astype(np.int8)), misfits
+            return BooleanColumn(np.where(np.isnan(values), -1, values).astype(np.int8)), cell_faults
         case "timestamp":
-            return TimestampColumn(values), misfits
+            return TimestampColumn(values), cell_faults
         case _:
-            return NumberColumn(values), misfits
+            return NumberColumn(values), cell_faults
 
 
-def _said(kind: ColumnKind, value: float) -> str:
+def _given(kind: ColumnKind, value: float) -> str:
     if not math.isfinite(value):
         return not_finite(str(value))
     return not_a("boolean", value) if kind == "boolean" else f"{value:g} s since 1970 is no year from 1 to 9999."

@@ -24,11 +24,11 @@ PIECE_BYTES = 65_536
 
 _BEGINNING = re.compile(rb'"rows"\s*:\s*\[\s*\Z')
 _BETWEEN = re.compile(rb"\}\s*,\s*\{")
-_LONGEST_BEGINNING = 100
+_MAX_BEGINNING_LENGTH = 100
 
 
 class _Body(msgspec.Struct, forbid_unknown_fields=True):
-    """What may be beside the rows, None where nothing is said of it."""
+    """The members beside the rows, None where they are absent."""
 
     rows: list[msgspec.Struct]
     interval: float | None = None
@@ -36,7 +36,7 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def texts(self) -> int:
-        """How many keys and texts it has outside of its rows."""
+        """Return how many keys and texts it has outside of its rows."""
         return 1 + (self.interval is not None) + (0 if self.outputs is None else 1 + len(self.outputs))
 
 
@@ -95,7 +95,7 @@ class _Reader:
     def in_pieces(self, body: bytes, yield_gil: Callable[[], None]) -> NumberRows | None:
         """The same where no name has a brace: rows are all that has some then, but for the body itself."""
         first, last = body.find(b"{", body.find(b"{") + 1), body.rfind(b"}", 0, body.rfind(b"}")) + 1
-        if not 0 < first < last or not _BEGINNING.search(body, max(0, first - _LONGEST_BEGINNING), first):
+        if not 0 < first < last or not _BEGINNING.search(body, max(0, first - _MAX_BEGINNING_LENGTH), first):
             return None
         without = body[:first] + body[last:]
         found = self.body.decode(without)

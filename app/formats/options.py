@@ -1,4 +1,4 @@
-"""What is said of a body besides its bytes: how it is written, and how large a table may be."""
+"""Options that say how a body is written, and the limits of tables."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ OptionName = Literal["delimiter", "decimal", "sheet"]
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a body is written, as the caller says; None is found out.
+    """Options that say how a body is written; None is found out.
 
     `delimiter`, `decimal` and `header` are of CSV, `sheet` is of workbooks. `media_type` is the body's own.
     """

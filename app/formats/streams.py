@@ -1,11 +1,11 @@
-"""What every format becomes: names, kinds, and blocks that are read as they are drawn."""
+"""Streams of tables, to which every format is read: names, kinds, and blocks that are read as they are drawn."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.errors import TooLargeError
-from app.formats.misfits import refuse, shown
+from app.formats.cell_faults import refuse, shown
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
@@ -14,7 +14,7 @@ from relevance_bayes.types.values import ColumnKind
 MAX_CELLS_OF_A_BLOCK = 2**19
 """4 MiB of numbers: storing one is a matter of milliseconds."""
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class TableStream:
 
 
 def rows_of_a_block(columns: int) -> int:
-    """How many rows of so many columns are stored together."""
+    """Return how many rows of so many columns are stored together."""
     return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
 
 
@@ -46,10 +46,12 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
     for position, name in enumerate(names, start=1):
         if not name:
             faults.append(Fault(f"Column {position} has no name.", line=line))
-        elif len(name) > LONGEST_NAME:
+        elif len(name) > MAX_NAME_LENGTH:
             faults.append(
                 Fault(
-                    f"The name has {len(name):,} characters, where {LONGEST_NAME} are the most.", column=name, line=line
+                    f"The name has {len(name):,} characters, where {MAX_NAME_LENGTH} are the most.",
+                    column=name,
+                    line=line,
                 )
             )
         elif not is_plain(name):
@@ -61,7 +63,7 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text holds no control characters, line or paragraph separators."""
+    """Return whether a text holds no control characters, line or paragraph separators."""
     return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import BinaryIO
 
+from app.formats.cell_faults import refuse
 from app.formats.cells import block_of, column_of
 from app.formats.expected import Expected, ReadRows, need_rows
-from app.formats.misfits import refuse
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
 from app.formats.xlsx_sheet import Row, name_of, sheet_rows
@@ -73,8 +73,8 @@ def _blocks(
         block: dict[str, Column] = {}
         faults: list[Fault] = []
         for name, kind, cells in zip(names, kinds, zip(*some, strict=True), strict=True):
-            block[name], misfits = column_of(kind, cells, exact=name in inferred)
-            faults.extend(Fault(detail, row=first + row, column=name) for row, detail in misfits)
+            block[name], cell_faults = column_of(kind, cells, exact=name in inferred)
+            faults.extend(Fault(detail, row=first + row, column=name) for row, detail in cell_faults)
         refuse(sorted(faults, key=lambda fault: fault.row or 0), inferred=inferred)
         first += len(some)
         yield block

@@ -13,7 +13,7 @@ from openpyxl import load_workbook
 
 from app.domain.cancellation import check_cancelled
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.formats.misfits import shown
+from app.formats.cell_faults import shown
 from app.formats.xlsx_package import check_package
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import Cell, text_of

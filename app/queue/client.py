@@ -98,7 +98,7 @@ class Submitter:
 
 @dataclass(frozen=True)
 class Control:
-    """What is asked of the engine outside of a transaction; each raises UnavailableError."""
+    """Requests to the queue outside of a transaction; each raises UnavailableError."""
 
     client: DBOSClient
 

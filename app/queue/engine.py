@@ -11,6 +11,7 @@ import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
 from app.queue.failures import translated
+from app.queue.fair_claiming import claim_fairly
 from app.queue.names import (
     APPLICATION,
     MAX_RECOVERIES,
@@ -24,7 +25,6 @@ from app.queue.names import (
 )
 from app.queue.outage_filter import reported_outages
 from app.queue.polling import intervals
-from app.queue.turns import take_turns
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class Engine:
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         if self._report_failure is not None:
             self._filters.enter_context(reported_outages(self._report_failure))
-        take_turns()
+        claim_fairly()
         DBOS(
             config={
                 "name": APPLICATION,
@@ -140,7 +140,7 @@ class Engine:
 
     def _register_deliveries(self, deliver: Callable[[UUID], bool]) -> None:
         @DBOS.workflow(name=WEBHOOK_WORKFLOW, max_recovery_attempts=MAX_RECOVERIES)
-        def tell(entry: str) -> None:
+        def report(entry: str) -> None:
             self._start(deliver, entry)
 
         with translated():

@@ -1,4 +1,4 @@
-"""What the engine and its database raise, in the service's own words."""
+"""Translation of the queue's errors to the service's errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +27,6 @@ def translated() -> Iterator[None]:
 
 
 def is_connection_failure(error: BaseException) -> bool:
-    """Whether a database could not be reached, or a connection to it was lost."""
+    """Return whether a database could not be reached, or a connection to it was lost."""
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     return lost or isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | psycopg.OperationalError)

@@ -17,7 +17,7 @@ def migrate(engine: Engine) -> None:
 
 
 def is_migrated(client: DBOSClient) -> bool:
-    """Whether the engine finds the tables that it needs; raises UnavailableError."""
+    """Return whether the engine finds the tables that it needs; raises UnavailableError."""
     try:
         with translated():
             client._sys_db.verify_migrations()

@@ -1,4 +1,4 @@
-"""What the engine's rows are called: workers and API processes of all versions have to agree on it."""
+"""Names in the queue's tables: workers and API processes of all versions have to agree on it."""
 
 from app.domain.jobs import MAX_PRIORITY
 from relevance_bayes.types.jobs import JobKind
@@ -30,7 +30,7 @@ WEBHOOK_WORKFLOW = "deliver"
 WEBHOOK_PRIORITY = 100
 
 MAX_RECOVERIES = 100
-"""How often the engine starts a job again, whatever became of the starts before; then it gives up.
+"""The number of times that the queue restarts a job before it gives up.
 
 Starts that died are counted by the job itself: the engine can't tell them from those that were handed back, as each
 running job is whenever its worker is stopped in good order.

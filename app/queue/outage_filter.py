@@ -1,4 +1,4 @@
-"""What the engine and the pool of connections log of a database that is away: reported, and kept out of the log."""
+"""The filter of log records about a database that is away: they are reported, and not logged."""
 
 import logging
 import sys
@@ -21,7 +21,7 @@ class OutageFilter(logging.Filter):
         self._report = report
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is to be logged."""
+        """Return whether the record is to be logged."""
         error = record.exc_info[1] if record.exc_info else sys.exc_info()[1]
         if error is None or not is_connection_failure(error):
             return True

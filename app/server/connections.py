@@ -7,16 +7,16 @@ from app.server.limits import BODY_WINDOW_SECONDS, ConnectionLimits
 
 
 class Connection(Protocol):
-    """What the table of connections needs of one."""
+    """The interface of a connection in the table of connections."""
 
     received: int
     """Bytes that came since the current window of the body's rate began."""
 
     def is_reading(self) -> bool:
-        """Whether the request waits for its client: reading is not paused, and no response has begun."""
+        """Return whether the request waits for its client: reading is not paused, and no response has begun."""
 
     def is_closable(self) -> bool:
-        """Whether nobody would lose anything: no request is open, and no response is still being sent."""
+        """Return whether nobody would lose anything: no request is open, and no response is still being sent."""
 
     def head_timed_out(self) -> None:
         """Close: the header section took too long."""
@@ -63,7 +63,7 @@ class Connections:
         oldest.evict()
         return True
 
-    def sweep(self, now: float) -> None:
+    def close_slow(self, now: float) -> None:
         """Close the connections whose header sections or bodies came too slowly."""
         for connection in _due(self._awaiting_head, now - self._limits.header_timeout_seconds):
             connection.head_timed_out()

@@ -12,7 +12,7 @@ DESIRED_DESCRIPTORS = 16_384
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """What a client may send before a complete request, how slowly, and how many clients may be connected."""
+    """Limits of connections: bytes and time before a complete request, and the number of clients."""
 
     max_header_bytes: int = 32 * 1024
     """Bytes of the request line and the header fields together; also of trailers and chunk extensions together."""
@@ -56,11 +56,11 @@ def raise_descriptor_limit() -> int:
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY
-    wanted = DESIRED_DESCRIPTORS if hard == unlimited else min(hard, DESIRED_DESCRIPTORS)
-    if soft != unlimited and soft < wanted:
+    required = DESIRED_DESCRIPTORS if hard == unlimited else min(hard, DESIRED_DESCRIPTORS)
+    if soft != unlimited and soft < required:
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (required, hard))
         except (OSError, ValueError):  # the system has a maximum below the hard limit
             return soft
-        soft = wanted
+        soft = required
     return DESIRED_DESCRIPTORS if soft == unlimited else soft

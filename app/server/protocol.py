@@ -54,10 +54,10 @@ class Http1Protocol(HttpToolsProtocol):
         """Start a connection, for which another one is closed where there are as many as may be."""
         super().connection_made(CoalescingTransport(transport, self.loop))
         if len(self.connections) > self._limits.max_connections:
-            self._make_room()
+            self._evict_one()
         self._await_head()
 
-    def _make_room(self) -> None:
+    def _evict_one(self) -> None:
         """Close the connection longest without a complete header section, else an idle one, else this one."""
         if not self._open.evict_one():
             others = (one for one in self.connections if isinstance(one, Http1Protocol) and one is not self)
@@ -74,8 +74,8 @@ class Http1Protocol(HttpToolsProtocol):
         if self._is_refused:
             return
         try:
-            room = self._max_framing - self._framing
-            if len(data) <= room:
+            space = self._max_framing - self._framing
+            if len(data) <= space:
                 self._framing += len(data)
                 self.parser.feed_data(data)
             else:
@@ -93,10 +93,10 @@ class Http1Protocol(HttpToolsProtocol):
 
     def _feed_in_pieces(self, data: memoryview) -> None:
         while data:
-            room = self._max_framing - self._framing
-            if room <= 0:
+            space = self._max_framing - self._framing
+            if space <= 0:
                 raise self._too_large()
-            piece, data = data[:room], data[room:]
+            piece, data = data[:space], data[space:]
             self._framing += len(piece)
             self.parser.feed_data(piece)
 
@@ -192,7 +192,7 @@ class Http1Protocol(HttpToolsProtocol):
             super().shutdown()
 
     def is_reading(self) -> bool:
-        """Whether the request waits for its client: reading is not paused, and no response has begun.
+        """Return whether the request waits for its client: reading is not paused, and no response has begun.
 
         A client that reads the response while it sends may wait for it.
         """
@@ -200,11 +200,11 @@ class Http1Protocol(HttpToolsProtocol):
         return not (self.flow.read_paused or cycle.waiting_for_100_continue or cycle.response_started)
 
     def is_closable(self) -> bool:
-        """Whether nobody would lose anything: no request is open, and no response is still being sent."""
+        """Return whether nobody would lose anything: no request is open, and no response is still being sent."""
         return self.is_idle() and not self.transport.get_write_buffer_size()
 
     def is_idle(self) -> bool:
-        """Whether no request is being answered."""
+        """Return whether no request is being answered."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
 
     def head_timed_out(self) -> None:

@@ -73,7 +73,7 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Close connections on which requests come too slowly, every second; uvicorn calls this every tenth of one."""
         if counter % 10 == 0:
-            self._open_connections.sweep(asyncio.get_running_loop().time())
+            self._open_connections.close_slow(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

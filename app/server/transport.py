@@ -58,7 +58,7 @@ class CoalescingTransport(asyncio.Transport):
         self._transport.abort()
 
     def is_closing(self) -> bool:
-        """Whether it is closed or will be."""
+        """Return whether it is closed or will be."""
         return self._transport.is_closing()
 
     def pause_reading(self) -> None:

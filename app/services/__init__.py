@@ -1,1 +1,1 @@
-"""What the service does: one file a use case, over the ports of the domain."""
+"""The use cases of the service: one file each, over the ports of the domain."""

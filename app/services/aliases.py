@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.domain.aliases import Alias, MovedAlias
 from app.domain.conditions import UNCONDITIONAL, Condition
-from app.domain.ports import OpenUnitOfWork, Page, Slice
+from app.domain.ports import OpenUnitOfWork, Page, PageRequest
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.references import Selector
 
@@ -25,8 +25,8 @@ class Aliases:
         with self.open_uow() as uow:
             return uow.aliases.page(owner, model, limit=limit, after=after)
 
-    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
-        """How an alias moved, also one that was removed; raises NotFoundError."""
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
+        """Return how an alias moved, also one that was removed; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.aliases.history(owner, model, name, part)
 

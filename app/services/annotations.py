@@ -1,4 +1,4 @@
-"""What owners say of their models and versions."""
+"""Annotations of models and versions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

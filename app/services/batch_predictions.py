@@ -12,7 +12,7 @@ from app.domain.planning import refuse_unfit
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.services.jobs import ended, enqueue
-from app.services.prediction import PredictRequest, ServedVersion, outputs_asked, predict
+from app.services.prediction import PredictRequest, ServedVersion, predict, requested_outputs
 from app.services.served_versions import ServedVersions
 from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import no_rows
@@ -100,7 +100,7 @@ class BatchPredictions:
 
 
 def options_by(request: PredictionRequest) -> PredictOptions:
-    """How its predictions are wanted."""
+    """Return how its predictions are wanted."""
     return PredictOptions(request.interval, deciding=request.deciding, components=request.components)
 
 
@@ -108,7 +108,7 @@ def plan_of(request: PredictionRequest, dataset: Dataset, served: ServedVersion)
     """The request resolved; raises InvalidRequestError."""
     noise = served.model.noise_column
     refuse_unfit(dict(served.columns), dataset, optional={} if noise is None else {noise: "number"})
-    outputs = outputs_asked(served.version, request.outputs)
+    outputs = requested_outputs(served.version, request.outputs)
     of_no_rows = predict(served, PredictRequest(no_rows(served.columns), options_by(request)))
     predicted = [*of_no_rows.columns(outputs), *([ERROR] if request.on_error == "per_row" else [])]
     _refuse_keeping(request.keep, dataset, predicted)

@@ -35,7 +35,7 @@ class BoundedCache(Generic[Key, Value]):
         return key in self._kept
 
     def get(self, key: Key) -> Value | None:
-        """What is kept under `key`, None when nothing is."""
+        """Return what is kept under `key`, None when nothing is."""
         with self._lock:
             entry = self._kept.get(key)
             if entry is None:
@@ -44,7 +44,7 @@ class BoundedCache(Generic[Key, Value]):
             return entry[0]
 
     def load(self, key: Key, make: Callable[[], Value]) -> Value:
-        """What is kept under `key`, else what `make` returns: called once, however many threads ask at a time."""
+        """Return the value of `key`, else that of `make`, which is called once for all threads that wait."""
         with self._lock:
             gate = self._loading.setdefault(key, Lock())
         try:

@@ -11,7 +11,7 @@ from app.domain.jobs import training_of
 from app.domain.lineage import Lineage
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, Version
-from app.domain.ports import OpenUnitOfWork, Page, Slice
+from app.domain.ports import OpenUnitOfWork, Page, PageRequest
 from app.tasks.union import task_of
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import raw_cells
@@ -49,7 +49,7 @@ class Catalogue:
         with self.open_uow() as uow:
             return uow.datasets.get(owner, dataset_id)
 
-    def datasets(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+    def datasets(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         """Datasets, those of a name where one is said."""
         with self.open_uow() as uow:
             return uow.datasets.page(owner, part, name=name)
@@ -96,7 +96,7 @@ class Catalogue:
             return uow.models.get(owner, name)
 
     def models(
-        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+        self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
         """Models that have all of these tags, those of a task where one is said."""
         with self.open_uow() as uow:
@@ -121,7 +121,7 @@ class Catalogue:
                 )
         return Lineage(version, None if job is None else training_of(job)[0], dataset, is_parent_kept)
 
-    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """A model's versions that have all of these tags; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.models.versions(owner, name, part, tags=tags)
@@ -129,13 +129,14 @@ class Catalogue:
     def every_version(self, owner: str, name: str) -> Sequence[Version]:
         """All of a model's versions, newest first; raises NotFoundError."""
         with self.open_uow() as uow:
-            return [*_all(lambda after: uow.models.versions(owner, name, Slice(PAGE, after)))]
+            return [*_all(lambda after: uow.models.versions(owner, name, PageRequest(PAGE, after)))]
 
     def names(self, owner: str, model: str) -> tuple[Reference, ...]:
         """All that a model's versions are asked for by: numbers, newest first, and aliases; raises NotFoundError."""
         with self.open_uow() as uow:
             numbers = [
-                version.number for version in _all(lambda after: uow.models.versions(owner, model, Slice(PAGE, after)))
+                version.number
+                for version in _all(lambda after: uow.models.versions(owner, model, PageRequest(PAGE, after)))
             ]
             aliases = [
                 alias.name for alias in _all(lambda after: uow.aliases.page(owner, model, limit=PAGE, after=after))
@@ -144,7 +145,7 @@ class Catalogue:
 
     def everything(self, owner: str) -> Iterator[Reference]:
         """The same of all models."""
-        for model in _all(lambda after: self.models(owner, Slice(PAGE, after))):
+        for model in _all(lambda after: self.models(owner, PageRequest(PAGE, after))):
             with suppress(NotFoundError):  # deleted in between
                 yield from self.names(owner, model.name)
 
@@ -173,7 +174,7 @@ class Catalogue:
 
 
 def _all(page: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
-    """What is on all pages of a list."""
+    """Return what is on all pages of a list."""
     after = None
     while True:
         found = page(after)

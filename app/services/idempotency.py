@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import RequestKey, StoredResponse
 from app.domain.ports import OpenUnitOfWork
 
 
 @dataclass(frozen=True)
 class Idempotency:
-    """What was answered to requests with a key; the services that make things keep it, each with what it made."""
+    """The responses to requests with a key; the services that make things keep it, each with what it made."""
 
     open_uow: OpenUnitOfWork
 
-    def answered(self, key: RequestKey) -> KeptAnswer | None:
-        """What the first request with this key was answered, None where this is the first.
+    def stored_response(self, key: RequestKey) -> StoredResponse | None:
+        """Return what the first request with this key was answered, None where this is the first.
 
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
         """

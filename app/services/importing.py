@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from app.domain.idempotency import Keyed
 from app.domain.models import NewVersion, Version
 from app.domain.ports import OpenUnitOfWork
-from app.tasks.refusing import refuse
+from app.tasks.refusals import refuse
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.plans.names import name_faults
@@ -30,7 +30,7 @@ class Importing:
             version = uow.models.add(owner, new)
             if keyed is not None:
                 # Within the transaction, since only that gives the number.
-                uow.keys.keep(keyed.key, keyed.answer(version))
+                uow.keys.keep(keyed.key, keyed.response(version))
         return version
 
 

@@ -79,10 +79,10 @@ class Ingest:
             columns=columns,
             image=upload.image,
         )
-        answer = None if keyed is None else keyed.answer(made)
+        response = None if keyed is None else keyed.response(made)
         with self.open_uow() as uow:
-            if keyed is not None and answer is not None:
-                uow.keys.complete(keyed.key, upload.id, answer)
+            if keyed is not None and response is not None:
+                uow.keys.complete(keyed.key, upload.id, response)
             uow.datasets.finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
         return made
 
@@ -98,12 +98,12 @@ class Ingest:
         except UnavailableError:
             return  # what went wrong first matters more, and the sweep will come
 
-    def sweep(self) -> int:
+    def remove_expired(self) -> int:
         """Remove uploads that were abandoned, and what is left of deleted datasets; how many pieces it took."""
         silent_since = self.clock() - ABANDONED_AFTER
         pieces, found = 0, True
         while found:
             with self.open_uow() as uow:
-                found = uow.datasets.sweep(not_written_since=silent_since)
+                found = uow.datasets.remove_expired(not_written_since=silent_since)
             pieces += found
         return pieces

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from app.domain.errors import ConflictError, TooManyJobsError, UnavailableError
 from app.domain.idempotency import Keyed
-from app.domain.jobs import ALL, Job, Which
-from app.domain.ports import OpenUnitOfWork, Page, QueueControl, Slice, UnitOfWork
+from app.domain.jobs import ALL, Job, JobFilter
+from app.domain.ports import OpenUnitOfWork, Page, PageRequest, QueueControl, UnitOfWork
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 
@@ -32,7 +32,7 @@ class Jobs:
         with self.open_uow() as uow:
             return uow.jobs.get(owner, job_id, kind=kind)
 
-    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """The jobs that are meant."""
         with self.open_uow() as uow:
             return uow.jobs.page(owner, part, which=which)
@@ -40,7 +40,7 @@ class Jobs:
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
     ) -> tuple[Event, ...]:
-        """What happened to a job after event number `after`, oldest first; raises NotFoundError."""
+        """Return what happened to a job after event number `after`, oldest first; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.jobs.events(owner, job_id, limit=limit, after=after, kind=kind)
 
@@ -76,10 +76,10 @@ def enqueue(
 
     Raises NotFoundError (what it needs was deleted), TooManyJobsError, KeyInUseError.
     """
-    answer = None if keyed is None else (keyed.key, keyed.answer(job))
+    response = None if keyed is None else (keyed.key, keyed.response(job))
     with open_uow() as uow:
-        if answer is not None:
-            uow.keys.keep(*answer)
+        if response is not None:
+            uow.keys.keep(*response)
         if check is not None:
             check(uow)
         uow.jobs.add(job)

@@ -1,4 +1,4 @@
-"""What is forgotten for its age."""
+"""Retention: deletion of expired rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ class Retention:
     seconds: float
     seconds_of_results: float
 
-    def sweep(self) -> None:
+    def remove_expired(self) -> None:
         """Forget what is older, in transactions that are short."""
-        self._drain(lambda uow: uow.keys.sweep())
+        self._drain(lambda uow: uow.keys.remove_expired())
         self._drain(lambda uow: uow.jobs.forget_progress(ended_before=self.seconds))
-        self._drain(lambda uow: uow.deliveries.sweep(older_than=self.seconds))
-        self._drain(lambda uow: uow.webhooks.sweep())
-        self._drain(lambda uow: uow.results.sweep(older_than=self.seconds_of_results))
+        self._drain(lambda uow: uow.deliveries.remove_expired(older_than=self.seconds))
+        self._drain(lambda uow: uow.webhooks.remove_expired())
+        self._drain(lambda uow: uow.results.remove_expired(older_than=self.seconds_of_results))
         self._forget_entries()
 
     def _forget_entries(self) -> None:

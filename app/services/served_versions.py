@@ -12,33 +12,33 @@ from app.domain.errors import OutOfReachError, UnavailableError
 from app.domain.models import Version
 from app.domain.ports import Notifier, OpenUnitOfWork
 from app.domain.reachability import Reachability
+from app.services.background_refresh import BackgroundRefresh
 from app.services.bounded_cache import BoundedCache
-from app.services.counting import Counters
 from app.services.prediction import ServedVersion
-from app.services.renewals import Renewals
 from app.services.serving import serve, stored
 from app.services.staleness import note_stale
 from app.services.timed_calls import TimedCalls
+from app.services.usage_counts import Counters
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import NamedVersion, Selector
 
 STALE_SECONDS = 300.0
-"""How long, without a database, the newest version and aliases answer as they were last known."""
+"""Seconds for which names resolve as last known while the database is away."""
 
 MAX_WAIT_SECONDS = 0.5
-"""How long a request waits for the database to confirm a name of which it already knows what it stood for."""
+"""The time that a request waits for the database to confirm a name of which it already knows what it stood for."""
 
 STALE_AFTER = 1.0
 """Seconds after which what a name means is asked of the database again, if that was not renewed before."""
 
-ASK_AFTER = 0.8
+REFRESH_AFTER = 0.8
 """Seconds after which one caller asks, ahead of time, so that the others never have to wait."""
 
-WANTED_SECONDS = 30.0
+USED_SECONDS = 30.0
 """For how long what a name means is renewed after somebody asked for it."""
 
 CONFIRM_SECONDS = 10.0
-"""How often what all other names mean is confirmed, so that it is known when the database goes away."""
+"""Seconds between confirmations of all other names, so that they are known when the database goes away."""
 
 KEPT_SECONDS = 900.0
 """For how long, after a name was used, a newer version that it means is loaded before anybody asks for it."""
@@ -52,9 +52,9 @@ class _Meaning:
     """Which version a name stood for, as was asked at a time, when it was used last, and from when to ask again."""
 
     version_id: UUID
-    asked_at: float
+    requested_at: float
     used_at: float
-    ask_from: float
+    refresh_from: float
 
 
 class ServedVersions:
@@ -92,19 +92,19 @@ class ServedVersions:
         self._stale_seconds = stale_seconds
         self._calls = TimedCalls()
         self._confirmed_at = now()
-        self._renewals = None if notifier is None else Renewals(notifier, self.renew)
+        self._refresher = None if notifier is None else BackgroundRefresh(notifier, self.refresh)
 
     def at_hand(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
         """A version without asking the database, else None: see `version`."""
         meaning, now = self._meanings.get((owner, name, selector)), self._now()
         if meaning is None:
             return None
-        if now >= meaning.ask_from:
+        if now >= meaning.refresh_from:
             if not self._database.is_reachable:
                 return self._remembered(owner, name, selector)
             with self._lock:
-                if now >= meaning.ask_from:  # this caller is the one who asks
-                    meaning.ask_from = meaning.asked_at + STALE_AFTER
+                if now >= meaning.refresh_from:  # this caller is the one who asks
+                    meaning.refresh_from = meaning.requested_at + STALE_AFTER
                     return None
         meaning.used_at = now
         return self._served.get(meaning.version_id)
@@ -116,11 +116,11 @@ class ServedVersions:
         """
         key = (owner, name, selector)
         if not self.is_known(*key):
-            return self._asked(*key)
+            return self._requested(*key)
         try:
             if not self._database.is_reachable:
                 raise OutOfReachError("The database can't be reached; try again later.")
-            return self._calls.call(lambda: self._asked(*key), seconds=MAX_WAIT_SECONDS)
+            return self._calls.call(lambda: self._requested(*key), seconds=MAX_WAIT_SECONDS)
         except UnavailableError:
             self._database.suspect()
             remembered = self._remembered(*key)
@@ -129,13 +129,13 @@ class ServedVersions:
             return remembered
 
     def is_known(self, owner: str, name: str, selector: Selector) -> bool:
-        """Whether it is known what a name stood for, so that no request for it waits long."""
+        """Return whether it is known what a name stood for, so that no request for it waits long."""
         meaning = self._meanings.get((owner, name, selector))
         return meaning is not None and meaning.version_id in self._served
 
-    def _asked(self, owner: str, name: str, selector: Selector, *, used_at: float | None = None) -> ServedVersion:
+    def _requested(self, owner: str, name: str, selector: Selector, *, used_at: float | None = None) -> ServedVersion:
         """The version by what the database says; `used_at` is when the name was used, now unless given."""
-        asked_at = self._now()
+        requested_at = self._now()
         try:
             with self._open_uow() as uow:
                 version = uow.models.version(owner, name, selector)
@@ -150,16 +150,20 @@ class ServedVersions:
                     del self._meanings[oldest]
             # Its number too, by which it may be asked for when the database is away; nobody has used that yet.
             number = (owner, version.model, version.number)
-            self._meanings.setdefault(number, _Meaning(version.id, asked_at, -WANTED_SECONDS, asked_at + ASK_AFTER))
+            self._meanings.setdefault(
+                number, _Meaning(version.id, requested_at, -USED_SECONDS, requested_at + REFRESH_AFTER)
+            )
             used_at = self._now() if used_at is None else used_at
-            self._meanings[(owner, name, selector)] = _Meaning(version.id, asked_at, used_at, asked_at + ASK_AFTER)
-        if self._renewals is not None:
-            self._renewals.begin()
+            self._meanings[(owner, name, selector)] = _Meaning(
+                version.id, requested_at, used_at, requested_at + REFRESH_AFTER
+            )
+        if self._refresher is not None:
+            self._refresher.begin()
         return served
 
     @property
     def holds_versions(self) -> bool:
-        """Whether there is a version in memory, by a known name, which can answer without the database."""
+        """Return whether there is a version in memory, by a known name, which can answer without the database."""
         with self._lock:
             return any(one.version_id in self._served for one in self._meanings.values())
 
@@ -169,7 +173,7 @@ class ServedVersions:
         served = None if meaning is None else self._served.get(meaning.version_id)
         if meaning is None or served is None:
             return None
-        age = now - meaning.asked_at
+        age = now - meaning.requested_at
         if not isinstance(selector, int) and age > STALE_AFTER:
             if self._database.seconds_since_reached() > self._stale_seconds:
                 return None
@@ -177,35 +181,35 @@ class ServedVersions:
         meaning.used_at = now
         return served
 
-    def renew(self) -> bool:
+    def refresh(self) -> bool:
         """Ask again what all names mean that are used, and now and then what the others mean; whether any are used.
 
         A newer version is loaded before a name stands for it. What is gone is forgotten. Raises UnavailableError.
         """
-        asked_at = self._now()
-        confirms = asked_at - self._confirmed_at >= CONFIRM_SECONDS
+        requested_at = self._now()
+        confirms = requested_at - self._confirmed_at >= CONFIRM_SECONDS
         with self._lock:
-            used = {name: one for name, one in self._meanings.items() if asked_at - one.used_at < WANTED_SECONDS}
+            used = {name: one for name, one in self._meanings.items() if requested_at - one.used_at < USED_SECONDS}
             names = dict(self._meanings) if confirms else used
         if names:
             with self._open_uow() as uow:
                 found = uow.models.version_ids(list(names))
             for name, meaning in names.items():
-                self._renew(name, meaning, found.get(name), asked_at)
+                self._refresh(name, meaning, found.get(name), requested_at)
         if confirms:
-            self._confirmed_at = asked_at
+            self._confirmed_at = requested_at
         return bool(used)
 
-    def _renew(self, name: NamedVersion, meaning: _Meaning, found: UUID | None, asked_at: float) -> None:
+    def _refresh(self, name: NamedVersion, meaning: _Meaning, found: UUID | None, requested_at: float) -> None:
         """Keep, replace or forget a meaning by what was found, None: nothing."""
         if found == meaning.version_id:
             with self._lock:
-                meaning.asked_at, meaning.ask_from = asked_at, asked_at + ASK_AFTER
-        elif found is None or asked_at - meaning.used_at >= KEPT_SECONDS:
+                meaning.requested_at, meaning.refresh_from = requested_at, requested_at + REFRESH_AFTER
+        elif found is None or requested_at - meaning.used_at >= KEPT_SECONDS:
             self._forget(name)
         else:
             with suppress(NotFoundError):  # it may be gone by now
-                self._asked(*name, used_at=meaning.used_at)
+                self._requested(*name, used_at=meaning.used_at)
 
     def _forget(self, name: NamedVersion) -> None:
         with self._lock:
@@ -213,8 +217,8 @@ class ServedVersions:
 
     def close(self) -> None:
         """Renew nothing any more."""
-        if self._renewals is not None:
-            self._renewals.close()
+        if self._refresher is not None:
+            self._refresher.close()
 
     def _load(self, version: Version) -> ServedVersion:
         with self._open_uow() as uow:

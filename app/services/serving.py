@@ -4,8 +4,8 @@ from typing import TypeAlias
 
 from app.domain.models import Version
 from app.domain.ports import UnitOfWork
-from app.services.counting import Counts
 from app.services.prediction import ServedVersion
+from app.services.usage_counts import Counts
 from app.tasks.union import task_of
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.functions import ListedFunction
@@ -14,7 +14,7 @@ Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
 
 
 def stored(uow: UnitOfWork, version: Version) -> Stored:
-    """What is kept of a version, decoded; raises NotFoundError where it is gone."""
+    """Return what is kept of a version, decoded; raises NotFoundError where it is gone."""
     return uow.models.predictor(version.id), _explaining(uow, version)
 
 

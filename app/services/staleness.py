@@ -1,4 +1,4 @@
-"""Whether the answer to the current request rests on what was last known of the database."""
+"""Staleness of the current response: whether it rests on names as last known."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass

@@ -67,11 +67,11 @@ def _refuse_another_meaning(model: Model | None, made: TrainingPlan) -> None:
     if model.task != made.task:
         faults.append(Fault(f"The model's task is {model.task}, this one's is {made.task}.", pointer="/task"))
     if model.target != made.target and (made.target is not None or model.task == made.task):
-        member, known, asked_for = made.target_member, _named(model.target), _named(made.target)
-        faults.append(Fault(f"The model's `{member}` is {known}, this one's is {asked_for}.", pointer=f"/{member}"))
-    asked = {column.name for column in made.inputs}
-    if set(model.inputs) != asked:
-        faults.append(Fault(_difference(frozenset(model.inputs), frozenset(asked)), pointer="/inputs"))
+        member, known, requested_for = made.target_member, _named(model.target), _named(made.target)
+        faults.append(Fault(f"The model's `{member}` is {known}, this one's is {requested_for}.", pointer=f"/{member}"))
+    requested = {column.name for column in made.inputs}
+    if set(model.inputs) != requested:
+        faults.append(Fault(_difference(frozenset(model.inputs), frozenset(requested)), pointer="/inputs"))
     if faults:
         raise ConflictError(
             f"The versions of model {model.name!r} answer another question; choose another `model` name.", faults
@@ -82,10 +82,10 @@ def _named(column: str | None) -> str:
     return "none" if column is None else repr(column)
 
 
-def _difference(known: frozenset[str], asked: frozenset[str]) -> str:
+def _difference(known: frozenset[str], requested: frozenset[str]) -> str:
     parts = [
         f"{what} {', '.join(repr(name) for name in sorted(names)[:5])}{' and others' if len(names) > 5 else ''}"
-        for what, names in (("without", known - asked), ("with the additional", asked - known))
+        for what, names in (("without", known - requested), ("with the additional", requested - known))
         if names
     ]
     return f"The model reads other inputs: this one is {' and '.join(parts)}."

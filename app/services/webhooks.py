@@ -8,7 +8,7 @@ from app.domain.addresses import Allowance
 from app.domain.errors import ConflictError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
-from app.domain.ports import Clock, OpenUnitOfWork, Page, Slice
+from app.domain.ports import Clock, OpenUnitOfWork, Page, PageRequest
 from app.domain.webhooks import Delivery, Webhook, new_secret
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType
@@ -37,15 +37,15 @@ class Webhooks:
         """
         self.allowed.checked(url)
         webhook = Webhook(uuid7(), owner, url, _once(events), self.clock(), description)
-        answer = None if keyed is None else keyed.answer(webhook)
+        response = None if keyed is None else keyed.response(webhook)
         with self.open_uow() as uow:
             uow.webhooks.add(webhook, new_secret())
-            if keyed is not None and answer is not None:
-                uow.keys.keep(keyed.key, answer)
+            if keyed is not None and response is not None:
+                uow.keys.keep(keyed.key, response)
         return webhook
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """What its messages are signed with, for who made it alone; raises ConflictError once it is gone."""
+        """Return what its messages are signed with, for who made it alone; raises ConflictError once it is gone."""
         try:
             with self.open_uow() as uow:
                 return uow.webhooks.secret(owner, webhook_id)
@@ -57,7 +57,7 @@ class Webhooks:
         with self.open_uow() as uow:
             return uow.webhooks.get(owner, webhook_id)
 
-    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         """All of an owner's."""
         with self.open_uow() as uow:
             return uow.webhooks.page(owner, part)
@@ -85,9 +85,9 @@ class Webhooks:
             uow.webhooks.remove(owner, webhook_id)
 
     def deliveries(
-        self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
     ) -> Page[Delivery]:
-        """What it was and is to be told; raises NotFoundError."""
+        """Return what it was and is to be told; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.deliveries.page(owner, webhook_id, part, state=state)
 

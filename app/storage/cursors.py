@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.domain.ports import Page, Slice
+from app.domain.ports import Page, PageRequest
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 R = TypeVar("R")
@@ -20,7 +20,7 @@ Key = UUID | int | str | tuple[float, int]
 
 
 def by_age(
-    query: Select[*Columns], column: InstrumentedAttribute[Age], part: Slice, read: Callable[[str], Age]
+    query: Select[*Columns], column: InstrumentedAttribute[Age], part: PageRequest, read: Callable[[str], Age]
 ) -> Select[*Columns]:
     """The rows of a slice, and one more where there is a following page; `column` grows with each row that is added.
 

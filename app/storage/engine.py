@@ -11,7 +11,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from app.storage.file_connections import watch_file
 
 BUSY_MILLISECONDS = 30_000
-"""How long a transaction waits for SQLite's locks, unless the engine is made for less."""
+"""The time that a transaction waits for SQLite's locks, unless the engine is made for less."""
 
 BETWEEN_TRIES_SECONDS = 0.005
 CONNECT_SECONDS = 5

@@ -1,4 +1,4 @@
-"""What databases raise, in the service's own words."""
+"""Translation of database errors to the service's errors."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def translated() -> Iterator[None]:
                 "The database's file is not there or can't be opened; `relevance migrate` makes a new one."
             ) from error
         lost = error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
-        if lost and not _our_own_mistake(error):
+        if lost and not _is_programming_error(error):
             raise UnavailableError("The database can't be reached or is too busy; try again later.") from error
         if type(error) is DatabaseError:
             raise UnavailableError(f"The database can't be used: {error.orig}.") from error
@@ -44,10 +44,12 @@ def translated() -> Iterator[None]:
 
 
 def _no_such_table(error: DBAPIError) -> bool:
-    return isinstance(error.orig, UndefinedTable) or (_our_own_mistake(error) and "no such table" in str(error.orig))
+    return isinstance(error.orig, UndefinedTable) or (
+        _is_programming_error(error) and "no such table" in str(error.orig)
+    )
 
 
-def _our_own_mistake(error: DBAPIError) -> bool:
+def _is_programming_error(error: DBAPIError) -> bool:
     # SQLite calls a wrong statement an OperationalError too; its code tells it from a locked, full or missing file.
     return _code_of_sqlite(error) == sqlite3.SQLITE_ERROR
 

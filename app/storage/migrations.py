@@ -39,7 +39,7 @@ def downgrade(engine: Engine, revision: str = "base") -> None:
 
 
 def ours(name: str | None, kind: Kind, _parents: MutableMapping[Parent, str | None]) -> bool:
-    """Whether Alembic should look at something: what runs the jobs keeps tables of its own in the same database."""
+    """Return whether Alembic compares an object: the queue has tables of its own in the same database."""
     return kind != "table" or name in Base.metadata.tables
 
 

@@ -17,10 +17,10 @@ from app.domain.ports import Listener
 from app.storage.failures import translated
 
 JOBS, MODELS = "relevance_jobs", "relevance_models"
-"""What PostgreSQL's notifications are sent over, each with a job's or a model's id: channels of this database alone."""
+"""The channels of PostgreSQL's notifications, each with a job's or a model's id: channels of this database alone."""
 
 LISTEN_SECONDS = 0.5
-"""Most seconds for which `hear` keeps its caller on PostgreSQL, which wakes it as soon as there is something."""
+"""Most seconds for which `receive` keeps its caller on PostgreSQL, which wakes it as soon as there is something."""
 
 LOOK_SECONDS = 0.2
 """After how many seconds SQLite is asked again whether anybody wrote."""
@@ -49,37 +49,39 @@ class SqlNotifier:
         with connection:
             driver: object = connection.connection.dbapi_connection
             if isinstance(driver, psycopg.Connection):
-                yield _Listening(driver, self.channel)
+                yield _PostgresListener(driver, self.channel)
             elif isinstance(driver, sqlite3.Connection):
-                yield _Looking(driver)
+                yield _SqliteListener(driver)
             else:
                 raise TypeError(f"expected a connection to PostgreSQL or SQLite, got {type(driver).__name__}")
 
 
-class _Listening:
+class _PostgresListener:
     """LISTEN: the server sends the id of each job, or model, that something happened to."""
 
     def __init__(self, driver: psycopg.Connection, channel: str) -> None:
         self._driver = driver
-        with _told_of_psycopg():
+        with _uses_psycopg():
             driver.autocommit = True
             driver.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
 
-    def hear(self) -> frozenset[UUID] | None:
-        with _told_of_psycopg():
-            heard = [_concerned(said.payload) for said in self._driver.notifies(timeout=LISTEN_SECONDS, stop_after=1)]
-        known = frozenset(one for one in heard if one is not None)
-        return known if len(known) == len(set(heard)) else None
+    def receive(self) -> frozenset[UUID] | None:
+        with _uses_psycopg():
+            received = [
+                _concerned(given.payload) for given in self._driver.notifies(timeout=LISTEN_SECONDS, stop_after=1)
+            ]
+        known = frozenset(one for one in received if one is not None)
+        return known if len(known) == len(set(received)) else None
 
 
-class _Looking:
+class _SqliteListener:
     """SQLite tells a connection whether any other has committed, and not what: one read of a number in memory."""
 
     def __init__(self, driver: sqlite3.Connection) -> None:
         self._driver = driver
         self._seen = self._version()
 
-    def hear(self) -> frozenset[UUID] | None:
+    def receive(self) -> frozenset[UUID] | None:
         time.sleep(LOOK_SECONDS)
         before, self._seen = self._seen, self._version()
         return frozenset() if self._seen == before else None
@@ -93,7 +95,7 @@ class _Looking:
 
 
 @contextmanager
-def _told_of_psycopg() -> Iterator[None]:
+def _uses_psycopg() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:

@@ -11,7 +11,7 @@ TABLE = "alembic_version"
 
 
 def is_migrated(engine: Engine) -> bool:
-    """Whether the database is at exactly the revision that this code expects; raises UnavailableError."""
+    """Return whether the database is at exactly the revision that this code expects; raises UnavailableError."""
     with translated(), engine.connect() as connection:
         if not inspect(connection).has_table(TABLE):
             return False

@@ -66,7 +66,7 @@ def unit_of_work(
     submitter: Callable[[Connection], Queue],
     *,
     clock: Clock = now,
-    answers_kept_for: float = DAY,
+    responses_kept_for: float = DAY,
     monitor: DatabaseMonitor | None = None,
 ) -> OpenUnitOfWork:
     """Opens units of work on an engine; `submitter` makes the queue that belongs to a transaction's connection.
@@ -98,7 +98,7 @@ def unit_of_work(
                 models,
                 SqlAliases(session, clock, models),
                 SqlWorkers(session),
-                SqlKeys(session, answers_kept_for),
+                SqlKeys(session, responses_kept_for),
                 SqlWebhooks(session, clock),
                 deliveries,
                 queue,

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 Parameters: TypeAlias = dict[str, str | int | AdaptersMap]
 
 WAKE_SECONDS = 0.1
-"""How often a waiting connection looks whether the server is away."""
+"""Seconds between checks of a waiting connection whether the server is away."""
 
 
 class WatchedConnection(psycopg.Connection[TupleRow]):
@@ -37,13 +37,13 @@ class WatchedConnection(psycopg.Connection[TupleRow]):
 
     def _unless_away(self, gen: PQGen[Result], reachability: Reachability) -> PQGen[Result]:
         try:
-            wanted = next(gen)
+            required = next(gen)
             while True:
-                ready = yield wanted
+                ready = yield required
                 if not ready and reachability.is_away:
                     self.close()
                     raise psycopg.OperationalError("the server is away")
-                wanted = gen.send(ready)
+                required = gen.send(ready)
         except StopIteration as end:
             result: Result = end.value
             return result

@@ -33,15 +33,15 @@ class Trainer(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Rested:
-    """How far a fit is, to be kept: another child goes on from there."""
+class FitCheckpoint:
+    """A checkpoint of a fit: another child goes on from there."""
 
     trail: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What came of a fit, for the training that it is the fit of."""
+    """The result of a fit, for its training."""
 
     result: object
 
@@ -53,7 +53,9 @@ class Fit(Protocol):
         """The steps from where the trail ends, then what came of it; raises SparseBayesError."""
 
 
-def run(fit: Fit, train: Trainer, limits: Limits, trail: tuple[Mark, ...] = ()) -> Iterator[Step | Rested | Fitted]:
+def run(
+    fit: Fit, train: Trainer, limits: Limits, trail: tuple[Mark, ...] = ()
+) -> Iterator[Step | FitCheckpoint | Fitted]:
     """The steps of a fit from where an earlier child's `trail` ends, what to keep of it, and what came of it.
 
     There is something to keep wherever there is more than before. Raises SparseBayesError.
@@ -65,4 +67,4 @@ def run(fit: Fit, train: Trainer, limits: Limits, trail: tuple[Mark, ...] = ()) 
         marks = now.marks
         if len(marks) != len(kept) or any(new is not before for new, before in zip(marks, kept, strict=True)):
             kept = marks
-            yield Rested(marks)
+            yield FitCheckpoint(marks)

@@ -1,4 +1,4 @@
-"""What a child may use."""
+"""The resource limits of a child process."""
 
 import resource
 import sys

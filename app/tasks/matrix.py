@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from app.domain.errors import TrainingFailedError
-from app.tasks.complete import Part, Read, complete_rows, refuse_too_few, refuse_too_many
+from app.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.encoding_statistics import InputStatistics
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
 
-MAX_FAULTS_TOLD = 20
+MAX_FAULTS_REPORTED = 20
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> 
                 raise TrainingFailedError(
                     f"Some rows hold values that can't be computed with. {faults[0].detail}",
                     kind="too-large",
-                    faults=faults[:MAX_FAULTS_TOLD],
+                    faults=faults[:MAX_FAULTS_REPORTED],
                 )
             file.write(np.ascontiguousarray(np.column_stack([inputs, part.numbers]), "<f8").data)
             rows += len(inputs)

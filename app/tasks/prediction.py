@@ -1,11 +1,11 @@
-"""What predicts, and what is predicted, whatever the task."""
+"""The interfaces of predictive models and of predictions, for all tasks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
-from app.domain.scoring import Judged
+from app.domain.scoring import Labelled
 from app.tasks.expansion import VersionExpansion
 from app.tasks.options import PredictOptions
 from relevance_bayes.core.types import Array, Mask
@@ -21,11 +21,11 @@ Members = dict[str, Sequence[object]]
 
 
 class Prediction(Protocol):
-    """What was predicted for N rows; a row with a fault is NaN throughout."""
+    """Predictions for N rows; a row with a fault is NaN throughout."""
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What is wrong with rows that could not be predicted for."""
+        """Return what is wrong with rows that could not be predicted for."""
 
     @property
     def rows(self) -> int:
@@ -52,11 +52,11 @@ class Prediction(Protocol):
         that explanations name."""
 
     def joint_members(self) -> Mapping[str, object]:
-        """What is said of all rows together, nested as in JSON."""
+        """Return what is said of all rows together, nested as in JSON."""
 
     @property
     def compared(self) -> "Means | Probabilities":
-        """What is compared of two versions; raises TypeError where nothing is."""
+        """Return what is compared of two versions; raises TypeError where nothing is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,20 +76,20 @@ class Probabilities:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedBlock:
+class LabelledBlock:
     """Those of a block's rows that can be judged, `chosen` (N,) of them, a piece after the other, and why not others.
 
     `without_target` lack the truth; `rows_not_predicted` have it, but hold what the version can't predict for.
     """
 
     chosen: Mask
-    judged: tuple[Judged, ...]
+    labelled: tuple[Labelled, ...]
     without_target: int
-    unanswered: int
+    not_predicted: int
 
 
 class PredictiveModel(ABC):
-    """What a predictor needs to predict, made once."""
+    """A predictor prepared once for all predictions."""
 
     @property
     @abstractmethod
@@ -114,6 +114,6 @@ class PredictiveModel(ABC):
     def expansion(self) -> VersionExpansion:
         """It as a sum of Gaussians of its inputs; raises ConflictError, saying why there is none."""
 
-    def judge(self, block: Block) -> JudgedBlock | None:
+    def evaluate_block(self, block: Block) -> LabelledBlock | None:
         """Predictions for a block that has the column of the target, beside that; None without a target."""
         return None

@@ -1,4 +1,4 @@
-"""What a task has: everything in which the tasks differ, so that nothing outside of `app.tasks` asks which it is."""
+"""The interface of a task: everything in which tasks differ, so that nothing outside branches on them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from app.domain.datasets import Dataset
 from app.domain.models import NewVersion, Version
-from app.tasks.complete import Read
+from app.tasks.complete_rows import Read
 from app.tasks.fit import Fit
 from app.tasks.prediction import PredictiveModel
 from app.tasks.raw_rows import BlockHolding
@@ -29,7 +29,7 @@ class Training(Protocol):
 
     @property
     def fit(self) -> Fit:
-        """What a child process is sent."""
+        """Return what a child process is sent."""
 
     def progress(self, step: Step) -> Progress:
         """A step in the user's units."""
@@ -57,7 +57,7 @@ class Task(ABC):
 
     @abstractmethod
     def model(self, report: VersionReport, predictor: Predictor) -> PredictiveModel:
-        """What predicts, made of a predictor once for all predictions to come."""
+        """Return what predicts, made of a predictor once for all predictions to come."""
 
     @abstractmethod
     def outputs(self, report: VersionReport) -> tuple[str, ...]:
@@ -69,17 +69,17 @@ class Task(ABC):
 
     @abstractmethod
     def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewVersion:
-        """What is recorded of an imported version under a model's name; raises InvalidRequestError for what can't be
+        """Return the record of an imported version under a name; raises InvalidRequestError for what can't be
         predicted with."""
 
     @property
     def is_comparable(self) -> bool:
-        """Whether the predictions of two versions can be compared."""
+        """Return whether the predictions of two versions can be compared."""
         return True
 
     @property
     def is_explained(self) -> bool:
-        """Whether predictions can be told as sums of what functions add."""
+        """Return whether predictions can be told as sums of what functions add."""
         return False
 
     def weight_unit(self, report: VersionReport, predictor: Callable[[], Predictor]) -> float:

@@ -10,13 +10,13 @@ from threading import Event
 from typing import TypeVar
 from uuid import UUID
 
+from app.domain.attempts import Claim, EarlierAttempts, Kept
 from app.domain.errors import UnavailableError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.starts import Claim, EarlierStarts, Kept
 from app.worker.job_log import JobEvent
 from app.worker.problems import of_death
-from app.worker.retrying import Interrupted, retry
+from app.worker.retry import Interrupted, retry
 from app.worker.running_time import RunningTime
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
@@ -34,7 +34,7 @@ class TimeLimitExceeded(Exception):
 
 @dataclass(frozen=True)
 class Records:
-    """What the starts of a worker read and write down, also when the database is away, until it is to stop.
+    """The transactions of a worker's attempts, also when the database is away, until it is to stop.
 
     A job may run for `limit` seconds, in all its starts together.
     """
@@ -71,7 +71,7 @@ class Records:
         if found.claim is None:
             return None
         if found.claim.spent:
-            self._end_as_dead(job_id, earlier)
+            self._end_after_deaths(job_id, earlier)
             return None
         attempt = Attempt(
             self,
@@ -86,7 +86,7 @@ class Records:
         return attempt
 
     def settle(self, job_id: UUID, attempt: "Attempt | None" = None) -> bool:
-        """Whether a job has ended, as it does here where its owner asked for that; raises Interrupted.
+        """Return whether a job has ended, as it does here where its owner asked for that; raises Interrupted.
 
         What became of `attempt`, the last start of it here, is logged.
         """
@@ -103,7 +103,7 @@ class Records:
             attempt.event.ended(job)
         return is_cancelled or job.state in FINISHED
 
-    def _end_as_dead(self, job_id: UUID, starts: EarlierStarts) -> None:
+    def _end_after_deaths(self, job_id: UUID, starts: EarlierAttempts) -> None:
         job = self.retry(lambda uow: uow.jobs.find(job_id))
         if job is None:
             return
@@ -126,7 +126,7 @@ class Attempt:
 
     @property
     def event(self) -> JobEvent:
-        """What the log says of it where something happens to it now."""
+        """Return what the log says of it where something happens to it now."""
         return JobEvent(self.job_id, self.kind, self.number, self.running.seconds)
 
     def job(self) -> Job:
@@ -144,13 +144,15 @@ class Attempt:
             raise TimeLimitExceeded
         if self.running.record_is_due() and self.records.try_once(self.record_running_time, otherwise=False):
             self.running.recorded()
-        if not self.records.try_once(lambda uow: uow.jobs.is_wanted(self.job_id, self.number), otherwise=True):
+        if not self.records.try_once(lambda uow: uow.jobs.is_needed(self.job_id, self.number), otherwise=True):
             raise Superseded
 
-    def tell(self, progress: Progress) -> None:
+    def report(self, progress: Progress) -> None:
         """Say how far it is, unless the database is away; raises Superseded."""
-        told = self.records.try_once(lambda uow: uow.jobs.progress(self.job_id, self.number, progress), otherwise=True)
-        if not told:
+        reported = self.records.try_once(
+            lambda uow: uow.jobs.progress(self.job_id, self.number, progress), otherwise=True
+        )
+        if not reported:
             raise Superseded
 
     def blocks(self, dataset_id: UUID, *, first: int = 0) -> Iterator[tuple[int, Block]]:
@@ -204,7 +206,7 @@ class Pace:
         self._last = float("-inf")
 
     def is_due(self) -> bool:
-        """Whether so many seconds have passed since it was due the last time."""
+        """Return whether so many seconds have passed since it was due the last time."""
         now = self._now()
         due = now - self._last >= self._seconds
         if due:
@@ -214,9 +216,9 @@ class Pace:
 
 @dataclass(frozen=True)
 class _Claimed:
-    """What came of a claim; `claim` is None where there is to be no start."""
+    """The result of a claim; `claim` is None where no attempt starts."""
 
-    earlier: EarlierStarts
+    earlier: EarlierAttempts
     claim: Claim | None
     kept: Kept | None = None
     resumed_from: Resumption | None = None

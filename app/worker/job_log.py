@@ -17,7 +17,7 @@ Outcome: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class JobEvent:
-    """What is known of a job where something happens to it.
+    """The fields of log records about a job.
 
     `attempt` is the number of the start, from 1 (0: it was never started); `seconds` is the running time of all starts,
     None where this process does not know it.

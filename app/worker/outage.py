@@ -16,7 +16,7 @@ SUMMARY_SECONDS = 60.0
 
 
 class DatabaseOutage:
-    """Whether the database is away: the heartbeat decides, and all others only report failures, which are counted."""
+    """An outage of the database: the heartbeat decides, all others report failures, which are counted."""
 
     def __init__(self, *, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now

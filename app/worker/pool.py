@@ -31,7 +31,7 @@ SHORT_SECONDS = 1.0
 MAX_FITS = 100
 """Of one child."""
 
-MAX_SAID, MAX_WORDS = 8_192, 300
+MAX_STDERR_BYTES, MAX_WORDS = 8_192, 300
 """Bytes of what a child said that are kept, and characters of its last words."""
 
 FATAL = "Fatal Python error: "
@@ -40,19 +40,19 @@ FATAL = "Fatal Python error: "
 class ChildDied(Exception):
     """A child ended without an answer: by a signal (below 0: its number) or with an exit code.
 
-    `said` is the end of what it wrote on its standard error.
+    `stderr` is the end of what it wrote on its standard error.
     """
 
-    def __init__(self, code: int, said: str) -> None:
+    def __init__(self, code: int, stderr: str) -> None:
         super().__init__(f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}")
         self.code = code
-        self.said = said
+        self.stderr = stderr
 
     @property
     def words(self) -> str:
         """Its last: the name of what ended it, before the stack that the interpreter then shows, or its last line."""
-        _, fatal, rest = self.said.rpartition(FATAL)
-        line = (fatal + rest).splitlines()[0] if fatal else self.said.rstrip().rpartition("\n")[2]
+        _, fatal, rest = self.stderr.rpartition(FATAL)
+        line = (fatal + rest).splitlines()[0] if fatal else self.stderr.rstrip().rpartition("\n")[2]
         return line[-MAX_WORDS:]
 
 
@@ -60,13 +60,13 @@ class Child:
     """A process for one fit at a time."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], connection: "Connection[Order, Message]", said: BinaryIO
+        self, process: subprocess.Popen[bytes], connection: "Connection[Order, Message]", stderr: BinaryIO
     ) -> None:
         self._process = process
         self._connection = connection
-        self._said = said
+        self._stderr = stderr
         self._fits = 0
-        self._heard_first: float | None = None
+        self._received_first: float | None = None
 
     @property
     def pid(self) -> int:
@@ -75,41 +75,41 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Return whether it still runs."""
         return self._process.poll() is None
 
     def start(self, fit: Fit, trail: tuple[Mark, ...] = ()) -> None:
         """Hand it a fit, to be gone on with from where a trail ends; raises ChildDied."""
         self._fits += 1
-        self._heard_first = None
+        self._received_first = None
         try:
             self._connection.send((fit, trail))
         except OSError:
             raise self._died() from None
 
     def receive(self, timeout: float) -> Message | None:
-        """What it says next, None when it says nothing for `timeout` seconds; raises ChildDied."""
+        """Return what it says next, None when it says nothing for `timeout` seconds; raises ChildDied."""
         try:
             message = self._connection.recv() if self._connection.poll(timeout) else None
         except (EOFError, OSError):
             raise self._died() from None
-        if message is not None and self._heard_first is None:
-            self._heard_first = time.monotonic()
+        if message is not None and self._received_first is None:
+            self._received_first = time.monotonic()
         return message
 
     def freshened(self) -> bool:
-        """Whether it is ready for another fit, after one that ended well: what it had said is forgotten."""
+        """Return whether it is ready for another fit, after one that ended well: what it had said is forgotten."""
         # Counted from its first word: its imports are no part of a fit.
-        if self._fits >= MAX_FITS or time.monotonic() - (self._heard_first or 0.0) > SHORT_SECONDS:
+        if self._fits >= MAX_FITS or time.monotonic() - (self._received_first or 0.0) > SHORT_SECONDS:
             return False
-        self._said.seek(0)  # of the child's descriptor too
-        self._said.truncate()
+        self._stderr.seek(0)  # of the child's descriptor too
+        self._stderr.truncate()
         return self.alive
 
     def _died(self) -> ChildDied:
         code = self._code()
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - MAX_SAID))
-        return ChildDied(code, self._said.read().decode(errors="replace"))
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - MAX_STDERR_BYTES))
+        return ChildDied(code, self._stderr.read().decode(errors="replace"))
 
     def _code(self) -> int:
         with suppress(subprocess.TimeoutExpired):
@@ -122,7 +122,7 @@ class Child:
         self._process.kill()
         self._process.wait()
         self._connection.close()
-        self._said.close()
+        self._stderr.close()
 
 
 class Pool:
@@ -138,7 +138,7 @@ class Pool:
         self._environment = _environment()
         self._ready: SimpleQueue[Child] = SimpleQueue()
         self._spare = spare
-        self._wanted = Semaphore(spare)
+        self._required = Semaphore(spare)
         self._coming = spare
         self._counting = Lock()
         self._stopping = Event()
@@ -147,7 +147,7 @@ class Pool:
 
     @property
     def memory(self) -> int | None:
-        """How many bytes a child may allocate, where that is limited."""
+        """Return how many bytes a child may allocate, where that is limited."""
         return self._limits.memory
 
     def start(self) -> None:
@@ -161,7 +161,7 @@ class Pool:
             with self._counting:
                 if self._ready.qsize() + self._coming < self._spare:
                     self._coming += 1
-                    self._wanted.release()
+                    self._required.release()
             if child.alive:
                 return child
             child.kill()
@@ -169,8 +169,8 @@ class Pool:
     def give_back(self, child: Child) -> None:
         """Take a child whose fit ended well: for another one, or to its end."""
         with self._counting:
-            room = self._ready.qsize() < 2 * self._spare and not self._stopping.is_set()
-            if room and child.freshened():
+            space = self._ready.qsize() < 2 * self._spare and not self._stopping.is_set()
+            if space and child.freshened():
                 self._ready.put(child)
                 return
         child.kill()
@@ -179,13 +179,13 @@ class Pool:
         """End the children that nobody has taken, and the making of more."""
         with self._counting:
             self._stopping.set()
-        self._wanted.release()
+        self._required.release()
         self._thread.join()
         while not self._ready.empty():
             self._ready.get().kill()
 
     def _keep_ready(self) -> None:
-        while self._wanted.acquire() and not self._stopping.is_set():
+        while self._required.acquire() and not self._stopping.is_set():
             child = self._spawn()
             with self._counting:
                 self._ready.put(child)
@@ -199,17 +199,17 @@ class Pool:
             trainer=self._trainer,
             limits=self._limits,
         )
-        said = TemporaryFile()  # noqa: SIM115 - the child's, until it is killed
+        stderr = TemporaryFile()  # noqa: SIM115 - the child's, until it is killed
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-c", program],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=said,
+                stderr=stderr,
                 pass_fds=[theirs.fileno()],
                 env=self._environment,
             )
-        return Child(process, Connection(ours.detach()), said)
+        return Child(process, Connection(ours.detach()), stderr)
 
 
 def _environment() -> dict[str, str]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from app.domain.attempts import MAX_STARTS
 from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import QueueEnding
-from app.domain.starts import MAX_STARTS
 from app.tasks.limits import MEBIBYTE
 from app.worker.child.process import Failure
 
@@ -17,12 +17,12 @@ UNEXPECTED = Problem(
 )
 
 
-def _died(how_often: str, heard: str = "") -> Problem:
+def _died(how_often: str, received: str = "") -> Problem:
     return Problem(
         "worker-died",
         "The job's process died each time",
         f"The job was started {how_often}, and each time its process was ended from outside, most often for want of"
-        f" memory: use fewer rows or inputs, or give the workers more memory.{heard}",
+        f" memory: use fewer rows or inputs, or give the workers more memory.{received}",
     )
 
 
@@ -71,15 +71,15 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
 
 def of_death(job: Job) -> Problem:
     """Its starts died, all that a job may have."""
-    heard = job.last_words
-    if not heard and job.progress is not None:
+    received = job.last_words
+    if not received and job.progress is not None:
         of = "" if job.progress.total is None else f" of {job.progress.total:,}"
-        heard = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
-    return _died(f"{MAX_STARTS} times", f" Last heard of it: {heard}" if heard else "")
+        received = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
+    return _died(f"{MAX_STARTS} times", f" Last heard of it: {received}" if received else "")
 
 
 def of_failure(failure: Failure, *, memory: int | None) -> Problem:
-    """What a child's exception means to the job's owner; `memory` is how many bytes the child had."""
+    """Return what a child's exception means to the job's owner; `memory` is how many bytes the child had."""
     if failure.error == "MemoryError":
         had = "the worker has" if memory is None else f"the {memory / MEBIBYTE:,.0f} MiB that a fit may use here"
         return Problem(
@@ -91,8 +91,8 @@ def of_failure(failure: Failure, *, memory: int | None) -> Problem:
     if failure.error not in _ADVICE:
         return UNEXPECTED
     kind, title, advice = _ADVICE[failure.error]
-    said = failure.detail.rstrip(".")
-    return Problem(kind, title, f"{said}: {advice}." if said else f"{advice[0].upper()}{advice[1:]}.")
+    given = failure.detail.rstrip(".")
+    return Problem(kind, title, f"{given}: {advice}." if given else f"{advice[0].upper()}{advice[1:]}.")
 
 
 def of_error(error: TrainingFailedError) -> Problem:

@@ -10,7 +10,7 @@ import app
 import relevance_bayes
 
 FITS = ("app/tasks", "app/worker", "relevance_bayes/core", "relevance_bayes/plans", "relevance_bayes/tables")
-"""What decides which numbers a fit sees, and what it makes of them."""
+"""The modules that decide the result of a fit."""
 
 FILES = (
     "app/domain",
@@ -22,7 +22,7 @@ FILES = (
     "relevance_bayes/documents",
     "relevance_bayes/tables",
 )
-"""What decides which numbers stand in a file of predictions, and how they are written."""
+"""The modules that decide the content of a file of predictions."""
 
 
 def program(parts: Sequence[str] = FITS) -> str:

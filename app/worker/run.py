@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
+from app.domain.attempts import Checkpoint
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Problem, training_of
 from app.domain.models import Learned, NewVersion
 from app.domain.ports import UnitOfWork
-from app.domain.starts import Checkpoint
-from app.tasks.fit import Fitted, Rested
+from app.tasks.fit import FitCheckpoint, Fitted
 from app.tasks.task import Training
 from app.tasks.union import task_of
 from app.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.worker.child.process import Failure
 from app.worker.pool import Child, ChildDied, Pool
 from app.worker.problems import TOO_LONG, name_taken, of_error, of_failure
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 from app.worker.spool import Spool
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.trail import Mark
@@ -28,7 +28,7 @@ from relevance_bayes.plans.requests import TrainingPlan
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.25
-"""How often a running fit's owner is heard: a cancel is seen after this."""
+"""Seconds between checks for a cancel of a running fit."""
 
 RECORDINGS = 3
 
@@ -57,7 +57,7 @@ class Runner:
                 if not isinstance(outcome, ChildDied):
                     start.record(outcome)
                     break
-                attempt.event.process_died(str(outcome), outcome.said)
+                attempt.event.process_died(str(outcome), outcome.stderr)
                 attempt = None
                 start.record_crash(outcome)
             return self.records.settle(job_id, attempt)
@@ -81,7 +81,7 @@ class Start:
     further: bool = False
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
-        """How it ended, None when it is no longer ours to end; raises Interrupted."""
+        """Return how it ended, None when it is no longer ours to end; raises Interrupted."""
         try:
             with self.runner.spool.directory() as directory:
                 return self._fit(directory)
@@ -148,7 +148,7 @@ class Start:
     def _train(self, training: Training) -> Fitted | Failure:
         child = self.runner.pool.take()
         try:
-            end = self._heard(child, training)
+            end = self._received(child, training)
         except BaseException:
             child.kill()
             raise
@@ -158,14 +158,14 @@ class Start:
             self.runner.pool.give_back(child)
         return end
 
-    def _heard(self, child: Child, training: Training) -> Fitted | Failure:
+    def _received(self, child: Child, training: Training) -> Fitted | Failure:
         child.start(training.fit, self.trail)
         while True:
             message = child.receive(LOOK_SECONDS)
             match message:
                 case Step():
-                    self.attempt.tell(training.progress(message))
-                case Rested():
+                    self.attempt.report(training.progress(message))
+                case FitCheckpoint():
                     self._rest(message.trail)
                 case None:
                     pass

@@ -28,11 +28,11 @@ class RunningTime:
         return self._earlier + self._now() - self._began
 
     def is_over(self) -> bool:
-        """Whether the job has run for longer than it may."""
+        """Return whether the job has run for longer than it may."""
         return self.seconds > self._limit
 
     def record_is_due(self) -> bool:
-        """Whether the seconds should be recorded again."""
+        """Return whether the seconds should be recorded again."""
         return self._now() - self._recorded >= RECORD_SECONDS
 
     def recorded(self) -> None:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Protocol
 
-from app.worker.beat import Heart
 from app.worker.health_file import HealthFile
+from app.worker.heartbeat import Heartbeat
+from app.worker.periodic_tasks import PeriodicTasks
 from app.worker.pool import Pool
 from app.worker.spool import Spool
-from app.worker.tidy import Housekeeper
 
 
 class Engine(Protocol):
-    """What brings jobs to this process."""
+    """The queue that brings jobs to this process."""
 
     def launch(self) -> None: ...
 
@@ -26,9 +26,9 @@ class Worker:
 
     spool: Spool
     pool: Pool
-    heart: Heart
+    heartbeat: Heartbeat
     health_file: HealthFile
-    housekeeper: Housekeeper
+    periodic_tasks: PeriodicTasks
     engine: Engine
     stopping: Event
     close: Callable[[], None]
@@ -43,18 +43,18 @@ class Worker:
         if dead is None:
             return False
         self.pool.start()
-        self.heart.start(dead)
-        self.housekeeper.start()
+        self.heartbeat.start(dead)
+        self.periodic_tasks.start()
         self.engine.launch()
         return True
 
     def stop(self, grace: float) -> None:
         """Take no more jobs, end every fit within `grace` seconds, and let others take over at once."""
         self.stopping.set()
-        self.housekeeper.stop()
+        self.periodic_tasks.stop()
         self.engine.shutdown(grace)
         # Only now: a worker that has left takes nothing more from the queue.
-        self.heart.stop()
+        self.heartbeat.stop()
         self.pool.stop()
         self.health_file.close()
         self.spool.close()

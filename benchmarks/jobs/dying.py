@@ -9,7 +9,7 @@ from benchmarks.jobs.cells import Cells, range_of
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
 from benchmarks.options import Options
 from relevance_bayes.client import Relevance, connect
-from relevance_bayes.client.answers import Job
+from relevance_bayes.client.responses import Job
 
 LOOK_SECONDS = 0.05
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 
 FEW_ROWS, MANY_ROWS, HUGE_ROWS = 20, 800, 4_000
 

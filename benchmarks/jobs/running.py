@@ -8,8 +8,8 @@ from benchmarks.jobs.cells import Cells, milliseconds, typical
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
 from benchmarks.options import Options
 from relevance_bayes.client import Relevance, connect
-from relevance_bayes.client.answers import Job, TrainingJob
 from relevance_bayes.client.http import Query
+from relevance_bayes.client.responses import Job, TrainingJob
 from relevance_bayes.types.pages import Page
 
 PAUSE_SECONDS = 2.5

@@ -7,14 +7,14 @@ from time import perf_counter
 from app.bootstrap import build
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import training_of
-from app.domain.pages import Slice
+from app.domain.pages import PageRequest
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical_and_worst
 from benchmarks.jobs.deployment import Deploy, Deployment
 from benchmarks.jobs.running import seconds_for_each
 from benchmarks.options import Options
 from relevance_bayes.client import Relevance, connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 
 AT_ONCE = 12
 SHORT_QUEUE, LONG_QUEUE, QUICK_LONG_QUEUE = 100, 10_000, 1_000
@@ -78,7 +78,7 @@ def _fill(deployment: Deployment, queued: int) -> None:
     parts = build(deployment.settings)
     with parts.base.open_uow() as uow:
         there = len(uow.jobs.unfinished(after=None, limit=queued))
-    request, _ = training_of(parts.jobs.page(BUILT_IN_OWNER, Slice(1)).items[0])
+    request, _ = training_of(parts.jobs.page(BUILT_IN_OWNER, PageRequest(1)).items[0])
     for _ in range(queued - there):
         parts.training.submit(BUILT_IN_OWNER, request)
     parts.close()

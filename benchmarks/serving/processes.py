@@ -21,7 +21,7 @@ from benchmarks.serving.load import KEY, Asked, once
 from benchmarks.serving.model import INPUTS, plain_model, points
 from benchmarks.serving.plain import MODEL
 from relevance_bayes.client import connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from relevance_bayes.core.types import Array
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from benchmarks.options import Options
 from benchmarks.report import Table
 from examples.demo.service import running_service
 from relevance_bayes.client import Relevance, connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 
 ROWS, QUICK_ROWS = 1_000_000, 100_000
 INPUTS = 10

@@ -20,8 +20,8 @@ def main() -> int:
     try:
         with running_service(database, log=log) as url, connect(url) as client:
             console.print(f"The service answers at {url}; its database is {database}, its log {log}.\n")
-            rooms = (regression, classification, comparison, terrain)
-            pictures = [room.run(client, console, DIRECTORY) for room in rooms]
+            spaces = (regression, classification, comparison, terrain)
+            pictures = [space.run(client, console, DIRECTORY) for space in spaces]
     except (ClientError, RuntimeError) as failed:
         Console(stderr=True, highlight=False).print(f"{failed}\nThe service's log: {log}", markup=False)
         return 1

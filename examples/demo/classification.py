@@ -11,7 +11,7 @@ from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, SupervisedVersion
+from relevance_bayes.client.responses import Json, SupervisedVersion
 
 ROWS = 250
 FRESH = 10_000
@@ -38,8 +38,8 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
 
 def _probability_of_one(client: Relevance, version: SupervisedVersion, positions: truth.Array) -> truth.Array:
     columns: dict[str, Json] = {"x1": positions[:, 0].tolist(), "x2": positions[:, 1].tolist()}
-    answers = client.predict(version.model, {"columns": columns}, version=version.version).predictions
-    chosen = [share.probability for answer in answers for share in answer.probabilities or () if share.label == 1]
+    responses = client.predict(version.model, {"columns": columns}, version=version.version).predictions
+    chosen = [share.probability for response in responses for share in response.probabilities or () if share.label == 1]
     return np.array(chosen)
 
 

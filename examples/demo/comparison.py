@@ -13,7 +13,7 @@ from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, SupervisedVersion
+from relevance_bayes.client.responses import Json, SupervisedVersion
 
 ROWS = 150
 FRESH = 5_000
@@ -21,7 +21,7 @@ CHOICES: dict[str, dict[str, Json]] = {
     "automatic": {},
     "independent": {"prior": {"type": "independent"}, "effort": "quick"},
 }
-"""What nothing said means, and the classical relevance vector machine: one width for all inputs, cross-validated."""
+"""The defaults, and the classical relevance vector machine: one width for all inputs, cross-validated."""
 
 SHARES = np.linspace(0.05, 0.95, 19)
 """Probabilities of the intervals whose honesty is measured."""
@@ -76,9 +76,11 @@ def _list(values: truth.Array) -> list[float]:
 
 def _measured(client: Relevance, version: SupervisedVersion, fresh: truth.Table) -> Measured:
     columns: dict[str, Json] = {name: list[Json](values) for name, values in _columns(fresh.inputs).items()}
-    answers = client.predict(version.model, {"columns": columns}, version=version.version).predictions
-    mean, sd = (np.array([getattr(answer, of) for answer in answers]) for of in ("mean", "sd"))
-    parts = [(part.noise, part.weights, part.residual) for answer in answers if (part := answer.variance) is not None]
+    responses = client.predict(version.model, {"columns": columns}, version=version.version).predictions
+    mean, sd = (np.array([getattr(response, of) for response in responses]) for of in ("mean", "sd"))
+    parts = [
+        (part.noise, part.weights, part.residual) for response in responses if (part := response.variance) is not None
+    ]
     away = np.abs(fresh.y - mean) / sd
     within = [float(np.mean(away <= NormalDist().inv_cdf(0.5 + share / 2.0))) for share in SHARES]
     return Measured(

@@ -37,7 +37,7 @@ class Grid:
 
 
 def survey(path: Path = FILE) -> Grid:
-    """What was surveyed; its file has the north in its first row, and degrees."""
+    """Return what was surveyed; its file has the north in its first row, and degrees."""
     stored = np.load(path)
     metres = stored["elevation"][::-1].astype(np.float64)
     south, north = sorted(float(stored[name]) for name in ("ymin", "ymax"))

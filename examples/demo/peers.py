@@ -50,6 +50,6 @@ def support_vectors(X: Array, t: Array, places: Array) -> Peer:
     search = GridSearchCV(SVR(), {"C": COSTS, "gamma": GAMMAS}, cv=folds, scoring="neg_mean_squared_error")
     search.fit((X - X.mean(axis=0)) / X.std(axis=0), (t - t.mean()) / t.std())
     seconds = perf_counter() - start
-    told = search.predict((places - X.mean(axis=0)) / X.std(axis=0))
-    mean = np.asarray(t.mean() + t.std() * told, np.float64)
+    reported = search.predict((places - X.mean(axis=0)) / X.std(axis=0))
+    mean = np.asarray(t.mean() + t.std() * reported, np.float64)
     return Peer("support vectors", mean, None, len(search.best_estimator_.support_), seconds)

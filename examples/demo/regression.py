@@ -11,7 +11,7 @@ from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, Prediction, SupervisedVersion
+from relevance_bayes.client.responses import Json, Prediction, SupervisedVersion
 
 ROWS = 100
 FRESH = 10_000
@@ -41,17 +41,19 @@ def _predict(client: Relevance, version: SupervisedVersion, x: truth.Array) -> t
 def _beside_the_truth(client: Relevance, console: Console, version: SupervisedVersion) -> None:
     x = np.linspace(-9.0, 9.0, 7)
     table = Table("x", "truth", "mean", "95 % interval", box=None, padding=(0, 3, 0, 0))
-    for at, actual, answer in zip(x, truth.sinc(x), _predict(client, version, x), strict=True):
+    for at, actual, response in zip(x, truth.sinc(x), _predict(client, version, x), strict=True):
         table.add_row(
-            f"{at:+.1f}", f"{actual:+.3f}", f"{answer.mean:+.3f}", f"{answer.lower:+.3f} to {answer.upper:+.3f}"
+            f"{at:+.1f}", f"{actual:+.3f}", f"{response.mean:+.3f}", f"{response.lower:+.3f} to {response.upper:+.3f}"
         )
     console.print(table)
 
 
 def _coverage(client: Relevance, console: Console, version: SupervisedVersion) -> None:
     fresh = truth.draw_curve(FRESH, seed=2)
-    answers = _predict(client, version, fresh.x)
-    lower, upper, mean = (np.array([getattr(answer, of) for answer in answers]) for of in ("lower", "upper", "mean"))
+    responses = _predict(client, version, fresh.x)
+    lower, upper, mean = (
+        np.array([getattr(response, of) for response in responses]) for of in ("lower", "upper", "mean")
+    )
     within = np.mean((lower <= fresh.y) & (fresh.y <= upper))
     rmse = np.sqrt(np.mean((mean - truth.sinc(fresh.x)) ** 2))
     console.print(
@@ -63,7 +65,7 @@ def _coverage(client: Relevance, console: Console, version: SupervisedVersion) -
 def _picture(client: Relevance, version: SupervisedVersion, training: truth.Curve, path: Path) -> Path:
     from examples.demo.pictures import draw_fit
 
-    x = np.linspace(-truth.WIDEST, truth.WIDEST, 401)
+    x = np.linspace(-truth.MAX_X, truth.MAX_X, 401)
     vectors = tuple(client.relevance_vectors(version.model, version.version))
     draw_fit(path, training, x, _predict(client, version, x), vectors)
     return path

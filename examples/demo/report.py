@@ -1,10 +1,10 @@
-"""What a training has come to."""
+"""The report of a training on standard output."""
 
 from rich.console import Console
 
 from relevance_bayes.cli.versions import fit_name, functions_text, member_text, seen_widths
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.answers import SupervisedVersion
+from relevance_bayes.client.responses import SupervisedVersion
 
 
 def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:
@@ -16,7 +16,7 @@ def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:
 
 
 def what_was_learned(console: Console, version: SupervisedVersion, *, truth: str = "") -> None:
-    """What was taken and compared, functions, evidence, noise, widths, seconds."""
+    """Return what was taken and compared, functions, evidence, noise, widths, seconds."""
     facts = [
         ("model", f"{version.model}, version {version.version}"),
         ("prior", str(version.prior["type"]).replace("_", " ")),

@@ -15,7 +15,7 @@ from examples.demo.report import trained_version, what_was_learned
 from examples.demo.truth import Array
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, SupervisedVersion
+from relevance_bayes.client.responses import Json, SupervisedVersion
 
 ROWS = 150
 NAMES = {"automatic": "nothing said", "independent": "classical machine"}
@@ -23,10 +23,10 @@ TWO_SIDED_95 = 1.96
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Labelled:
     """An engine's answers at the places asked for: root mean square error, and what its error bars were worth."""
 
-    told: Peer
+    reported: Peer
     rmse: float
     nll: float | None
     within_95: float | None
@@ -37,25 +37,25 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     console.rule(f"[bold]4. Real data: hills by Jacksboro, Tennessee, from {ROWS} heights", align="left")
     surveyed = survey()
     training, land = measured_at(surveyed, ROWS, seed=1), coarser(surveyed)
-    asked = land.all()
+    requested = land.all()
     columns = {**_columns(training.places), "height": _list(training.metres)}
     dataset = client.upload(write_csv(directory / "heights.csv", columns))
     console.print(f"Posted {dataset.rows} rows: km east and north, metres. Training twice, as before:")
-    judged = {}
+    labelled = {}
     for name, choices in CHOICES.items():
         job = client.trainings.submit(
             {"dataset_id": dataset.id, "target": "height", "model": f"heights-{name}", **choices}
         )
         watch(client.trainings.follow(job.id), label=name, console=console)
         version = trained_version(client, job.id)
-        judged[NAMES[name]] = _judged(_told(client, NAMES[name], version, asked), asked)
+        labelled[NAMES[name]] = _labelled(_predicted(client, NAMES[name], version, requested), requested)
         if name == "automatic":
             what_was_learned(console, version)
     for peer in (gaussian_process, support_vectors):
-        told = peer(training.places, training.metres, asked.places)
-        judged[told.name] = _judged(told, asked)
-    _beside_each_other(console, judged, asked)
-    return _picture(training, land, judged, directory / "heights.png")
+        reported = peer(training.places, training.metres, requested.places)
+        labelled[reported.name] = _labelled(reported, requested)
+    _beside_each_other(console, labelled, requested)
+    return _picture(training, land, labelled, directory / "heights.png")
 
 
 def _columns(places: Array) -> dict[str, list[float]]:
@@ -66,45 +66,45 @@ def _list(values: Array) -> list[float]:
     return [float(value) for value in values]
 
 
-def _told(client: Relevance, name: str, version: SupervisedVersion, asked: Heights) -> Peer:
-    columns: dict[str, Json] = {of: list[Json](values) for of, values in _columns(asked.places).items()}
-    answers = client.predict(version.model, {"columns": columns}, version=version.version).predictions
-    mean, sd = (np.array([getattr(answer, of) for answer in answers]) for of in ("mean", "sd"))
+def _predicted(client: Relevance, name: str, version: SupervisedVersion, requested: Heights) -> Peer:
+    columns: dict[str, Json] = {of: list[Json](values) for of, values in _columns(requested.places).items()}
+    responses = client.predict(version.model, {"columns": columns}, version=version.version).predictions
+    mean, sd = (np.array([getattr(response, of) for response in responses]) for of in ("mean", "sd"))
     return Peer(name, mean, sd, version.functions, version.seconds)
 
 
-def _judged(told: Peer, asked: Heights) -> Judged:
-    residual = asked.metres - told.mean
+def _labelled(reported: Peer, requested: Heights) -> Labelled:
+    residual = requested.metres - reported.mean
     rmse = float(np.sqrt(np.mean(residual**2)))
-    if told.sd is None:
-        return Judged(told, rmse, None, None)
-    away = np.abs(residual) / told.sd
-    nll = float(np.mean(0.5 * away**2 + np.log(told.sd) + 0.5 * np.log(2.0 * np.pi)))
-    return Judged(told, rmse, nll, float(np.mean(away <= TWO_SIDED_95)))
+    if reported.sd is None:
+        return Labelled(reported, rmse, None, None)
+    away = np.abs(residual) / reported.sd
+    nll = float(np.mean(0.5 * away**2 + np.log(reported.sd) + 0.5 * np.log(2.0 * np.pi)))
+    return Labelled(reported, rmse, nll, float(np.mean(away <= TWO_SIDED_95)))
 
 
-def _beside_each_other(console: Console, judged: dict[str, Judged], asked: Heights) -> None:
+def _beside_each_other(console: Console, labelled: dict[str, Labelled], requested: Heights) -> None:
     table = Table("", "off by, m", "nll", "within 95 %", "functions", "seconds", box=None, padding=(0, 3, 0, 0))
-    for name, one in judged.items():
+    for name, one in labelled.items():
         nll, within = (
             ("–", "–") if one.nll is None or one.within_95 is None else (f"{one.nll:.2f}", f"{one.within_95:.1%}")
         )
-        facts = (f"{one.rmse:.1f}", nll, within, str(one.told.functions), f"{one.told.seconds:.1f}")
+        facts = (f"{one.rmse:.1f}", nll, within, str(one.reported.functions), f"{one.reported.seconds:.1f}")
         table.add_row(name, *facts)
     console.print(
-        f"At {len(asked.metres):,} other places, where the land is {np.std(asked.metres):.0f} m off its mean "
+        f"At {len(requested.metres):,} other places, where the land is {np.std(requested.metres):.0f} m off its mean "
         "(root mean square, all of it; lower is better):"
     )
     console.print(table)
-    ours, classical, exact = (judged[name] for name in (*NAMES.values(), "Gaussian process"))
+    ours, classical, exact = (labelled[name] for name in (*NAMES.values(), "Gaussian process"))
     console.print(
         f"With nothing said the error is {ours.rmse / classical.rmse:.2f} of the classical machine's, "
-        f"and {ours.rmse / exact.rmse:.2f} of\nthe process's that keeps all {exact.told.functions} rows.\n"
+        f"and {ours.rmse / exact.rmse:.2f} of\nthe process's that keeps all {exact.reported.functions} rows.\n"
     )
 
 
-def _picture(training: Heights, land: Grid, judged: dict[str, Judged], path: Path) -> Path:
+def _picture(training: Heights, land: Grid, labelled: dict[str, Labelled], path: Path) -> Path:
     from examples.demo.terrain_picture import draw_terrain
 
-    draw_terrain(path, training, land, judged)
+    draw_terrain(path, training, land, labelled)
     return path

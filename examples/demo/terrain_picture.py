@@ -15,30 +15,30 @@ from examples.demo.truth import Array
 STYLES = ((BLUE, "o"), (ORANGE, "s"), (INK, "D"), (GREEN, "^"))
 
 
-class Judged(Protocol):
-    """What is drawn of an engine."""
+class Labelled(Protocol):
+    """The figures of an engine that a picture shows."""
 
     @property
-    def told(self) -> Peer: ...
+    def reported(self) -> Peer: ...
     @property
     def rmse(self) -> float: ...
 
 
-def draw_terrain(path: Path, training: Heights, land: Grid, judged: Mapping[str, Judged]) -> None:
+def draw_terrain(path: Path, training: Heights, land: Grid, labelled: Mapping[str, Labelled]) -> None:
     """Four panels: the land, the mean of the first engine, its sd; each engine's error against its functions."""
     figure = Figure(figsize=(16, 4.8), dpi=150)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
     panels = figure.subplots(1, 4, width_ratios=(1.0, 1.0, 1.0, 0.95))
-    ours = next(iter(judged.values())).told
+    ours = next(iter(labelled.values())).reported
     assert ours.sd is not None
     least, most = float(land.metres.min()), float(land.metres.max())
     _map(figure, panels[0], land, land.metres, "The land, metres", (least, most))
-    mean, sd = (told.reshape(land.metres.shape) for told in (ours.mean, ours.sd))
+    mean, sd = (reported.reshape(land.metres.shape) for reported in (ours.mean, ours.sd))
     _map(figure, panels[1], land, mean, f"What {len(training.metres)} heights (dots) tell of it", (least, most))
     _map(figure, panels[2], land, sd, "How far off that may be (sd)", (float(sd.min()), float(sd.max())))
     for axes in panels[1:3]:
         axes.plot(*training.places.T, ".", color=INK, ms=2.5, scalex=False, scaley=False)
-    _worth(panels[3], judged)
+    _worth(panels[3], labelled)
     figure.savefig(path)
 
 
@@ -53,9 +53,9 @@ def _map(figure: Figure, axes: Axes, land: Grid, values: Array, title: str, ends
     axes.tick_params(colors=INK, labelsize=9)
 
 
-def _worth(axes: Axes, judged: Mapping[str, Judged]) -> None:
-    for (name, one), (colour, marker) in zip(judged.items(), STYLES, strict=True):
-        axes.plot(one.told.functions, one.rmse, marker, color=colour, ms=10, label=name)
+def _worth(axes: Axes, labelled: Mapping[str, Labelled]) -> None:
+    for (name, one), (colour, marker) in zip(labelled.items(), STYLES, strict=True):
+        axes.plot(one.reported.functions, one.rmse, marker, color=colour, ms=10, label=name)
     axes.set(xscale="log", xlim=(5, 500), xlabel="functions kept", ylabel="root mean square error, metres")
     axes.set_xticks([10, 30, 100, 300], labels=["10", "30", "100", "300"], minor=False)
     axes.set_xticks([], minor=True)

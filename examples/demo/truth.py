@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 NOISE_SD = 0.1
-WIDEST = 10.0
+MAX_X = 10.0
 
 CENTRES = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
 """(class, Gaussian, coordinate): Ripley's mixture, both classes and both Gaussians of each equally likely."""
@@ -53,7 +53,7 @@ def sinc(x: Array) -> Array:
 def draw_curve(count: int, *, seed: int) -> Curve:
     """x uniform in [-10, 10], y = sinc(x) + N(0, 0.1^2)."""
     random = np.random.default_rng(seed)
-    x = np.sort(random.uniform(-WIDEST, WIDEST, count))
+    x = np.sort(random.uniform(-MAX_X, MAX_X, count))
     return Curve(x, sinc(x) + random.normal(0.0, NOISE_SD, count))
 
 

@@ -17,15 +17,15 @@ def main() -> None:
                 text = page.read_text()
                 page.write_text(rewritten(text, steps_of(text), take(steps_of(text), url)))
         with running_service(directory / "decisions.db", log=directory / "decisions.log") as url:
-            decisions.renew(url)
+            decisions.update_page(url)
         with running_service(directory / "known.db", log=directory / "known.log") as url:
             for page in known.PAGES:
-                known.renew(page, url)
+                known.update_page(page, url)
         with running_service(directory / "signals.db", log=directory / "signals.log") as url:
-            signals.renew(url)
+            signals.update_page(url)
         with running_service(directory / "folder.db", log=directory / "folder.log") as url:
             (directory / "empty").mkdir()
-            folder.renew(url, directory / "empty")
+            folder.update_page(url, directory / "empty")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ WORD = re.compile(r"\S+")
 FIGURE = re.compile(f"{ID.pattern}|{NUMBER.pattern}")
 
 
-def walk(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
+def run_commands(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
     """Each command, with what the page shows of its answer as that is now; ids are those of the service at `url`.
 
     Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too.
@@ -25,31 +25,31 @@ def walk(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
         command = step.command.replace(DEFAULT_URL, url)
         for shown, actual in ids.items():
             command = command.replace(shown, actual)
-        answer = printed(command, url, where=folder)
-        now = _json(step, answer) if step.shown.startswith("{") else reworded(step.shown, answer)
+        response = printed(command, url, where=folder)
+        now = _json(step, response) if step.shown.startswith("{") else with_current_figures(step.shown, response)
         if now is None:
-            raise SystemExit(f"{step.command}{answer}")
+            raise SystemExit(f"{step.command}{response}")
         ids |= dict(zip(ID.findall(step.shown), ID.findall(now), strict=True))
         yield step, now
 
 
-def renew(url: str, folder: Path) -> None:
-    """Write the answers of a new service into the page; raises SystemExit as `walk` does."""
+def update_page(url: str, folder: Path) -> None:
+    """Write the answers of a new service into the page; raises SystemExit as `run_commands` does."""
     text = PAGE.read_text()
-    told = [(step.shown, now) for step, now in walk(text, url, folder) if step.shown]
-    ids = [pair for old, new in told for pair in zip(ID.findall(old), ID.findall(new), strict=True)]
-    for old, new in (*told, *ids):
+    reported = [(step.shown, now) for step, now in run_commands(text, url, folder) if step.shown]
+    ids = [pair for old, new in reported for pair in zip(ID.findall(old), ID.findall(new), strict=True)]
+    for old, new in (*reported, *ids):
         text = text.replace(old, new)
     PAGE.write_text(text)
 
 
-def reworded(shown: str, answer: str) -> str | None:
+def with_current_figures(shown: str, response: str) -> str | None:
     """A shown text with the figures and ids of an answer, or None where that has other words.
 
     `...` stands for one word of the answer or more, and lines may break elsewhere.
     """
     pattern = r"\s+".join(r"\S.*?" if word == MORE else f"({_with_any_figures(word)})" for word in shown.split())
-    found = re.fullmatch(rf"\s*{pattern}\s*", answer, re.DOTALL)
+    found = re.fullmatch(rf"\s*{pattern}\s*", response, re.DOTALL)
     if found is None:
         return None
     words = iter(found.groups())
@@ -60,15 +60,15 @@ def _steps(text: str) -> list[Step]:
     """All commands, with what the page shows of their answers; of some that is nothing."""
     blocks = [*BLOCK.findall(text), ("", "")]
     return [
-        Step(said, "" if follows == "sh" else shown)
-        for (kind, said), (follows, shown) in pairwise(blocks)
+        Step(given, "" if follows == "sh" else shown)
+        for (kind, given), (follows, shown) in pairwise(blocks)
         if kind == "sh"
     ]
 
 
-def _json(step: Step, answer: str) -> str | None:
-    read = json.loads(answer)
-    return None if differences(step.answer, read) else renewed(step.shown, read)
+def _json(step: Step, response: str) -> str | None:
+    read = json.loads(response)
+    return None if differences(step.response, read) else renewed(step.shown, read)
 
 
 def _with_any_figures(word: str) -> str:

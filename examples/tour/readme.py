@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from relevance_bayes.client import DEFAULT_URL
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.jobs import UNFINISHED
 
 README = Path(__file__).parents[2] / "README.md"
@@ -31,7 +31,7 @@ class Step:
     shown: str
 
     @property
-    def answer(self) -> Json:
+    def response(self) -> Json:
         """The answer read; `...` is a member or an item of that name."""
         in_objects = re.sub(r",\s*\.\.\.\s*\}", f', "{MORE}": null}}', self.shown)
         read: Json = json.loads(re.sub(r",\s*\.\.\.\s*\]", f', "{MORE}"]', in_objects))
@@ -42,38 +42,38 @@ def steps_of(text: str) -> list[Step]:
     """The commands that are followed by an answer, in order."""
     blocks = BLOCK.findall(text)
     return [
-        Step(said, shown) for (kind, said), (follows, shown) in pairwise(blocks) if (kind, follows) == ("sh", "json")
+        Step(given, shown) for (kind, given), (follows, shown) in pairwise(blocks) if (kind, follows) == ("sh", "json")
     ]
 
 
 @dataclass(frozen=True)
-class Taken:
+class Responses:
     """The answers to a page's commands, and which of its ids was which of the service's."""
 
-    answers: list[Json]
+    responses: list[Json]
     ids: dict[str, str]
 
 
-def take(steps: list[Step], url: str) -> Taken:
+def take(steps: list[Step], url: str) -> Responses:
     """Send each command to the service at `url`, with its own ids in the place of the page's."""
     ids: dict[str, str] = {}
-    answers: list[Json] = []
+    responses: list[Json] = []
     for step in steps:
         command = step.command.replace(DEFAULT_URL, url)
         for shown, actual in ids.items():
             command = command.replace(shown, actual)
-        answers.append(_ask(command))
-        ids |= _ids(step.answer, answers[-1])
-    return Taken(answers, ids)
+        responses.append(_ask(command))
+        ids |= _ids(step.response, responses[-1])
+    return Responses(responses, ids)
 
 
 def _ask(command: str) -> Json:
     """The answer to a command; one that waits for a job is asked again while the job goes on."""
     for _ in range(5):
         done = subprocess.run(("sh", "-c", command), cwd=README.parent, capture_output=True, timeout=120, check=True)
-        answer: Json = json.loads(done.stdout)
-        if "wait=" not in command or not isinstance(answer, dict) or answer.get("state") not in UNFINISHED:
-            return answer
+        response: Json = json.loads(done.stdout)
+        if "wait=" not in command or not isinstance(response, dict) or response.get("state") not in UNFINISHED:
+            return response
     raise TimeoutError(command)
 
 
@@ -115,15 +115,15 @@ def _of_lists(shown: list[Json], actual: list[Json], at: str) -> list[str]:
     return [difference for some in inner for difference in some]
 
 
-def rewritten(text: str, steps: list[Step], taken: Taken) -> str:
+def rewritten(text: str, steps: list[Step], taken: Responses) -> str:
     """A text with the answers to its steps, and the ids in them, as they are now.
 
     Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too.
     """
-    for step, answer in zip(steps, taken.answers, strict=True):
-        if different := differences(step.answer, answer):
+    for step, response in zip(steps, taken.responses, strict=True):
+        if different := differences(step.response, response):
             raise SystemExit("\n".join([step.command, *different]))
-        text = text.replace(step.shown, renewed(step.shown, answer))
+        text = text.replace(step.shown, renewed(step.shown, response))
     for old, new in taken.ids.items():
         text = text.replace(old, new)
     return text

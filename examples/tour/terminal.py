@@ -9,25 +9,25 @@ from pathlib import Path
 
 from examples.tour.readme import README
 
-SPOKEN = re.compile(r"^```sh\n(relevance [^`]*?)\n```\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CLI_EXAMPLE = re.compile(r"^```sh\n(relevance [^`]*?)\n```\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 
 @dataclass(frozen=True)
-class Spoken:
+class CliExample:
     """A command, and the text that the page shows of it."""
 
     command: str
     shown: str
 
 
-def spoken_in(text: str) -> list[Spoken]:
+def cli_examples(text: str) -> list[CliExample]:
     """The commands of `relevance` that are followed by what they print, in order."""
-    return [Spoken(command, shown) for command, shown in SPOKEN.findall(text)]
+    return [CliExample(command, shown) for command, shown in CLI_EXAMPLE.findall(text)]
 
 
 def printed(command: str, url: str, *, where: Path = README.parent) -> str:
-    """What a command prints, asking the service at `url`; without what it says on the way to people that wait.
+    """Return what a command prints, asking the service at `url`; without what it says on the way to people that wait.
 
     Of one that is refused, why: the last that it says.
     """
@@ -44,12 +44,12 @@ def shape_of(printed: str) -> list[list[str]]:
     return [NUMBER.sub("#", line).split() for line in printed.splitlines()]
 
 
-def respoken(text: str, url: str) -> str:
+def with_current_output(text: str, url: str) -> str:
     """A text with what its commands print now.
 
     Raises SystemExit where that has another shape: what the text says about it may then be wrong too.
     """
-    for spoken in spoken_in(text):
+    for spoken in cli_examples(text):
         now = printed(spoken.command, url)
         if shape_of(now) != shape_of(spoken.shown):
             raise SystemExit(f"{spoken.command}\n{now}")

@@ -16,7 +16,7 @@ import numpy as np
 import sqlalchemy as sa
 from alembic import op
 
-from relevance_bayes.documents.models.earlier import EarlierModel, Json, Members, earlier_evidence, today_report
+from relevance_bayes.documents.models.earlier import EarlierModel, Json, Members, earlier_evidence, upgraded_report
 
 revision: str = "2026_11_25_evidence"
 down_revision: str | None = "2026_11_24_log_noise"
@@ -57,7 +57,7 @@ def upgrade() -> None:
             model["evidence"] = {"record": "LogEvidence", "fields": dict(vars(evidence))}
             del model["log_marginal_likelihood"]
         functions = sum(one.functions for one in models)
-        _write(version, today_report(report, models, functions), value, arrays)
+        _write(version, upgraded_report(report, models, functions), value, arrays)
 
 
 def downgrade() -> None:

@@ -14,7 +14,7 @@ from math import prod
 import sqlalchemy as sa
 from alembic import op
 
-from relevance_bayes.documents.former_members import DOCUMENTS, Json, Members, formerly, renamed
+from relevance_bayes.documents.former_members import DOCUMENTS, Json, Members, in_former_names, renamed
 
 revision: str = "2026_12_04_names"
 down_revision: str | None = "2026_12_03_documents"
@@ -46,8 +46,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.execute(sa.delete(CHECKPOINTS))
     for table, keys, column in TEXTS:
-        _rewrite(table, keys, column, formerly)
-    _rewrite_versions(lambda value: formerly(value, DOCUMENTS), format_version=2)
+        _rewrite(table, keys, column, in_former_names)
+    _rewrite_versions(lambda value: in_former_names(value, DOCUMENTS), format_version=2)
 
 
 def _rewrite(name: str, keys: tuple[str, ...], column: str, change: Callable[[Json], Json]) -> None:

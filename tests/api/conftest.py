@@ -24,11 +24,11 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.job_watcher import JobWatcher
 from app.services.jobs import Jobs
 from app.services.scoring import Scoring
 from app.services.served_versions import ServedVersions
 from app.services.training import Training
-from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
 from app.storage.engine import make_engine
 from app.storage.notifier import SqlNotifier
@@ -95,7 +95,7 @@ class InMemoryParts:
         self.scoring = Scoring(self.kept.open, lambda: NOW)
         self.prediction = ServedVersions(self.kept.open, 10**6)
         self.batch_predictions = BatchPredictions(self.kept.open, self.prediction, lambda: NOW)
-        self.watcher = Watcher(self.kept.open, InMemoryNotifier())
+        self.watcher = JobWatcher(self.kept.open, InMemoryNotifier())
         self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
 
     def ready(self) -> Report:
@@ -119,7 +119,7 @@ class StoredParts:
         self.scoring = Scoring(open_uow, now, max_unfinished=max_unfinished)
         self.prediction = ServedVersions(open_uow, 10**6)
         self.batch_predictions = BatchPredictions(open_uow, self.prediction, now, max_unfinished=max_unfinished)
-        self.watcher = Watcher(open_uow, SqlNotifier(engine))
+        self.watcher = JobWatcher(open_uow, SqlNotifier(engine))
         self.webhooks = Webhooks(open_uow, Allowance(), now)
 
     def ready(self) -> Report:

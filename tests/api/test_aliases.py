@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.aliases import LONGEST_REASON
+from app.domain.aliases import MAX_REASON_LENGTH
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
@@ -58,8 +58,8 @@ def test_an_alias_stands_wherever_a_version_may(client: TestClient) -> None:
     for below in ("/relevance-vectors", "/relevance-vectors?sort=weight&limit=1"):
         assert client.get(by_alias + below).json() == client.get(by_number + below).json()
     for below in ("/expansion", "/image"):
-        told, asked = client.get(by_number + below).json(), client.get(by_alias + below).json()
-        assert (asked["type"], asked["detail"]) == (told["type"], told["detail"])
+        reported, requested = client.get(by_number + below).json(), client.get(by_alias + below).json()
+        assert (requested["type"], requested["detail"]) == (reported["type"], reported["detail"])
     answer = client.post(f"{by_number}/predict", json=ROWS)
     assert answer.json()["version"] == 2
     for path in (f"{by_alias}/predict", "/v1/models/small@champion/predict", "/v1/models/small@2/predict"):
@@ -137,7 +137,7 @@ def test_a_weak_tag_is_not_strong_enough(client: TestClient) -> None:
         ({"version": 1.5}, "/version"),
         ({"version": "1"}, "/version"),
         ({"version": 2**31}, "/version"),
-        ({"version": 1, "reason": "x" * (LONGEST_REASON + 1)}, "/reason"),
+        ({"version": 1, "reason": "x" * (MAX_REASON_LENGTH + 1)}, "/reason"),
         ({"version": 1, "reason": 7}, "/reason"),
         ({"version": 1, "why": "so"}, "/why"),
     ],
@@ -196,5 +196,5 @@ def test_its_history_stays_when_it_is_removed(client: TestClient) -> None:
 
 def test_a_reason_is_not_endless(client: TestClient) -> None:
     put(client, 1)
-    response = client.delete(f"{CHAMPION}?reason={'x' * (LONGEST_REASON + 1)}")
+    response = client.delete(f"{CHAMPION}?reason={'x' * (MAX_REASON_LENGTH + 1)}")
     assert (response.status_code, response.json()["errors"][0]["parameter"]) == (422, "reason")

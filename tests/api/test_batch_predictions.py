@@ -124,13 +124,13 @@ def part(service: TestClient, made: str, **headers: str) -> httpx2.Response:
 def test_a_part_of_the_file_is_that_part(service: TestClient, made: str) -> None:
     whole = service.get(f"{made}/result").content
     size = len(whole)
-    for asked, first, last in (
+    for requested, first, last in (
         ("0-0", 0, 0),
         ("990-1010", 990, 1010),
         ("1500-", 1500, size - 1),
         ("-7", size - 7, size - 1),
     ):
-        response = part(service, made, Range=f"bytes={asked}")
+        response = part(service, made, Range=f"bytes={requested}")
         assert (response.status_code, response.content) == (206, whole[first : last + 1])
         assert response.headers["Content-Range"] == f"bytes {first}-{last}/{size}"
         assert response.headers["Content-Length"] == str(last - first + 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from starlette.types import Message, Scope
 
-from app.api import large_bodies, places, prediction, render
+from app.api import large_bodies, prediction, prediction_slots, render
 from app.api.application import make_application
 from app.api.inference import responses, tensor_json
 from app.domain.identity import BUILT_IN_OWNER as OWNER
@@ -124,18 +124,18 @@ def test_of_many_batches_few_are_in_memory_at_a_time(application: Application, p
 
     alone, together = asyncio.run(run())
     assert application.read == 1 + N_CLIENTS
-    assert 1 < application.most_predictions <= places.MAX_PLACES
+    assert 1 < application.most_predictions <= prediction_slots.MAX_SLOTS
     assert application.runner.bodies.bytes_in_memory == 0
     assert len(alone.taken) > 5
     assert {b"".join(client.taken) for client in together} == {b"".join(alone.taken)}
 
 
 def test_clients_that_do_not_read_delay_nobody(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "SECONDS_FOR_CLIENT", 0.01)
+    monkeypatch.setattr(prediction_slots, "SECONDS_FOR_CLIENT", 0.01)
     path = "/v1/models/numbers/predict"
 
     async def run() -> Client:
-        slow = [Client(BODIES[path], takes=1) for _ in range(3 * places.MAX_PLACES)]
+        slow = [Client(BODIES[path], takes=1) for _ in range(3 * prediction_slots.MAX_SLOTS)]
         responding = [asyncio.ensure_future(application.respond(path, client)) for client in slow]
         await asyncio.gather(*(asyncio.wait_for(client.is_full.wait(), 30.0) for client in slow))
         reads = Client(BODIES[path])

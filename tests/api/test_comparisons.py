@@ -26,13 +26,13 @@ def others(parts: InMemoryParts, client: TestClient) -> None:
 
 
 def test_numbers_are_compared_row_by_row_and_in_sum(client: TestClient) -> None:
-    answer = client.post(PATH, json={"with": "other@best", "rows": ROWS})
-    assert answer.status_code == 200, answer.text
-    shown = answer.json()
+    response = client.post(PATH, json={"with": "other@best", "rows": ROWS})
+    assert response.status_code == 200, response.text
+    shown = response.json()
     assert (shown["first"], shown["second"]) == ({"model": "small", "version": 1}, {"model": "other", "version": 1})
-    asked = {"rows": ROWS, "outputs": ["mean", "sd"]}
+    requested = {"rows": ROWS, "outputs": ["mean", "sd"]}
     for model, side in (("small", "first"), ("other", "second")):
-        alone = client.post(f"/v1/models/{model}/predict", json=asked).json()["predictions"]
+        alone = client.post(f"/v1/models/{model}/predict", json=requested).json()["predictions"]
         assert [row[side] for row in shown["rows"]] == alone
     differences = [row["difference"] for row in shown["rows"]]
     assert differences == [row["second"]["mean"] - row["first"]["mean"] for row in shown["rows"]]
@@ -80,8 +80,8 @@ def test_classes_are_compared_by_label_and_probability(client: TestClient) -> No
 def test_both_may_be_named_in_every_way(
     client: TestClient, first: str, second: object, table: dict[str, object]
 ) -> None:
-    wanted = client.post(PATH, json={"with": "other@1", "rows": ROWS}).content
-    assert client.post(f"/v1/models/small/versions/{first}/compare", json={"with": second, **table}).content == wanted
+    required = client.post(PATH, json={"with": "other@1", "rows": ROWS}).content
+    assert client.post(f"/v1/models/small/versions/{first}/compare", json={"with": second, **table}).content == required
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_both_may_be_named_in_every_way(
 def test_a_second_version_that_makes_no_sense_is_refused_at_its_place(
     client: TestClient, sent: dict[str, object], status: int, pointer: str
 ) -> None:
-    answer = client.post(PATH, json=sent)
-    assert answer.status_code == status, answer.text
-    assert {error["pointer"] for error in answer.json()["errors"]} == {pointer}
+    response = client.post(PATH, json=sent)
+    assert response.status_code == status, response.text
+    assert {error["pointer"] for error in response.json()["errors"]} == {pointer}
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ def test_a_second_version_that_makes_no_sense_is_refused_at_its_place(
     ],
 )
 def test_rows_that_can_not_be_answered_are_refused(client: TestClient, table: dict[str, object], status: int) -> None:
-    answer = client.post(PATH, json={"with": "other", **table})
-    assert answer.status_code == status, answer.text
-    assert answer.headers["Content-Type"] == "application/problem+json"
+    response = client.post(PATH, json={"with": "other", **table})
+    assert response.status_code == status, response.text
+    assert response.headers["Content-Type"] == "application/problem+json"
 
 
 def test_the_first_version_that_is_not_there_is_404_without_a_place(client: TestClient) -> None:
-    answer = client.post("/v1/models/small/versions/9/compare", json={"with": "other", "rows": ROWS})
-    assert (answer.status_code, answer.json()["errors"]) == (404, [])
+    response = client.post("/v1/models/small/versions/9/compare", json={"with": "other", "rows": ROWS})
+    assert (response.status_code, response.json()["errors"]) == (404, [])

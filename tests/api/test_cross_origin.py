@@ -31,28 +31,28 @@ def of_cross_origin(headers: Iterable[str]) -> list[str]:
 def test_without_the_setting_no_page_may_read_an_answer(client: TestClient) -> None:
     preflight = client.options("/v1/models/small/predict", headers=PREFLIGHT)
     assert preflight.status_code == 405
-    answer = client.get("/v1/models", headers={"Origin": ORIGIN})
-    assert answer.status_code == 200
+    response = client.get("/v1/models", headers={"Origin": ORIGIN})
+    assert response.status_code == 200
     assert not of_cross_origin(preflight.headers)
-    assert not of_cross_origin(answer.headers)
+    assert not of_cross_origin(response.headers)
 
 
 def test_a_preflight_request_needs_no_key(open_to_pages: TestClient) -> None:
-    answer = open_to_pages.options("/v1/models/small/predict", headers=PREFLIGHT)
-    assert answer.status_code == 200
-    assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
-    assert "POST" in answer.headers["Access-Control-Allow-Methods"]
-    assert answer.headers["Access-Control-Allow-Headers"] == "authorization,content-type"
-    assert "Access-Control-Allow-Credentials" not in answer.headers
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    response = open_to_pages.options("/v1/models/small/predict", headers=PREFLIGHT)
+    assert response.status_code == 200
+    assert response.headers["Access-Control-Allow-Origin"] == ORIGIN
+    assert "POST" in response.headers["Access-Control-Allow-Methods"]
+    assert response.headers["Access-Control-Allow-Headers"] == "authorization,content-type"
+    assert "Access-Control-Allow-Credentials" not in response.headers
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize(("key", "status"), [(KEY, 200), ("wrong", 401)])
 def test_pages_of_the_origin_read_answers_and_their_headers(open_to_pages: TestClient, key: str, status: int) -> None:
-    answer = open_to_pages.get("/v1/models/small", headers={"Origin": ORIGIN, "Authorization": f"Bearer {key}"})
-    assert answer.status_code == status
-    assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
-    exposed = set(answer.headers["Access-Control-Expose-Headers"].split(", "))
+    response = open_to_pages.get("/v1/models/small", headers={"Origin": ORIGIN, "Authorization": f"Bearer {key}"})
+    assert response.status_code == status
+    assert response.headers["Access-Control-Allow-Origin"] == ORIGIN
+    exposed = set(response.headers["Access-Control-Expose-Headers"].split(", "))
     assert exposed >= {"ETag", "X-Request-ID", "Retry-After", "Link", "Location", "Age", "Relevance-Stale"}
 
 
@@ -66,7 +66,7 @@ def test_pages_of_other_origins_are_refused(open_to_pages: TestClient) -> None:
     assert problem["detail"] == "Disallowed CORS origin."
     assert problem["instance"] == "/v1/models"
     assert problem["request_id"] == refused.headers["x-request-id"]
-    answer = open_to_pages.get(
+    response = open_to_pages.get(
         "/v1/models", headers={"Origin": "https://example.com", "Authorization": f"Bearer {KEY}"}
     )
-    assert "Access-Control-Allow-Origin" not in {**refused.headers, **answer.headers}
+    assert "Access-Control-Allow-Origin" not in {**refused.headers, **response.headers}

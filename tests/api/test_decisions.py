@@ -27,8 +27,8 @@ def states(parts: InMemoryParts) -> None:
 @pytest.mark.parametrize("table", FORMS)
 def test_a_decision_comes_with_each_row_of_each_form(client: TestClient, table: dict[str, object]) -> None:
     plain = client.post(PATH, json=table).json()["predictions"]
-    told = client.post(PATH, json={**table, "class_priors": PRIORS, "costs": COSTS, "reject_cost": 0.3}).json()
-    for before, row in zip(plain, told["predictions"], strict=True):
+    reported = client.post(PATH, json={**table, "class_priors": PRIORS, "costs": COSTS, "reject_cost": 0.3}).json()
+    for before, row in zip(plain, reported["predictions"], strict=True):
         assert list(row) == ["label", "probabilities", "latent", "support", "decision"]
         weights = [
             one["probability"] * new / old
@@ -55,8 +55,10 @@ def test_decisions_have_the_labels_json_type(
 ) -> None:
     parts.kept.models.put(OWNER, small_version("classification", name="typed", classes=classes), number=1)
     priors = [{"label": label, "prior": 0.5} for label in classes]
-    told = client.post("/v1/models/typed/predict", json={"rows": ROWS, "class_priors": priors}).json()["predictions"]
-    for row in told:
+    reported = client.post("/v1/models/typed/predict", json={"rows": ROWS, "class_priors": priors}).json()[
+        "predictions"
+    ]
+    for row in reported:
         assert row["decision"]["label"] == row["label"]
         assert type(row["decision"]["label"]) is type(classes[0])
         assert row["decision"]["expected_cost"] == approx(1 - max(one["probability"] for one in row["probabilities"]))
@@ -64,33 +66,33 @@ def test_decisions_have_the_labels_json_type(
 
 def test_three_classes_are_decided_between_by_a_row_of_costs_for_each_truth(client: TestClient) -> None:
     costs = [[0, 1, 5], [2, 0, 1], [9, 3, 0]]
-    told = client.post(STATES, json={"rows": ROWS, "costs": costs}).json()["predictions"]
+    reported = client.post(STATES, json={"rows": ROWS, "costs": costs}).json()["predictions"]
     labels = ["gas", "liquid", "solid"]
-    for row in told:
+    for row in reported:
         p = [one["probability"] for one in row["probabilities"]]
         risks = [sum(p[truth] * costs[truth][decision] for truth in range(3)) for decision in range(3)]
         assert row["decision"] == {"label": labels[risks.index(min(risks))], "expected_cost": approx(min(risks))}
 
 
 def test_decisions_come_beside_whatever_outputs_are_asked_for(client: TestClient) -> None:
-    asked = {"rows": ROWS, "outputs": ["label"], "explain": 1, "costs": COSTS}
-    for row in client.post(PATH, json=asked).json()["predictions"]:
+    requested = {"rows": ROWS, "outputs": ["label"], "explain": 1, "costs": COSTS}
+    for row in client.post(PATH, json=requested).json()["predictions"]:
         assert list(row) == ["label", "explanation", "explanation_sum", "decision"]
 
 
 def test_without_a_rule_nothing_is_decided(client: TestClient) -> None:
     plain = client.post(PATH, json={"rows": ROWS})
-    said = client.post(PATH, json={"rows": ROWS, "class_priors": None, "costs": None, "reject_cost": None})
-    assert said.content == plain.content
+    given = client.post(PATH, json={"rows": ROWS, "class_priors": None, "costs": None, "reject_cost": None})
+    assert given.content == plain.content
     assert b"decision" not in plain.content
 
 
 def test_a_bad_row_has_its_problem_and_no_decision(client: TestClient) -> None:
     rows = [ROWS[0], {"x": 1, "colour": "green"}, ROWS[2]]
-    asked = {"rows": rows, "on_error": "per_row", "class_priors": PRIORS, "reject_cost": 0.3}
-    predictions = client.post(PATH, json=asked).json()["predictions"]
+    requested = {"rows": rows, "on_error": "per_row", "class_priors": PRIORS, "reject_cost": 0.3}
+    predictions = client.post(PATH, json=requested).json()["predictions"]
     assert list(predictions[1]) == ["error"]
-    alone = client.post(PATH, json={**asked, "rows": [ROWS[0], ROWS[2]]}).json()["predictions"]
+    alone = client.post(PATH, json={**requested, "rows": [ROWS[0], ROWS[2]]}).json()["predictions"]
     assert [predictions[0], predictions[2]] == alone
 
 

@@ -35,7 +35,7 @@ def operations(schema: Object) -> Iterator[tuple[str, Object]]:
 
 def test_the_page_names_every_list_by_age_with_its_filters(schema: Object) -> None:
     page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
-    said = {
+    given = {
         path: set(re.findall(r"`(\w+)`", filters))
         for path, filters in re.findall(r"^\| `(/.*?)` \|(.*)\|$", page, re.M)
     }
@@ -46,7 +46,7 @@ def test_the_page_names_every_list_by_age_with_its_filters(schema: Object) -> No
         names = {str(one["name"]) for one in parameters if isinstance(one, dict) and one["in"] == "query"}
         if "order" in names:
             taken[operation.removeprefix("GET ")] = names - {"order", "limit", "after"}
-    assert said == taken
+    assert given == taken
 
 
 def test_nothing_refers_to_what_is_not_there(schema: Object) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.scoring import ClassScores, Evaluation, JudgedClasses, JudgedNumbers, NumberResult, NumberScores
-from app.services.prediction import judge
+from app.domain.scoring import ClassScores, Evaluation, LabelledClasses, LabelledNumbers, NumberResult, NumberScores
+from app.services.prediction import evaluate_block
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import Transition
 from tests.api.conftest import DATASET, NOW, InMemoryParts
@@ -38,8 +38,10 @@ def concluded(parts: InMemoryParts, job_id: UUID, result: Evaluation) -> None:
 
 
 def of_numbers() -> Evaluation:
-    (judged,) = judge(served(small_version()), {**INPUTS, "y": numbers(11.0, 9.5, 13.0, 8.0)}).judged
-    return Evaluation(NumberScores.of(of_kind(JudgedNumbers, judged)).result(), without_target=2, rows_not_predicted=1)
+    (labelled,) = evaluate_block(served(small_version()), {**INPUTS, "y": numbers(11.0, 9.5, 13.0, 8.0)}).labelled
+    return Evaluation(
+        NumberScores.of(of_kind(LabelledNumbers, labelled)).result(), without_target=2, rows_not_predicted=1
+    )
 
 
 def test_an_evaluation_is_accepted_for_the_version_that_its_reference_means(
@@ -97,8 +99,8 @@ def test_classes_have_metrics_of_their_own(client: TestClient, parts: InMemoryPa
     )
     job_id = submitted(client, model="classes")
     version = served(small_version("classification"))
-    (judged,) = judge(version, {**INPUTS, "y": flags(True, False, True, True)}).judged
-    concluded(parts, job_id, Evaluation(ClassScores.of(of_kind(JudgedClasses, judged)).result(), 0, 0))
+    (labelled,) = evaluate_block(version, {**INPUTS, "y": flags(True, False, True, True)}).labelled
+    concluded(parts, job_id, Evaluation(ClassScores.of(of_kind(LabelledClasses, labelled)).result(), 0, 0))
     job = client.get(f"{PATH}/{job_id}").json()
     assert (job["task"], job["result"]["rows"], job["result"]["metrics"]["rows_of_unknown_class"]) == (
         "classification",

@@ -92,16 +92,16 @@ def test_texts_and_classes_go_by_every_door_but_npy(client: TestClient, coded: s
 def test_npy_tells_the_numbers_of_classes(client: TestClient) -> None:
     rows = client.post("/v1/models/two/predict", json={"rows": NUMBERS}).json()["predictions"]
     content = ask(client, "/v1/models/two/predict", "npy", written("npy", NUMBERS), "npy", outputs="probabilities")
-    told = np.load(io.BytesIO(content))
-    assert told.tolist() == [[share["probability"] for share in row["probabilities"]] for row in rows]
+    reported = np.load(io.BytesIO(content))
+    assert reported.tolist() == [[share["probability"] for share in row["probabilities"]] for row in rows]
 
 
 @pytest.mark.parametrize("answer", NAMED_ANSWERS)
 def test_decisions_are_columns(client: TestClient, answer: str) -> None:
-    asked = {"costs": [[0, 1], [1, 0]], "reject_cost": 0.3}
-    expected = read("json", client.post("/v1/models/classes/predict", json={"rows": MIXED, **asked}).content, ())
+    requested = {"costs": [[0, 1], [1, 0]], "reject_cost": 0.3}
+    expected = read("json", client.post("/v1/models/classes/predict", json={"rows": MIXED, **requested}).content, ())
     assert {row["decision"] for row in expected} > {None}
-    query = {name: json.dumps(value) for name, value in asked.items()}
+    query = {name: json.dumps(value) for name, value in requested.items()}
     content = ask(client, "/v1/models/classes/predict", "csv", written("csv", MIXED), answer, **query)
     assert read(answer, content, ()) == expected
 
@@ -109,16 +109,16 @@ def test_decisions_are_columns(client: TestClient, answer: str) -> None:
 def test_formulas_in_csv_are_escaped_where_that_is_asked_for(client: TestClient, parts: InMemoryParts) -> None:
     harmful = version_of_three_classes(name="harmful", classes=("+1+2", "=1+1", "@x"))
     parts.kept.models.put(OWNER, harmful, number=1)
-    path, asked = "/v1/models/harmful/predict", {"outputs": "label"}
-    plain = ask(client, path, "csv", written("csv", MIXED), "csv", **asked).splitlines()
-    safe = ask(client, path, "csv", written("csv", MIXED), "csv", csv_escape_formulas="true", **asked).splitlines()
+    path, requested = "/v1/models/harmful/predict", {"outputs": "label"}
+    plain = ask(client, path, "csv", written("csv", MIXED), "csv", **requested).splitlines()
+    safe = ask(client, path, "csv", written("csv", MIXED), "csv", csv_escape_formulas="true", **requested).splitlines()
     assert (plain[0], safe[0]) == (b'"label"', b'"label"')
     assert {*plain[1:]} <= {b'"+1+2"', b'"=1+1"', b'"@x"'}
     assert safe[1:] == [line.replace(b'"', b"\"'", 1) for line in plain[1:]]
     by_json = {"rows": MIXED, "outputs": ["label"], "csv_escape_formulas": True}
     assert client.post(path, json=by_json, headers={"Accept": "text/csv"}).content.splitlines() == safe
-    arrow = ask(client, path, "csv", written("csv", MIXED), "arrow", csv_escape_formulas="true", **asked)
-    assert arrow == ask(client, path, "csv", written("csv", MIXED), "arrow", **asked)
+    arrow = ask(client, path, "csv", written("csv", MIXED), "arrow", csv_escape_formulas="true", **requested)
+    assert arrow == ask(client, path, "csv", written("csv", MIXED), "arrow", **requested)
     negative = ask(client, PATH, "csv", written("csv", NUMBERS), "csv", csv_escape_formulas="true")
     assert negative == ask(client, PATH, "csv", written("csv", NUMBERS), "csv")
 
@@ -134,9 +134,9 @@ def test_the_answers_say_which_version_gave_them(client: TestClient) -> None:
 def test_rows_may_bring_their_noise_in_every_format(client: TestClient, coded: str) -> None:
     rows: list[FlatRow] = [{**row, "sd": sd} for row, sd in zip(MIXED, (0.2, 4.0, 1.0), strict=True)]
     path = "/v1/models/measured/predict"
-    told = read("json", ask(client, path, coded, written(coded, rows)), ())
-    assert told == read("json", client.post(path, json={"rows": rows}).content, ())
-    assert [row["variance_noise"] for row in told] == pytest.approx([0.04, 16.0, 1.0])
+    reported = read("json", ask(client, path, coded, written(coded, rows)), ())
+    assert reported == read("json", client.post(path, json={"rows": rows}).content, ())
+    assert [row["variance_noise"] for row in reported] == pytest.approx([0.04, 16.0, 1.0])
 
 
 WRONG: list[FlatRow] = [MIXED[0], {"x": 1.0, "colour": "green"}, {"x": None, "colour": "blue"}, MIXED[2]]
@@ -171,8 +171,8 @@ def test_bad_rows_are_found_in_every_format_and_told_in_every_format(client: Tes
 def test_a_bad_row_is_nan_in_npy(client: TestClient) -> None:
     rows: list[FlatRow] = [NUMBERS[0], {"x": None, "a": 1.0, "b": 1.0}, {"x": math.inf, "a": 1.0, "b": 1.0}]
     content = ask(client, PATH, "npy", written("npy", rows), "npy", on_error="per_row", outputs="mean,sd")
-    told = np.load(io.BytesIO(content))
-    assert np.isnan(told).all(axis=1).tolist() == [False, True, True]
+    reported = np.load(io.BytesIO(content))
+    assert np.isnan(reported).all(axis=1).tolist() == [False, True, True]
     refused = client.post(PATH, content=written("npy", rows), headers={"Content-Type": MEDIA_TYPES["npy"]})
     assert refused.json()["errors"][0]["row"] == 2  # what is no number at all is found first
     assert refused.status_code == 422
@@ -199,7 +199,7 @@ def test_the_answer_is_in_what_accept_weighs_most(client: TestClient, accept: st
 
 
 @pytest.mark.parametrize(
-    ("query", "pointer", "said"),
+    ("query", "pointer", "given"),
     [
         ("interval=wide", "/interval", '"wide"'),
         ("interval=1.5", "/interval", "less than 1"),
@@ -213,18 +213,18 @@ def test_the_answer_is_in_what_accept_weighs_most(client: TestClient, accept: st
     ],
 )
 def test_an_option_in_the_query_is_refused_as_in_a_body_and_named(
-    client: TestClient, query: str, pointer: str, said: str
+    client: TestClient, query: str, pointer: str, given: str
 ) -> None:
     response = client.post(f"{SMALL}?{query}", content=written("csv", MIXED), headers={"Content-Type": "text/csv"})
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-request")
     (error,) = response.json()["errors"]
     assert error["pointer"] == pointer
-    assert said in error["detail"]
+    assert given in error["detail"]
 
 
 def test_options_in_the_query_do_what_they_do_in_a_body(client: TestClient) -> None:
-    asked = {"interval": 0.5, "outputs": ["interval", "mean"], "explain": 2}
-    expected = client.post(SMALL, json={"rows": MIXED, **asked}).json()
+    requested = {"interval": 0.5, "outputs": ["interval", "mean"], "explain": 2}
+    expected = client.post(SMALL, json={"rows": MIXED, **requested}).json()
     query = "interval=0.5&outputs=interval&outputs=mean&explain=2"
     body = written("csv", MIXED)
     assert client.post(f"{SMALL}?{query}", content=body, headers={"Content-Type": "text/csv"}).json() == expected
@@ -277,7 +277,7 @@ def _lying() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("coded", "body", "status", "said"),
+    ("coded", "body", "status", "given"),
     [
         ("npy", _pickled(), 422, "array of numbers, got one of object"),
         ("npy", _lying(), 400, "says that 216 bytes follow; 48 do"),
@@ -310,11 +310,11 @@ def _lying() -> bytes:
     ],
 )
 def test_a_body_that_is_not_what_it_says_is_refused_with_what_and_where(
-    client: TestClient, coded: str, body: bytes, status: int, said: str
+    client: TestClient, coded: str, body: bytes, status: int, given: str
 ) -> None:
     response = client.post(PATH, content=body, headers={"Content-Type": MEDIA_TYPES[coded]})
     assert response.status_code == status, response.text
-    assert said in response.json()["detail"]
+    assert given in response.json()["detail"]
 
 
 def test_npy_takes_other_numbers_and_orders_too(client: TestClient) -> None:
@@ -340,7 +340,7 @@ def test_npy_tells_truths_as_0_and_1_and_timestamps_as_seconds() -> None:
         {"b": None, "t": None},
         {"b": None, "t": "1970-01-01T00:00:00Z"},
     ]
-    assert [(fault.row, fault.column, fault.detail.partition(";")[0]) for fault in found.misfits] == [
+    assert [(fault.row, fault.column, fault.detail.partition(";")[0]) for fault in found.cell_faults] == [
         (1, "b", "2.0 is not true or false."),
         (3, "b", "inf is no finite number"),
         (1, "t", "1e+18 s since 1970 is no year from 1 to 9999."),

@@ -71,14 +71,14 @@ def faults(problem: Json) -> list[Json]:
 def exported(client: TestClient, name: str = "small") -> Json:
     response = client.get(f"/v1/models/{name}/versions/1/export")
     assert response.status_code == 200, response.text
-    told: Json = response.json()
-    return told
+    reported: Json = response.json()
+    return reported
 
 
-def assert_comes_in_as_it_left(client: TestClient, name: str, wanted: str, asked: Json) -> None:
+def assert_comes_in_as_it_left(client: TestClient, name: str, required: str, requested: Json) -> None:
     """As `twin`: with the same figures, the same predictions to the last bit, and where it was."""
-    out = client.get(f"/v1/models/{name}/versions/1/export?format={wanted}", headers={"Accept": "*/*"})
-    assert out.headers["Content-Disposition"] == f'attachment; filename="{name}-1.{wanted}"'
+    out = client.get(f"/v1/models/{name}/versions/1/export?format={required}", headers={"Accept": "*/*"})
+    assert out.headers["Content-Disposition"] == f'attachment; filename="{name}-1.{required}"'
     response = client.post(
         "/v1/models/twin/versions", content=out.content, headers={"Content-Type": out.headers["Content-Type"]}
     )
@@ -89,7 +89,7 @@ def assert_comes_in_as_it_left(client: TestClient, name: str, wanted: str, asked
     for member in made.keys() - {"model", "imported", "created_at"}:
         assert made[member] == before[member], member
     assert client.get("/v1/models/twin/versions/1/lineage").json()["imported"] == made["imported"]
-    first, second = (client.post(f"/v1/models/{each}/predict", json=asked).json() for each in (name, "twin"))
+    first, second = (client.post(f"/v1/models/{each}/predict", json=requested).json() for each in (name, "twin"))
     assert first["predictions"]
     assert second["predictions"] == first["predictions"]
     again = client.post("/v1/models/twin/versions", json=exported(client, name))
@@ -156,9 +156,9 @@ def test_what_can_not_go_out_is_a_problem(client: TestClient, parts: InMemoryPar
 
 
 @pytest.mark.parametrize("name", ["small", "classes"])
-@pytest.mark.parametrize("wanted", ["json", "npz"])
-def test_what_comes_in_predicts_as_it_did_and_says_where_it_was(client: TestClient, name: str, wanted: str) -> None:
-    out = client.get(f"/v1/models/{name}/versions/1/export?format={wanted}", headers={"Accept": "*/*"})
+@pytest.mark.parametrize("required", ["json", "npz"])
+def test_what_comes_in_predicts_as_it_did_and_says_where_it_was(client: TestClient, name: str, required: str) -> None:
+    out = client.get(f"/v1/models/{name}/versions/1/export?format={required}", headers={"Accept": "*/*"})
     response = client.post(
         "/v1/models/twin/versions", content=out.content, headers={"Content-Type": out.headers["Content-Type"]}
     )
@@ -565,8 +565,8 @@ def test_a_mangled_document_is_refused_or_predicts(
     predicted = client.post("/v1/models/twin/predict", json={"columns": columns, **explained})
     assert predicted.status_code in {200, 422}, predicted.text  # the row may be too far from its new training rows
     for path in ("", "/relevance-vectors", "/export", "/export?format=npz"):
-        told = client.get(f"/v1/models/twin/versions/1{path}", headers={"Accept": "*/*"})
-        assert told.status_code == 200, told.text
+        reported = client.get(f"/v1/models/twin/versions/1{path}", headers={"Accept": "*/*"})
+        assert reported.status_code == 200, reported.text
 
 
 DOUBLED = object()

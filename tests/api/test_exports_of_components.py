@@ -36,9 +36,9 @@ def client(parts: InMemoryParts) -> Iterator[TestClient]:
         yield client
 
 
-@pytest.mark.parametrize("wanted", ["json", "npz"])
-def test_what_comes_in_tells_the_same_and_says_where_it_was(client: TestClient, wanted: str) -> None:
-    assert_comes_in_as_it_left(client, "rows", wanted, ROWS)
+@pytest.mark.parametrize("required", ["json", "npz"])
+def test_what_comes_in_tells_the_same_and_says_where_it_was(client: TestClient, required: str) -> None:
+    assert_comes_in_as_it_left(client, "rows", required, ROWS)
 
 
 def test_the_rows_kept_are_listed_without_what_they_were(client: TestClient) -> None:
@@ -146,7 +146,7 @@ def test_every_member_is_needed(client: TestClient) -> None:
         assert faults(refused(response, "invalid-request"))[0]["pointer"] == pointer
 
 
-def told(document: Json, **changes: object) -> Json:
+def reported(document: Json, **changes: object) -> Json:
     """With other members of its model."""
     return {**document, "model": {**part(document, "model"), **changes}}
 
@@ -154,8 +154,8 @@ def told(document: Json, **changes: object) -> Json:
 def test_rows_that_are_one_beside_noise_too_small_to_part_them_are_refused(client: TestClient) -> None:
     document = exported(client, "rows")
     functions = {**part(part(document, "model"), "functions"), "centres": [ROW] * 3}
-    assert client.post("/v1/models/twin/versions", json=told(document, functions=functions)).status_code == 201
-    alike = told(document, functions=functions, noise_variance=1e-40)
+    assert client.post("/v1/models/twin/versions", json=reported(document, functions=functions)).status_code == 201
+    alike = reported(document, functions=functions, noise_variance=1e-40)
     problem = refused(client.post("/v1/models/other/versions", json=alike), "invalid-request")
     assert "positive definite" in str(problem["detail"])
 
@@ -164,7 +164,7 @@ def test_what_reads_nothing_is_refused(client: TestClient) -> None:
     document = exported(client, "rows")
     functions = {**part(part(document, "model"), "functions"), "widths": [1.0], "centres": [[]] * 3}
     problem = refused(
-        client.post("/v1/models/twin/versions", json={**told(document, functions=functions), "inputs": []}),
+        client.post("/v1/models/twin/versions", json={**reported(document, functions=functions), "inputs": []}),
         "invalid-request",
     )
     assert faults(problem)[0]["pointer"] == "/inputs"
@@ -178,11 +178,11 @@ def test_the_farthest_row_has_finite_numbers_by_the_narrowest_kernel_that_comes_
         "widths": [2e-75],
         "centres": [[1e75, -1e75], [0.0, 0.0]],
     }
-    narrow = told(document, functions=functions, weights=[1e75, 2e-75], noise_variance=2e-75)
+    narrow = reported(document, functions=functions, weights=[1e75, 2e-75], noise_variance=2e-75)
     response = client.post("/v1/models/twin/versions", json=narrow)
     assert response.status_code == 201, response.text
-    asked = {"rows": [{"x": -4e74, "z": 9e74}, {"x": 5e74, "z": -1e75}, {"x": 0.0, "z": 0.0}]}
-    rows = client.post("/v1/models/twin/predict", json=asked).json()["predictions"]
+    requested = {"rows": [{"x": -4e74, "z": 9e74}, {"x": 5e74, "z": -1e75}, {"x": 0.0, "z": 0.0}]}
+    rows = client.post("/v1/models/twin/predict", json=requested).json()["predictions"]
     assert all(math.isfinite(number) for row in rows for name in row for number in numbers(row[name]))
     assert [row["novelty"] for row in rows] == [1.0, 1.0, 1.0]
 

@@ -37,9 +37,9 @@ def client(parts: InMemoryParts) -> Iterator[TestClient]:
         yield client
 
 
-@pytest.mark.parametrize("wanted", ["json", "npz"])
-def test_what_comes_in_has_the_same_values_and_says_where_it_was(client: TestClient, wanted: str) -> None:
-    assert_comes_in_as_it_left(client, "terms", wanted, ROWS)
+@pytest.mark.parametrize("required", ["json", "npz"])
+def test_what_comes_in_has_the_same_values_and_says_where_it_was(client: TestClient, required: str) -> None:
+    assert_comes_in_as_it_left(client, "terms", required, ROWS)
     first, second = (client.get(f"/v1/models/{name}/versions/1/expansion").json() for name in ("terms", "twin"))
     assert first == second
 

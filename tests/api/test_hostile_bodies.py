@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 
 from app.api.application import make_application
 from app.api.bodies import MAX_ELEMENTS, MAX_MEMBERS
-from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
+from app.api.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.api.inference.messages import read_request
 from app.api.json_codec import JsonCodec, max_containers
 from app.api.prediction import no_yield
@@ -194,9 +194,9 @@ def test_every_wrong_row_is_told_of_and_not_every_cell(numbers: ServedVersion) -
     found = answer(numbers, body)
     assert time.process_time() - began < 5 * CPU_SECONDS
     assert isinstance(found, bytes)
-    told = decode(found)
-    assert isinstance(told, dict)
-    predictions = told["predictions"]
+    reported = decode(found)
+    assert isinstance(reported, dict)
+    predictions = reported["predictions"]
     assert isinstance(predictions, list)
     problems = [row["error"] for row in predictions if isinstance(row, dict)]
     assert len(problems) == 50_000

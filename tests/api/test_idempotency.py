@@ -124,10 +124,10 @@ def test_of_submits_at_once_one_makes_a_job_and_all_tell_of_it(
         return client.post("/v1/training-jobs", json=submit, headers=named("a"))
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(send, range(8), timeout=60))
-    assert {answer.status_code for answer in answers} == {202}
-    assert len({answer.content for answer in answers}) == 1
-    assert sum("Idempotent-Replayed" not in answer.headers for answer in answers) == 1
+        responses = list(pool.map(send, range(8), timeout=60))
+    assert {response.status_code for response in responses} == {202}
+    assert len({response.content for response in responses}) == 1
+    assert sum("Idempotent-Replayed" not in response.headers for response in responses) == 1
     assert kept(engine, "training_jobs") == 1
 
 
@@ -211,10 +211,10 @@ def test_an_upload_that_is_still_being_stored_is_in_use(
 
     monkeypatch.setattr(append, meanwhile)
     assert client.post("/v1/datasets", content=CSV, headers=headers).status_code == 201
-    (told,) = inner
-    assert told.headers["Retry-After"] == "2"
+    (reported,) = inner
+    assert reported.headers["Retry-After"] == "2"
     assert_problem(
-        told,
+        reported,
         "idempotency-key-in-use",
         "The first request with this Idempotency-Key is still being done: ask again in a moment.",
     )

@@ -21,7 +21,7 @@ from app.api.routes import job_events
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.services.jobs import History, Jobs
-from relevance_bayes.client.event_stream import Message as Told
+from relevance_bayes.client.event_stream import Message as Reported
 from relevance_bayes.client.event_stream import messages
 from relevance_bayes.types.jobs import JobKind
 from tests.api.conftest import LIMITS, StoredParts
@@ -78,22 +78,22 @@ def ended(stored: StoredParts, running: UUID) -> UUID:
     return running
 
 
-def told(content: bytes) -> list[Told]:
+def reported(content: bytes) -> list[Reported]:
     return list(messages([content]))
 
 
 def numbers(content: bytes) -> list[int]:
-    return [int(message.id) for message in told(content)]
+    return [int(message.id) for message in reported(content)]
 
 
 def test_a_stream_is_what_the_pages_have_with_numbers_as_ids(client: TestClient, ended: UUID) -> None:
-    answer = client.get(f"{PATH}/{ended}/events", headers=STREAM)
-    assert answer.status_code == 200
-    assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.text.startswith("retry: 1000\n\n")
+    response = client.get(f"{PATH}/{ended}/events", headers=STREAM)
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.text.startswith("retry: 1000\n\n")
     items = client.get(f"{PATH}/{ended}/events").json()["items"]
-    assert [(message.id, message.event, json.loads(message.data)) for message in told(answer.content)] == [
+    assert [(message.id, message.event, json.loads(message.data)) for message in reported(response.content)] == [
         (str(item["number"]), item["kind"], item) for item in items
     ]
     assert [item["number"] for item in items] == [1, 2, 3, 4, 5, 6]
@@ -101,15 +101,15 @@ def test_a_stream_is_what_the_pages_have_with_numbers_as_ids(client: TestClient,
 
 def test_it_goes_on_exactly_after_a_cut_at_any_event(client: TestClient, ended: UUID) -> None:
     for seen in range(6):
-        answer = client.get(f"{PATH}/{ended}/events", headers={**STREAM, "Last-Event-ID": str(seen)})
-        assert numbers(answer.content) == list(range(seen + 1, 7))
+        response = client.get(f"{PATH}/{ended}/events", headers={**STREAM, "Last-Event-ID": str(seen)})
+        assert numbers(response.content) == list(range(seen + 1, 7))
 
 
 @on_one_database
 @pytest.mark.parametrize("seen", [6, 7, 2**31 - 1])
 def test_who_has_seen_the_end_is_told_not_to_ask_again(client: TestClient, ended: UUID, seen: int) -> None:
-    answer = client.get(f"{PATH}/{ended}/events", headers={**STREAM, "Last-Event-ID": str(seen)})
-    assert (answer.status_code, answer.content) == (204, b"")
+    response = client.get(f"{PATH}/{ended}/events", headers={**STREAM, "Last-Event-ID": str(seen)})
+    assert (response.status_code, response.content) == (204, b"")
 
 
 @on_one_database
@@ -130,9 +130,9 @@ def test_the_header_wins_over_the_parameter(client: TestClient, ended: UUID) -> 
     ],
 )
 def test_an_id_that_is_none_is_refused(client: TestClient, running: UUID, seen: str, detail: str) -> None:
-    answer = client.get(f"{PATH}/{running}/events", headers={**STREAM, "Last-Event-ID": seen})
+    response = client.get(f"{PATH}/{running}/events", headers={**STREAM, "Last-Event-ID": seen})
     errors = [{"header": "Last-Event-ID", "detail": detail}]
-    assert_problem(answer, "invalid-request", f"The header 'Last-Event-ID': {detail}", errors)
+    assert_problem(response, "invalid-request", f"The header 'Last-Event-ID': {detail}", errors)
 
 
 def test_an_after_beyond_all_numbers_is_refused(client: TestClient, running: UUID) -> None:
@@ -142,8 +142,8 @@ def test_an_after_beyond_all_numbers_is_refused(client: TestClient, running: UUI
 @on_one_database
 def test_a_job_that_is_not_there_is_no_stream(client: TestClient) -> None:
     job_id = uuid4()
-    answer = client.get(f"{PATH}/{job_id}/events", headers=STREAM)
-    assert_problem(answer, "not-found", f"There is no training job {job_id}.")
+    response = client.get(f"{PATH}/{job_id}/events", headers=STREAM)
+    assert_problem(response, "not-found", f"There is no training job {job_id}.")
 
 
 @pytest.mark.parametrize(
@@ -178,15 +178,15 @@ def test_each_event_comes_as_it_happens_and_the_stream_ends_with_the_job(
     ]
     for timer in later:
         timer.start()
-    answer = client.get(f"{PATH}/{running}/events", headers={**STREAM, "Last-Event-ID": "1"})
-    assert numbers(answer.content) == [2, 3, 4, 5, 6]
+    response = client.get(f"{PATH}/{running}/events", headers={**STREAM, "Last-Event-ID": "1"})
+    assert numbers(response.content) == [2, 3, 4, 5, 6]
 
 
 def test_who_is_ahead_of_a_job_waits_for_its_end(client: TestClient, stored: StoredParts, running: UUID) -> None:
     timer = Timer(0.2, fail, (stored, running))
     timer.start()
-    answer = client.get(f"{PATH}/{running}/events", headers={**STREAM, "Last-Event-ID": "100"})
-    assert (answer.status_code, numbers(answer.content)) == (200, [])
+    response = client.get(f"{PATH}/{running}/events", headers={**STREAM, "Last-Event-ID": "100"})
+    assert (response.status_code, numbers(response.content)) == (200, [])
 
 
 def test_many_events_come_in_several_pieces(
@@ -253,7 +253,7 @@ class Reader:
     chunks: list[bytes] = field(default_factory=list)
     taking: asyncio.Event = field(default_factory=asyncio.Event)
     leaving: asyncio.Event = field(default_factory=asyncio.Event)
-    asked: bool = False
+    requested: bool = False
 
     async def read(self, app: Starlette) -> None:
         scope = {
@@ -268,8 +268,8 @@ class Reader:
         await app(scope, self._receive, self._send)
 
     async def _receive(self) -> Message:
-        if not self.asked:
-            self.asked = True
+        if not self.requested:
+            self.requested = True
             return {"type": "http.request", "body": b"", "more_body": False}
         await self.leaving.wait()
         return {"type": "http.disconnect"}

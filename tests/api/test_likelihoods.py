@@ -1,6 +1,6 @@
 from typing import get_args
 
-from app.api.schemas.likelihoods import AnyLikelihood, GaussianLikelihood, NoiseColumn, asked, shown
+from app.api.schemas.likelihoods import AnyLikelihood, GaussianLikelihood, NoiseColumn, requested, shown
 from relevance_bayes.core.likelihoods import GaussianNoise, LogVariance
 from relevance_bayes.core.likelihoods import TargetLikelihood as Likelihood
 
@@ -16,7 +16,7 @@ def test_what_is_asked_for_is_shown_as_it_was() -> None:
     ]
     others: list[AnyLikelihood] = [kind() for kind in get_args(AnyLikelihood) if kind is not GaussianLikelihood]
     for likelihood in (*gaussian, *others):
-        meant, column = asked(likelihood)
+        meant, column = requested(likelihood)
         assert meant is not None
         assert shown(meant, column) == likelihood
-    assert asked(None) == (None, None)
+    assert requested(None) == (None, None)

@@ -55,9 +55,9 @@ def versions() -> list[ServedVersion]:
 
 
 def answered(version: ServedVersion, coded: str, encoding: str, body: bytes) -> bytes | RelevanceError:
-    body_format, answer = named(ROW_FORMATS, coded), named(WRITABLE_FORMATS, "json")
+    body_format, response = named(ROW_FORMATS, coded), named(WRITABLE_FORMATS, "json")
     query = () if body_format.is_document else (("on_error", "per_row"),)
-    negotiated = ContentNegotiation(body_format, MEDIA_TYPES[coded], encoding, answer, query)
+    negotiated = ContentNegotiation(body_format, MEDIA_TYPES[coded], encoding, response, query)
     codec = TableCodec(body, negotiated, max_rows=1000, max_bytes=10**6)
     try:
         request = codec.read(version, no_yield)

@@ -141,12 +141,12 @@ def test_a_body_that_does_not_claim_to_be_json_is_415(client: TestClient, path: 
 )
 def test_an_accept_that_can_not_be_met_is_406(client: TestClient, method: str, path: str) -> None:
     response = client.request(method, path, headers={"Accept": "text/html;q=0.9, application/xml"}, json=SUBMIT)
-    said = (
+    given = (
         f"The answer can be {', '.join(ANSWERS)}, all of which the Accept header leaves out."
         if path.endswith("/predict")
         else "The answer can only be application/json, which the Accept header leaves out."
     )
-    assert_problem(response, "not-acceptable", said)
+    assert_problem(response, "not-acceptable", given)
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/*", "application/json;q=0.1, text/html", ""])

@@ -12,9 +12,9 @@ from starlette.types import Receive
 from app.api import json_codec, render
 from app.api import prediction as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.counting import Rows
 from app.services.prediction import PredictRequest, ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from app.services.usage_counts import Rows
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import prediction as supervised
 from app.tasks.supervised.predictions import RegressionPrediction
@@ -395,11 +395,11 @@ def test_the_functions_that_add_most_are_named_as_in_the_versions_list(client: T
         sizes = [abs(one["contribution"]) for one in added]
         assert sizes == sorted(sizes, reverse=True)
     best = client.post(PATH, json={"rows": ROWS, "explain": 1, "outputs": ["mean"]}).json()["predictions"]
-    for row, told in zip(whole, best, strict=True):
-        assert list(told) == ["mean", "explanation", "explanation_sum"]
-        assert (told["mean"], told["explanation"]) == (row["mean"], row["explanation"][:1])
-        others = row["mean"] - 10.0 - told["explanation"][0]["contribution"]
-        assert told["explanation_sum"] == {"baseline": 10.0, "others": approx(others), "mean": approx(row["mean"])}
+    for row, reported in zip(whole, best, strict=True):
+        assert list(reported) == ["mean", "explanation", "explanation_sum"]
+        assert (reported["mean"], reported["explanation"]) == (row["mean"], row["explanation"][:1])
+        others = row["mean"] - 10.0 - reported["explanation"][0]["contribution"]
+        assert reported["explanation_sum"] == {"baseline": 10.0, "others": approx(others), "mean": approx(row["mean"])}
 
 
 def test_classes_are_explained_by_what_is_added_to_the_latent(client: TestClient) -> None:
@@ -418,7 +418,9 @@ def test_a_bad_row_has_its_problem_and_no_explanation(client: TestClient) -> Non
 
 
 def test_the_covariance_of_all_answers_comes_when_it_is_asked_for(client: TestClient) -> None:
-    plain, together = (client.post(PATH, json={"rows": ROWS, "covariance": asked}).json() for asked in (False, True))
+    plain, together = (
+        client.post(PATH, json={"rows": ROWS, "covariance": requested}).json() for requested in (False, True)
+    )
     covariance = together.pop("covariance")
     assert together == plain
     assert [len(row) for row in covariance] == [3, 3, 3]
@@ -486,7 +488,7 @@ def test_rows_may_bring_their_noise_where_the_model_knows_of_it(client: TestClie
 
 @pytest.mark.usefixtures("measured")
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "given"),
     [
         ([WITH_NOISE[0], {**ROWS[1], "sd": None}, WITH_NOISE[2]], "`sd` is missing, which other rows have"),
         ([WITH_NOISE[0], ROWS[1], WITH_NOISE[2]], "The column is missing"),
@@ -495,15 +497,15 @@ def test_rows_may_bring_their_noise_where_the_model_knows_of_it(client: TestClie
     ],
 )
 def test_noise_that_is_not_there_in_every_row_is_refused_with_the_row(
-    client: TestClient, rows: list[dict[str, object]], said: str
+    client: TestClient, rows: list[dict[str, object]], given: str
 ) -> None:
     response = client.post(MEASURED, json={"rows": rows})
     assert response.status_code == 422
     (error,) = response.json()["errors"]
     assert (error["row"], error["column"]) == (1, "sd")
-    assert said in error["detail"]
-    answers = client.post(MEASURED, json={"rows": rows, "on_error": "per_row"}).json()["predictions"]
-    assert ["error" in one for one in answers] == [False, True, False]
+    assert given in error["detail"]
+    responses = client.post(MEASURED, json={"rows": rows, "on_error": "per_row"}).json()["predictions"]
+    assert ["error" in one for one in responses] == [False, True, False]
 
 
 def test_a_model_with_one_noise_for_all_rows_reads_none(client: TestClient) -> None:

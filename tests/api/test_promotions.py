@@ -35,11 +35,11 @@ def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestC
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
     assert duel.kept.queue.submitted == [UUID(job["id"])]
-    said = {
+    given = {
         name: job[name]
         for name in ("version", "alias", "champion", "metric", "margin", "criterion", "groups", "result")
     }
-    assert said == {
+    assert given == {
         "version": {"model": "small", "version": 2},
         "alias": "best",
         "champion": 1,

@@ -3,14 +3,14 @@
 import pytest
 from starlette.datastructures import Headers
 
-from app.api.ranges import Extent, Unsatisfiable, extent_asked
+from app.api.ranges import ByteRange, UnsatisfiableRange, requested_range
 
 TAG = '"abc"'
 
 
-def asked(text: str, *, size: int = 100, if_range: str | None = None) -> Extent | Unsatisfiable | None:
+def requested(text: str, *, size: int = 100, if_range: str | None = None) -> ByteRange | UnsatisfiableRange | None:
     headers = {"Range": text} | ({} if if_range is None else {"If-Range": if_range})
-    return extent_asked(Headers(headers), size=size, tag=TAG)
+    return requested_range(Headers(headers), size=size, tag=TAG)
 
 
 @pytest.mark.parametrize(
@@ -28,40 +28,40 @@ def asked(text: str, *, size: int = 100, if_range: str | None = None) -> Extent 
     ],
 )
 def test_one_range_is_of_bytes_from_the_first_on_or_of_the_last_ones(text: str, first: int, last: int) -> None:
-    found = asked(text)
-    assert found == Extent(first, last, 100)
-    assert isinstance(found, Extent)
-    assert (found.length, found.told) == (last - first + 1, f"bytes {first}-{last}/100")
+    found = requested(text)
+    assert found == ByteRange(first, last, 100)
+    assert isinstance(found, ByteRange)
+    assert (found.length, found.reported) == (last - first + 1, f"bytes {first}-{last}/100")
 
 
 @pytest.mark.parametrize("text", ["bytes=100-", "bytes=100-200", "bytes=-0"])
 def test_a_range_behind_the_end_is_of_nothing(text: str) -> None:
-    found = asked(text)
-    assert found == Unsatisfiable(100)
-    assert isinstance(found, Unsatisfiable)
-    assert found.told == "bytes */100"
+    found = requested(text)
+    assert found == UnsatisfiableRange(100)
+    assert isinstance(found, UnsatisfiableRange)
+    assert found.reported == "bytes */100"
 
 
 @pytest.mark.parametrize(
     "text", ["bytes=0-1,5-6", "rows=0-1", "bytes=", "bytes=-", "bytes=6-5", "bytes=a-b", "bytes", "0-5", "bytes=1-2-3"]
 )
 def test_several_ranges_and_what_is_none_are_answered_whole(text: str) -> None:
-    assert asked(text) is None
+    assert requested(text) is None
 
 
 def test_nothing_can_be_asked_of_an_empty_content() -> None:
-    assert asked("bytes=0-", size=0) == asked("bytes=-5", size=0) == Unsatisfiable(0)
+    assert requested("bytes=0-", size=0) == requested("bytes=-5", size=0) == UnsatisfiableRange(0)
 
 
 def test_no_range_is_the_whole() -> None:
-    assert extent_asked(Headers({}), size=100, tag=TAG) is None
+    assert requested_range(Headers({}), size=100, tag=TAG) is None
 
 
 @pytest.mark.parametrize("condition", ['"abd"', 'W/"abc"', "Sun, 22 Nov 2026 09:00:00 GMT", "abc", ""])
 def test_a_part_of_what_is_no_longer_so_is_answered_whole(condition: str) -> None:
-    assert asked("bytes=0-1", if_range=condition) is None
-    assert asked("bytes=500-", if_range=condition) is None
+    assert requested("bytes=0-1", if_range=condition) is None
+    assert requested("bytes=500-", if_range=condition) is None
 
 
 def test_a_part_of_what_is_still_so_is_answered() -> None:
-    assert asked("bytes=0-1", if_range=TAG) == Extent(0, 1, 100)
+    assert requested("bytes=0-1", if_range=TAG) == ByteRange(0, 1, 100)

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.annotations import LONGEST_DESCRIPTION, LONGEST_VALUE, MAX_TAGS
+from app.domain.annotations import MAX_DESCRIPTION_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.identity import uuid7
 from tests.api.conftest import DATASET, SUBMIT, InMemoryParts
@@ -34,11 +34,11 @@ def test_what_is_said_is_merged_into_what_was_said(client: TestClient, path: str
         ({"tags": None}, None, {}),
     ]
     for patch, description, tags in steps:
-        answer = client.patch(path, json=patch)
-        assert answer.status_code == 200, answer.text
-        assert answer.json() == {**before, "description": description, "tags": tags}
+        response = client.patch(path, json=patch)
+        assert response.status_code == 200, response.text
+        assert response.json() == {**before, "description": description, "tags": tags}
         looked = client.get(path)
-        assert (looked.json(), looked.headers["ETag"]) == (answer.json(), answer.headers["ETag"])
+        assert (looked.json(), looked.headers["ETag"]) == (response.json(), response.headers["ETag"])
 
 
 def test_a_merge_patch_may_say_that_it_is_one(client: TestClient) -> None:
@@ -53,10 +53,10 @@ def test_a_merge_patch_may_say_that_it_is_one(client: TestClient) -> None:
     ("sent", "pointer"),
     [
         ({"description": 7}, "/description"),
-        ({"description": "x" * (LONGEST_DESCRIPTION + 1)}, "/description"),
+        ({"description": "x" * (MAX_DESCRIPTION_LENGTH + 1)}, "/description"),
         ({"tags": []}, "/tags"),
         ({"tags": {"a": 1}}, "/tags/a"),
-        ({"tags": {"a": "x" * (LONGEST_VALUE + 1)}}, "/tags/a"),
+        ({"tags": {"a": "x" * (MAX_VALUE_LENGTH + 1)}}, "/tags/a"),
         ({"tags": {f"t{number}": "" for number in range(MAX_TAGS + 1)}}, "/tags"),
         ({"label": "x"}, "/label"),
     ],
@@ -64,16 +64,16 @@ def test_a_merge_patch_may_say_that_it_is_one(client: TestClient) -> None:
 def test_what_can_not_be_said_is_refused_at_its_place(
     client: TestClient, path: str, sent: dict[str, object], pointer: str
 ) -> None:
-    answer = client.patch(path, json=sent)
-    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
-    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+    response = client.patch(path, json=sent)
+    assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-request")
+    assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
     assert client.get(path).json()["tags"] == {}
 
 
 @pytest.mark.parametrize("name", ["", "a:b", "1a", "a" * 64, "a b", "é"])
 def test_a_tag_has_a_name_that_can_be_asked_for(client: TestClient, name: str) -> None:
-    answer = client.patch(MODEL, json={"tags": {name: "x"}})
-    assert (answer.status_code, len(answer.json()["errors"])) == (422, 1)
+    response = client.patch(MODEL, json={"tags": {name: "x"}})
+    assert (response.status_code, len(response.json()["errors"])) == (422, 1)
 
 
 @THINGS
@@ -107,9 +107,9 @@ def test_lists_are_cut_down_to_what_has_the_tags(client: TestClient, parts: InMe
 
 @pytest.mark.parametrize("query", ["tag=stage", "tag=a:1&tag=a:2"])
 def test_a_tag_that_is_none_is_refused(client: TestClient, query: str) -> None:
-    said = "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice."
-    errors = [{"parameter": "tag", "detail": said}]
-    assert_problem(client.get(f"/v1/models?{query}"), "invalid-request", f"The parameter 'tag': {said}", errors)
+    given = "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice."
+    errors = [{"parameter": "tag", "detail": given}]
+    assert_problem(client.get(f"/v1/models?{query}"), "invalid-request", f"The parameter 'tag': {given}", errors)
     many = "&".join(f"tag=t{number}:x" for number in range(11))
     assert client.get(f"/v1/models?{many}").status_code == 422
 
@@ -162,8 +162,8 @@ def test_a_version_tells_where_it_comes_from(client: TestClient, parts: InMemory
     (first, made), *_ = parts.kept.models.kept[OWNER, "small"]
     second = replace(first, id=uuid7(), number=2, job_id=job.id, parent=1)
     parts.kept.models.kept[OWNER, "small"].append((second, made))
-    told = client.get(f"{MODEL}/versions/2/lineage")
-    lineage = told.json()
+    reported = client.get(f"{MODEL}/versions/2/lineage")
+    lineage = reported.json()
     request = lineage.pop("request")
     assert lineage == {
         "model": "small",
@@ -183,7 +183,7 @@ def test_a_version_tells_where_it_comes_from(client: TestClient, parts: InMemory
         "model": "small",
         "basis": None,
     }
-    assert told.headers["Cache-Control"] == "private, no-cache"
+    assert reported.headers["Cache-Control"] == "private, no-cache"
     client.delete(f"{MODEL}/versions/1")
     client.delete(f"/v1/datasets/{DATASET.id}")
     later = client.get(f"{MODEL}/versions/2/lineage").json()

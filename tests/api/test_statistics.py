@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from app.api.application import make_application
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.counting import BOUNDS
+from app.services.usage_counts import BOUNDS
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.services.small_models import small_version
@@ -34,7 +34,7 @@ def client(parts: InMemoryParts) -> Iterator[TestClient]:
         yield client
 
 
-def told(client: TestClient, path: str = PATH) -> Json:
+def reported(client: TestClient, path: str = PATH) -> Json:
     response = client.get(f"{path}/statistics")
     assert response.status_code == 200, response.text
     statistics: Json = response.json()
@@ -42,12 +42,12 @@ def told(client: TestClient, path: str = PATH) -> Json:
 
 
 def figures(client: TestClient, path: str = PATH) -> tuple[object, object, object]:
-    statistics = told(client, path)
+    statistics = reported(client, path)
     return statistics["requests"], statistics["errors"], statistics["rows"]
 
 
 def test_a_version_that_nobody_asked_for_has_counts_of_nothing(client: TestClient) -> None:
-    statistics = told(client)
+    statistics = reported(client)
     assert (statistics["model"], statistics["version"], figures(client)) == ("small", 1, (0, 0, 0))
     assert (statistics["last_request_at"], statistics["outside_support"]) == (None, None)
     latency = statistics["latency"]
@@ -69,7 +69,7 @@ def test_every_door_counts(client: TestClient, path: str, body: str, headers: Ma
     assert client.post(path, content=body, headers=headers).status_code == 200
     rows = 1 if path.endswith("infer") else 2
     assert figures(client) == (1, 0, rows)
-    statistics = told(client)
+    statistics = reported(client)
     latency = statistics["latency"]
     assert isinstance(latency, dict)
     assert sum(bucket["requests"] for bucket in latency["buckets"]) == 1
@@ -95,9 +95,9 @@ def test_rows_far_from_the_data_are_outside(client: TestClient) -> None:
     path = "/v1/models/small/versions/2"
     assert client.post(f"{path}/predict", json={"rows": [NEAR, FAR]}).status_code == 200
     assert client.post("/v2/models/small/infer", json={"inputs": TENSORS}).status_code == 200
-    assert told(client, path)["outside_support"] == {"rows": 2, "of": 3, "share": 2 / 3}
+    assert reported(client, path)["outside_support"] == {"rows": 2, "of": 3, "share": 2 / 3}
     client.post(f"{PATH}/predict", json={"rows": [FAR]})
-    assert told(client)["outside_support"] is None
+    assert reported(client)["outside_support"] is None
 
 
 def test_the_protocol_has_the_same_counts(client: TestClient) -> None:
@@ -118,8 +118,8 @@ def test_the_protocol_has_the_same_counts(client: TestClient) -> None:
 
 def test_a_models_statistics_are_those_of_its_versions(client: TestClient) -> None:
     client.post("/v2/models/small/infer", json={"inputs": TENSORS})
-    told = client.get("/v2/models/small/stats").json()["model_stats"]
-    assert [(one["version"], one["inference_count"], one["last_inference"] > 0) for one in told] == [
+    reported = client.get("/v2/models/small/stats").json()["model_stats"]
+    assert [(one["version"], one["inference_count"], one["last_inference"] > 0) for one in reported] == [
         ("2", 1, True),
         ("1", 0, False),
     ]

@@ -77,7 +77,7 @@ def test_what_is_refused_is_refused_before_the_first_piece(client: TestClient, a
 
 
 def scope_of(answer: str) -> Scope:
-    told = headers_of("json", answer)
+    reported = headers_of("json", answer)
     return {
         "type": "http",
         "asgi": {"spec_version": "2.3"},
@@ -88,7 +88,7 @@ def scope_of(answer: str) -> Scope:
         "query_string": b"",
         "root_path": "",
         "scheme": "http",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in told.items()],
+        "headers": [(name.lower().encode(), value.encode()) for name, value in reported.items()],
         "server": ("test", 80),
         "client": ("test", 1),
     }

@@ -63,7 +63,7 @@ class Otherwise:
 
 
 @dataclass(frozen=True)
-class Rule:
+class DecisionRule:
     """What breaks it in each format, and the outcomes of an upload and of a prediction by `model`."""
 
     body: Callable[[str], Made]
@@ -86,41 +86,43 @@ NO_TEXTS = {"npy": NUMBERS_ALONE, "xlsx": NO_CONTROLS}
 LONG = NotExpressible("the format's integers have 64 bits at most")
 IMAGE = "an array that is uploaded is an image, whose columns have no names"
 
-RULES: Mapping[str, Rule] = {
-    "a good table": Rule(of(GOOD), ACCEPTED, ACCEPTED),
-    "NUL in a text": Rule(
+RULES: Mapping[str, DecisionRule] = {
+    "a good table": DecisionRule(of(GOOD), ACCEPTED, ACCEPTED),
+    "NUL in a text": DecisionRule(
         of((X, ("colour", ("red", "a\0b", "red"))), **NO_TEXTS),
         INVALID,
         INVALID,
         model="small",
     ),
-    "NUL in a name": Rule(of((*GOOD, ("a\0b", ONE_TO_THREE)), **NO_TEXTS), INVALID, INVALID),
-    "a control character in a name": Rule(of((*GOOD, ("a\x07b", ONE_TO_THREE)), **NO_TEXTS), INVALID, INVALID),
-    "an empty name": Rule(
+    "NUL in a name": DecisionRule(of((*GOOD, ("a\0b", ONE_TO_THREE)), **NO_TEXTS), INVALID, INVALID),
+    "a control character in a name": DecisionRule(of((*GOOD, ("a\x07b", ONE_TO_THREE)), **NO_TEXTS), INVALID, INVALID),
+    "an empty name": DecisionRule(
         of((*GOOD, ("", ONE_TO_THREE)), npy=NO_NAMES), INVALID, INVALID, {"csv": NUMBERED, "multipart": NUMBERED}
     ),
-    "a name of 201 characters": Rule(of((*GOOD, ("x" * 201, ONE_TO_THREE)), npy=NO_NAMES), INVALID, INVALID),
-    "a repeated name": Rule(
+    "a name of 201 characters": DecisionRule(of((*GOOD, ("x" * 201, ONE_TO_THREE)), npy=NO_NAMES), INVALID, INVALID),
+    "a repeated name": DecisionRule(
         of((*GOOD, ("a", ONE_TO_THREE)), npy=NO_NAMES), INVALID, INVALID, {"json": REPEATED, "ndjson": REPEATED}
     ),
-    "a column that the model does not have": Rule(of((*GOOD, ("c", ONE_TO_THREE))), ACCEPTED, INVALID),
-    "a column too few for the model": Rule(of((X, A)), ACCEPTED, INVALID),
-    "11 columns where 10 may be": Rule(
+    "a column that the model does not have": DecisionRule(of((*GOOD, ("c", ONE_TO_THREE))), ACCEPTED, INVALID),
+    "a column too few for the model": DecisionRule(of((X, A)), ACCEPTED, INVALID),
+    "11 columns where 10 may be": DecisionRule(
         of(tuple((f"c{number}", (1.0, 2.0)) for number in range(11))),
         TOO_LARGE,
         INVALID,
         {"npy": Otherwise(ACCEPTED, INVALID, IMAGE)},
     ),
-    "no columns": Rule(no_columns, INVALID, INVALID),
-    "no rows": Rule(of((("x", ()), ("a", ()), ("b", ()))), INVALID, INVALID),
-    "101 rows where 100 may be, and 5": Rule(of(tuple((name, (1.0,) * 101) for name in "xab")), TOO_LARGE, TOO_LARGE),
-    "a row of a cell too few": Rule(ragged, INVALID, INVALID, {"csv": CUT_WRONGLY, "multipart": CUT_WRONGLY}),
-    "NaN": Rule(of((X, A, ("b", (1.0, NAN, 2.0)))), INVALID, INVALID, DIGITS),
-    "Infinity": Rule(of((X, A, ("b", (1.0, INFINITY, 2.0)))), INVALID, INVALID, DIGITS),
-    "-Infinity": Rule(of((X, A, ("b", (1.0, -INFINITY, 2.0)))), INVALID, INVALID, DIGITS),
-    "a number beyond float64": Rule(beyond_float64, INVALID, INVALID),
-    "an integer that float64 rounds": Rule(of((X, A, ("b", (1, 2, 2**63 - 1)))), ACCEPTED, ACCEPTED),
-    "an integer of 401 digits": Rule(
+    "no columns": DecisionRule(no_columns, INVALID, INVALID),
+    "no rows": DecisionRule(of((("x", ()), ("a", ()), ("b", ()))), INVALID, INVALID),
+    "101 rows where 100 may be, and 5": DecisionRule(
+        of(tuple((name, (1.0,) * 101) for name in "xab")), TOO_LARGE, TOO_LARGE
+    ),
+    "a row of a cell too few": DecisionRule(ragged, INVALID, INVALID, {"csv": CUT_WRONGLY, "multipart": CUT_WRONGLY}),
+    "NaN": DecisionRule(of((X, A, ("b", (1.0, NAN, 2.0)))), INVALID, INVALID, DIGITS),
+    "Infinity": DecisionRule(of((X, A, ("b", (1.0, INFINITY, 2.0)))), INVALID, INVALID, DIGITS),
+    "-Infinity": DecisionRule(of((X, A, ("b", (1.0, -INFINITY, 2.0)))), INVALID, INVALID, DIGITS),
+    "a number beyond float64": DecisionRule(beyond_float64, INVALID, INVALID),
+    "an integer that float64 rounds": DecisionRule(of((X, A, ("b", (1, 2, 2**63 - 1)))), ACCEPTED, ACCEPTED),
+    "an integer of 401 digits": DecisionRule(
         of(
             (X, A, ("b", (1, 2, 10**400))),
             **dict.fromkeys(
@@ -130,41 +132,41 @@ RULES: Mapping[str, Rule] = {
         ACCEPTED,
         INVALID,
     ),
-    "a text for a number": Rule(of((X, A, ("b", ("p", "q", "p"))), npy=NUMBERS_ALONE), ACCEPTED, INVALID),
-    "a boolean for a number": Rule(
+    "a text for a number": DecisionRule(of((X, A, ("b", ("p", "q", "p"))), npy=NUMBERS_ALONE), ACCEPTED, INVALID),
+    "a boolean for a number": DecisionRule(
         of((X, A, ("b", (True, False, True))), npy=NotExpressible("an array has one type")), ACCEPTED, INVALID
     ),
-    "no value where the model has met none": Rule(
+    "no value where the model has met none": DecisionRule(
         of((X, A, ("b", (1.0, None, 2.0))), npy=NotExpressible("NaN is a missing value there")), ACCEPTED, INVALID
     ),
-    "a list for a number": Rule(nested, INVALID, INVALID),
-    "a text of 100,001 characters": Rule(
+    "a list for a number": DecisionRule(nested, INVALID, INVALID),
+    "a text of 100,001 characters": DecisionRule(
         of((("x", (1.0,)), ("colour", ("r" * 100_001,))), npy=NUMBERS_ALONE), INVALID, INVALID, model="small"
     ),
-    "bytes that are not UTF-8": Rule(not_utf8, MALFORMED, MALFORMED, model="small"),
-    "half of a surrogate pair": Rule(escaped_surrogate, MALFORMED, MALFORMED, model="small"),
-    "UTF-16": Rule(utf16, MALFORMED, MALFORMED),
-    "another charset": Rule(other_charset, UNSUPPORTED, UNSUPPORTED),
-    "a byte order mark": Rule(
+    "bytes that are not UTF-8": DecisionRule(not_utf8, MALFORMED, MALFORMED, model="small"),
+    "half of a surrogate pair": DecisionRule(escaped_surrogate, MALFORMED, MALFORMED, model="small"),
+    "UTF-16": DecisionRule(utf16, MALFORMED, MALFORMED),
+    "another charset": DecisionRule(other_charset, UNSUPPORTED, UNSUPPORTED),
+    "a byte order mark": DecisionRule(
         preceded(b"\xef\xbb\xbf"),
         MALFORMED,
         MALFORMED,
         dict.fromkeys(("json", "ndjson", "csv", "multipart"), BOM_OF_TEXT) | ARCHIVE,
     ),
-    "an empty body": Rule(always(b""), MALFORMED, MALFORMED, {"csv": NO_ROWS, "ndjson": NO_ROWS}),
-    "white space alone": Rule(always(b" \n"), MALFORMED, MALFORMED, {"csv": NO_ROWS, "ndjson": NO_ROWS}),
-    "a body cut in two": Rule(cut, MALFORMED, MALFORMED),
-    "NUL behind the end": Rule(followed(b"\0"), MALFORMED, MALFORMED, ARCHIVE),
-    "eight NUL behind the end": Rule(followed(bytes(8)), MALFORMED, MALFORMED, ARCHIVE),
-    "a letter behind the end": Rule(followed(b"x"), MALFORMED, MALFORMED, ARCHIVE),
-    "two bodies in one": Rule(twice, MALFORMED, MALFORMED),
-    "a picture": Rule(always(b"\x89PNG\r\n\x1a\n" + bytes(100)), MALFORMED, MALFORMED),
-    "a body of 1,100,000 bytes": Rule(always(b" " * 1_100_000), TOO_LARGE, TOO_LARGE),
-    "an unknown Content-Encoding": Rule(encoded("br"), UNSUPPORTED, UNSUPPORTED),
-    "gzip": Rule(encoded("gzip", gzip.compress), ACCEPTED, ACCEPTED),
-    "gzip that is none": Rule(encoded("gzip"), MALFORMED, MALFORMED),
-    "gzip that is cut off": Rule(encoded("gzip", lambda body: gzip.compress(body)[:-3]), MALFORMED, MALFORMED),
-    "bytes behind gzip": Rule(encoded("gzip", lambda body: gzip.compress(body) + b"xx"), MALFORMED, MALFORMED),
+    "an empty body": DecisionRule(always(b""), MALFORMED, MALFORMED, {"csv": NO_ROWS, "ndjson": NO_ROWS}),
+    "white space alone": DecisionRule(always(b" \n"), MALFORMED, MALFORMED, {"csv": NO_ROWS, "ndjson": NO_ROWS}),
+    "a body cut in two": DecisionRule(cut, MALFORMED, MALFORMED),
+    "NUL behind the end": DecisionRule(followed(b"\0"), MALFORMED, MALFORMED, ARCHIVE),
+    "eight NUL behind the end": DecisionRule(followed(bytes(8)), MALFORMED, MALFORMED, ARCHIVE),
+    "a letter behind the end": DecisionRule(followed(b"x"), MALFORMED, MALFORMED, ARCHIVE),
+    "two bodies in one": DecisionRule(twice, MALFORMED, MALFORMED),
+    "a picture": DecisionRule(always(b"\x89PNG\r\n\x1a\n" + bytes(100)), MALFORMED, MALFORMED),
+    "a body of 1,100,000 bytes": DecisionRule(always(b" " * 1_100_000), TOO_LARGE, TOO_LARGE),
+    "an unknown Content-Encoding": DecisionRule(encoded("br"), UNSUPPORTED, UNSUPPORTED),
+    "gzip": DecisionRule(encoded("gzip", gzip.compress), ACCEPTED, ACCEPTED),
+    "gzip that is none": DecisionRule(encoded("gzip"), MALFORMED, MALFORMED),
+    "gzip that is cut off": DecisionRule(encoded("gzip", lambda body: gzip.compress(body)[:-3]), MALFORMED, MALFORMED),
+    "bytes behind gzip": DecisionRule(encoded("gzip", lambda body: gzip.compress(body) + b"xx"), MALFORMED, MALFORMED),
 }
 
 

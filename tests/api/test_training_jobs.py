@@ -127,7 +127,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
 
 
 @pytest.mark.parametrize(
-    ("asked", "resolved"),
+    ("requested", "resolved"),
     [
         (
             {"target": "known"},
@@ -273,15 +273,15 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ),
     ],
 )
-def test_what_is_said_is_done(client: TestClient, asked: dict[str, object], resolved: dict[str, object]) -> None:
-    job = client.post(PATH, json={**SUBMIT, **asked}).json()
+def test_what_is_said_is_done(client: TestClient, requested: dict[str, object], resolved: dict[str, object]) -> None:
+    job = client.post(PATH, json={**SUBMIT, **requested}).json()
     assert {name: job[name] for name in resolved} == resolved
 
 
 def test_an_automatic_prior_is_what_nothing_said_means(client: TestClient) -> None:
-    said = client.post(PATH, json={**SUBMIT, "prior": {"type": "automatic"}}).json()
+    given = client.post(PATH, json={**SUBMIT, "prior": {"type": "automatic"}}).json()
     unsaid = client.post(PATH, json=SUBMIT).json()
-    assert said | {"id": unsaid["id"]} == unsaid
+    assert given | {"id": unsaid["id"]} == unsaid
 
 
 NO_TASK = "Should be 'regression', 'classification', 'approximation', 'image' or 'components', or left out."
@@ -298,7 +298,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("requested", "given"),
     [
         ({"inptus": ["x"]}, at("/inptus", "There is no member 'inptus' here.")),
         (
@@ -538,10 +538,10 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
     ],
 )
 def test_a_request_that_makes_no_sense_says_where(
-    client: TestClient, parts: InMemoryParts, asked: dict[str, object], said: tuple[str, Errors]
+    client: TestClient, parts: InMemoryParts, requested: dict[str, object], given: tuple[str, Errors]
 ) -> None:
-    detail, errors = said
-    assert_problem(client.post(PATH, json={**SUBMIT, **asked}), "invalid-request", detail, errors)
+    detail, errors = given
+    assert_problem(client.post(PATH, json={**SUBMIT, **requested}), "invalid-request", detail, errors)
     assert not parts.kept.queue.submitted
 
 
@@ -731,12 +731,12 @@ def test_a_priority_is_a_whole_number_of_up_to_a_hundred(client: TestClient, pri
 @pytest.mark.parametrize("task", ["regression", "approximation", "image", "components"])
 def test_every_task_has_a_priority(task: str) -> None:
     needed: dict[str, dict[str, object]] = {"regression": {"target": "y"}, "approximation": {"width": 1.0}}
-    asked = {"task": task, "dataset_id": str(DATASET.id), "priority": -3, **needed.get(task, {})}
-    assert checked(TRAINING_JOB_IN, asked).priority == -3
+    requested = {"task": task, "dataset_id": str(DATASET.id), "priority": -3, **needed.get(task, {})}
+    assert checked(TRAINING_JOB_IN, requested).priority == -3
 
 
 @pytest.mark.parametrize(
-    ("asked", "pointer", "words"),
+    ("requested", "pointer", "words"),
     [
         ({"task": "approximation", "width": 1.0, "inputs": ["x", "x"]}, "/inputs/1", "`x` is named twice."),
         ({"task": "components", "inputs": ["x", "x"]}, "/inputs/1", "`x` is named twice."),
@@ -744,9 +744,9 @@ def test_every_task_has_a_priority(task: str) -> None:
     ],
 )
 def test_what_contradicts_the_data_is_said_at_its_place_in_every_task(
-    client: TestClient, asked: dict[str, object], pointer: str, words: str
+    client: TestClient, requested: dict[str, object], pointer: str, words: str
 ) -> None:
-    refused = client.post(PATH, json={"dataset_id": str(DATASET.id), **asked})
+    refused = client.post(PATH, json={"dataset_id": str(DATASET.id), **requested})
     [error] = refused.json()["errors"]
     assert (refused.status_code, error["pointer"]) == (422, pointer)
     assert words in error["detail"]

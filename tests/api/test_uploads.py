@@ -90,7 +90,7 @@ AS_LINES = b"".join(
 
 def test_the_same_table_has_the_same_digest_however_it_comes(service: Service) -> None:
     post = service.client.post
-    answers = [
+    responses = [
         post(f"{DATASETS}?name=points", content=AS_CSV, headers=CSV),
         post(f"{DATASETS}?name=points", content=AS_JSON, headers=JSON),
         post(f"{DATASETS}?name=points", content=AS_PARQUET, headers=PARQUET),
@@ -111,11 +111,11 @@ def test_the_same_table_has_the_same_digest_however_it_comes(service: Service) -
             headers={"Content-Type": "text/tab-separated-values"},
         ),
     ]
-    assert [answer.status_code for answer in answers] == [201] * len(answers)
-    shown = [answer.json() for answer in answers]
+    assert [answer.status_code for answer in responses] == [201] * len(responses)
+    shown = [answer.json() for answer in responses]
     assert len({dataset["digest"] for dataset in shown}) == 1
     assert {dataset["name"] for dataset in shown} == {"points"}
-    assert service.left_behind() == (len(answers), len(answers), 0)
+    assert service.left_behind() == (len(responses), len(responses), 0)
 
 
 @pytest.mark.parametrize("coded", TABLES)
@@ -401,7 +401,7 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("content", "headers", "status", "told"),
+    ("content", "headers", "status", "reported"),
     [
         (AS_ARROW[:300], ARROW, 400, "as an Arrow stream"),
         (b"", ARROW, 400, "as an Arrow stream"),
@@ -444,11 +444,11 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
     ],
 )
 def test_streams_and_packed_bodies_that_are_wrong_are_refused_and_leave_nothing(
-    service: Service, content: bytes, headers: dict[str, str], status: int, told: str
+    service: Service, content: bytes, headers: dict[str, str], status: int, reported: str
 ) -> None:
     response = service.client.post(DATASETS, content=content, headers=headers)
     assert response.status_code == status, response.text
-    assert told in response.json()["detail"]
+    assert reported in response.json()["detail"]
     assert service.left_behind() == (0, 0, 0)
 
 
@@ -473,7 +473,7 @@ def test_a_cut_off_parquet_file_is_refused(service: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "reported"),
     [
         ("name=", "name"),
         ("name=" + "n" * 201, "name"),
@@ -487,11 +487,11 @@ def test_a_cut_off_parquet_file_is_refused(service: Service) -> None:
         ("kinds=z:number", "does not have"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_refused(service: Service, query: str, told: str) -> None:
+def test_an_option_that_makes_no_sense_is_refused(service: Service, query: str, reported: str) -> None:
     response = service.client.post(f"{DATASETS}?{query}", content=AS_CSV, headers=CSV)
     assert response.status_code == 422
     assert response.json()["type"] == "/problems/invalid-request"
-    assert told in response.json()["detail"]
+    assert reported in response.json()["detail"]
     assert service.left_behind() == (0, 0, 0)
 
 

@@ -95,7 +95,7 @@ MEMBERS = frozenset(
 """Classes that are of one task."""
 
 REMAINING: Mapping[str, tuple[int, str]] = {
-    "app/api/routes/wholes.py": (1, "the image of a version is an endpoint of one task"),
+    "app/api/routes/reconstructions.py": (1, "the image of a version is an endpoint of one task"),
     "app/api/schemas/jobs/__init__.py": (1, "encodes a tagged union, in one place"),
     "app/api/schemas/models/__init__.py": (1, "encodes a tagged union, in one place"),
     "app/api/schemas/models/imported.py": (1, "images are not imported"),
@@ -106,7 +106,7 @@ REMAINING: Mapping[str, tuple[int, str]] = {
     "library/relevance_bayes/cli/comparing.py": (1, "the commands print versions by their records"),
     "library/relevance_bayes/cli/prediction_columns.py": (1, "columns on the terminal, in one place"),
     "library/relevance_bayes/cli/versions.py": (3, "the commands print versions by their records"),
-    "library/relevance_bayes/client/codes.py": (2, "images are of one task"),
+    "library/relevance_bayes/client/encodings.py": (2, "images are of one task"),
     "library/relevance_bayes/documents/former_members.py": (1, "documents of an earlier format"),
     "library/relevance_bayes/documents/reading.py": (2, "decodes a tagged union, in one place"),
     "library/relevance_bayes/documents/validation/supervised.py": (2, "a part of the supervised task"),

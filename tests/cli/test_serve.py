@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from relevance_bayes.client import connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.commands import Run
 
 RELEVANCE = (sys.executable, "-m", "app.cli")
@@ -143,7 +143,7 @@ def test_so_is_a_port_that_is_taken_where_grpc_is_to_be_spoken(run: Run, monkeyp
 
 def test_without_its_package_grpc_is_refused_with_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELEVANCE_GRPC_PORT", "0")
-    monkeypatch.setattr("app.cli.serving.find_spec", lambda _: None)
+    monkeypatch.setattr("app.cli.run_server.find_spec", lambda _: None)
     done = run("api")
     assert done.exit_code == 1
     assert "pip install ./library '.[grpc]'" in done.stderr

@@ -46,10 +46,10 @@ def test_a_patch_does_what_the_rfcs_program_does(
     description: str | None, tags: dict[str, str], sent: dict[str, object]
 ) -> None:
     document = {"tags": tags} | ({} if description is None else {"description": description})
-    wanted = merged(document, json.loads(json.dumps(sent)))
-    assert isinstance(wanted, dict)
+    required = merged(document, json.loads(json.dumps(sent)))
+    assert isinstance(required, dict)
     found = patch_of(sent).applied(Annotation(description, tags))
-    assert found == Annotation(wanted.get("description"), wanted.get("tags", {}))
+    assert found == Annotation(required.get("description"), required.get("tags", {}))
     assert list(found.tags) == sorted(found.tags) or "tags" not in sent
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.decisions import decided, most_probable, reweighed
+from app.domain.decisions import decided, most_probable, with_priors
 from relevance_bayes.core.types import Array
 
 CLASSES = [2, 3, 7]
@@ -29,40 +29,40 @@ def test_other_priors_give_what_bayes_rule_gives_by_the_densities(classes: int) 
     rng = np.random.default_rng(classes)
     x, means, sds = rng.uniform(-3.0, 3.0, 200), rng.normal(size=classes), rng.uniform(0.5, 2.0, classes)
     old, new = rng.dirichlet(np.ones(classes)), rng.dirichlet(np.ones(classes))
-    found = reweighed(posterior(x, old, means, sds), old, new)
+    found = with_priors(posterior(x, old, means, sds), old, new)
     assert_allclose(found, posterior(x, new, means, sds), rtol=1e-10)
     assert_allclose(found.sum(axis=1), 1.0, rtol=1e-14)
 
 
 def test_of_two_gaussians_the_log_odds_move_by_those_of_the_priors() -> None:
     x = np.linspace(-4.0, 4.0, 81)
-    told = 1.0 / (1.0 + np.exp(-2.0 * x))  # N(1, 1) against N(-1, 1), equally frequent
-    found = reweighed(np.column_stack([1.0 - told, told]), np.array([0.5, 0.5]), np.array([0.98, 0.02]))
+    reported = 1.0 / (1.0 + np.exp(-2.0 * x))  # N(1, 1) against N(-1, 1), equally frequent
+    found = with_priors(np.column_stack([1.0 - reported, reported]), np.array([0.5, 0.5]), np.array([0.98, 0.02]))
     assert_allclose(np.log(found[:, 1] / found[:, 0]), 2.0 * x + np.log(0.02 / 0.98), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("classes", CLASSES)
 def test_the_same_priors_change_nothing_and_there_and_back_is_where_it_was(classes: int) -> None:
     probabilities, (old, new) = drawn(50, classes), drawn(2, classes, seed=1)
-    assert_allclose(reweighed(probabilities, old, old), probabilities, rtol=1e-12)
-    assert_allclose(reweighed(reweighed(probabilities, old, new), new, old), probabilities, rtol=1e-9)
+    assert_allclose(with_priors(probabilities, old, old), probabilities, rtol=1e-12)
+    assert_allclose(with_priors(with_priors(probabilities, old, new), new, old), probabilities, rtol=1e-9)
 
 
 def test_certain_classes_stay_certain_and_impossible_ones_have_no_probability() -> None:
     certain = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [1e-300, 1.0, 0.0]])
     old, new = np.full(3, 1.0 / 3.0), np.array([1e-12, 1.0 - 1e-12, 0.0])
-    found = reweighed(certain, old, new)
+    found = with_priors(certain, old, new)
     assert_allclose(found, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]], atol=1e-15)
     assert found[0, 0] == 1.0
 
 
 def test_where_all_that_is_possible_had_no_probability_the_priors_are_told() -> None:
-    found = reweighed(np.array([[1.0, 0.0, 0.0]]), np.full(3, 1.0 / 3.0), np.array([0.0, 0.25, 0.75]))
+    found = with_priors(np.array([[1.0, 0.0, 0.0]]), np.full(3, 1.0 / 3.0), np.array([0.0, 0.25, 0.75]))
     assert_allclose(found, [[0.0, 0.25, 0.75]], rtol=1e-15)
 
 
 def test_a_class_that_was_never_learned_may_be_one_that_never_comes() -> None:
-    found = reweighed(np.array([[0.5, 0.5, 0.0]]), np.array([0.5, 0.5, 0.0]), np.array([0.8, 0.2, 0.0]))
+    found = with_priors(np.array([[0.5, 0.5, 0.0]]), np.array([0.5, 0.5, 0.0]), np.array([0.8, 0.2, 0.0]))
     assert_allclose(found, [[0.8, 0.2, 0.0]], rtol=1e-15)
 
 
@@ -135,8 +135,8 @@ def test_the_order_of_the_classes_does_not_matter(classes: int) -> None:
     rng = np.random.default_rng(classes)
     probabilities, (old, new) = drawn(40, classes), drawn(2, classes, seed=1)
     costs, order = rng.exponential(size=(classes, classes)), rng.permutation(classes)
-    one = decided(reweighed(probabilities, old, new), costs, 0.5)
-    other = decided(reweighed(probabilities[:, order], old[order], new[order]), costs[np.ix_(order, order)], 0.5)
+    one = decided(with_priors(probabilities, old, new), costs, 0.5)
+    other = decided(with_priors(probabilities[:, order], old[order], new[order]), costs[np.ix_(order, order)], 0.5)
     assert_array_equal(order[other.chosen], one.chosen)
     assert_allclose(other.expected_cost, one.expected_cost, rtol=1e-10)
     assert_array_equal(other.rejected, one.rejected)
@@ -149,5 +149,5 @@ def test_the_greatest_costs_stay_numbers() -> None:
 
 
 def test_no_rows_have_no_decisions() -> None:
-    found = decided(reweighed(np.empty((0, 3)), np.full(3, 1 / 3), np.full(3, 1 / 3)), np.ones((3, 3)), 0.5)
+    found = decided(with_priors(np.empty((0, 3)), np.full(3, 1 / 3), np.full(3, 1 / 3)), np.ones((3, 3)), 0.5)
     assert (found.chosen.shape, found.expected_cost.shape, found.rejected.shape) == ((0,), (0,), (0,))

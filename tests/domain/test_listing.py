@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.domain.listing import Place, shaped, ungrouped
+from app.domain.listing import FunctionLocation, shaped, ungrouped
 from relevance_bayes.core.basis import GroupFunctions, InputFunctions
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
@@ -21,7 +21,9 @@ NAMES = ("time", "time missing", "colour=red", "colour=blue", "depth")
 UNITS = ((100.0, 10.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-5.0, 2.0))
 
 
-def told(functions: StepFunctions | FourierFunctions | SplineFunctions | GaborFunctions, *columns: int) -> Place:
+def reported(
+    functions: StepFunctions | FourierFunctions | SplineFunctions | GaborFunctions, *columns: int
+) -> FunctionLocation:
     return shaped(functions.shape(0), np.array(columns), NAMES, UNITS)
 
 
@@ -30,20 +32,20 @@ def test_units_are_those_of_the_encoding() -> None:
 
 
 def test_a_step_is_where_it_jumps() -> None:
-    found = told(StepFunctions(np.array([0]), np.array([0.5])), 0)
+    found = reported(StepFunctions(np.array([0]), np.array([0.5])), 0)
     assert (found.kind, found.input) == ("step", "time")
     assert found.shape == (InputShape("time", 105.0, None, None),)
 
 
 def test_a_spline_spreads_over_its_inputs_units() -> None:
-    found = told(SplineFunctions(3, np.array([1]), np.array([-1.0]), np.array([0.25])), 0, 4)
+    found = reported(SplineFunctions(3, np.array([1]), np.array([-1.0]), np.array([0.25])), 0, 4)
     assert found.shape == (InputShape("depth", -7.0, 0.5, None),)
 
 
 def test_a_wave_is_counted_in_cycles_per_unit() -> None:
     """cos(2 pi (f (u - o) - phase)), u = (x - 100) / 10."""
     waves = FourierFunctions(np.array([0]), np.array([-2.0]), np.array([3.0]), np.array([0.25]))
-    found = told(waves, 0)
+    found = reported(waves, 0)
     (shape,) = found.shape
     assert shape.location == 80.0
     assert shape.frequency == pytest.approx(0.3)
@@ -56,7 +58,7 @@ def test_a_wave_is_counted_in_cycles_per_unit() -> None:
 
 def test_a_wavelet_lies_in_both_of_its_inputs() -> None:
     wavelet = GaborFunctions(np.array([[0.0, 1.0]]), np.array([0.5]), np.array([[2.0, -4.0]]), np.array([0.0]))
-    found = told(wavelet, 4, 0)
+    found = reported(wavelet, 4, 0)
     assert found.input is None
     assert found.shape == (InputShape("depth", -5.0, 1.0, 1.0), InputShape("time", 110.0, 5.0, -0.4))
 

@@ -13,7 +13,7 @@ from threading import Timer
 import httpx2
 
 from relevance_bayes.client import Relevance, connect
-from relevance_bayes.client.answers import Json, SupervisedJob
+from relevance_bayes.client.responses import Json, SupervisedJob
 
 TIMEOUT = 120.0
 """Seconds after which something that should have happened is taken to have failed; the machine may be busy."""
@@ -86,9 +86,9 @@ class Deployment:
                     return api
         finally:
             late.cancel()
-        raise AssertionError(f"the API did not start: {self.said()}")
+        raise AssertionError(f"the API did not start: {self.given()}")
 
-    def said(self) -> str:
+    def given(self) -> str:
         """What all processes have said on standard error."""
         return "\n".join(log.read_text() for log in sorted(self.directory.glob("*.log")))
 
@@ -103,7 +103,7 @@ class Deployment:
                 process.stdin.close()
         codes = [self._ended(process) for process in self.processes]
         self.processes.clear()
-        assert not any(codes), self.said()
+        assert not any(codes), self.given()
 
     def _ended(self, process: subprocess.Popen[str]) -> int:
         late = Timer(TIMEOUT, process.kill)

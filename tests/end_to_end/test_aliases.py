@@ -2,21 +2,21 @@
 
 import time
 
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.end_to_end.deployment import Api, Deployment
 
 ROWS: dict[str, Json] = {"columns": {"x": [0.5]}}
 MAX_SECONDS_STALE = 1.0
 
 
-def last_asked_in_vain(api: Api, wanted: int) -> float:
+def last_asked_in_vain(api: Api, required: int) -> float:
     """When the alias was last asked for that another version answered than the one wanted."""
     last = 0.0
     while True:
-        asked_at = time.monotonic()
-        if api.calls.predict("lines@champion", ROWS).version == wanted:
+        requested_at = time.monotonic()
+        if api.calls.predict("lines@champion", ROWS).version == required:
             return last
-        last = asked_at
+        last = requested_at
 
 
 def test_a_move_is_served_by_another_process_within_a_second(deployment: Deployment) -> None:
@@ -28,10 +28,10 @@ def test_a_move_is_served_by_another_process_within_a_second(deployment: Deploym
     for _ in range(2):
         here.train(dataset_id=dataset.id, target="y", prior={"type": "independent"}, basis={"type": "inputs"})
     here.calls.aliases.move("lines", "champion", 1)
-    for wanted in (2, 1, 2):
+    for required in (2, 1, 2):
         there.calls.predict("lines@champion", ROWS)
-        here.calls.aliases.move("lines", "champion", wanted)
+        here.calls.aliases.move("lines", "champion", required)
         moved_at = time.monotonic()
-        assert last_asked_in_vain(there, wanted) - moved_at < MAX_SECONDS_STALE
+        assert last_asked_in_vain(there, required) - moved_at < MAX_SECONDS_STALE
     assert there.calls.predict("lines@champion", ROWS).version == 2
     assert there.calls.predict("lines", ROWS, version=1).version == 1

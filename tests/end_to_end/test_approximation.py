@@ -8,8 +8,8 @@ import pytest
 from sklearn.svm import SVR
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import ApproximationJob, ApproximationVersion, Json
 from relevance_bayes.client.expansions import expansion_of
+from relevance_bayes.client.responses import ApproximationJob, ApproximationVersion, Json
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.models import TermsError
 from tests.end_to_end.deployment import Api
@@ -41,8 +41,8 @@ def trained(api: Api, **request: Json) -> ApproximationVersion:
 
 def values(api: Api, model: str, at: Array) -> Array:
     """The function that a model stands for."""
-    answers = api.calls.predict(model, {"columns": {"x": list[Json](at.tolist())}}).predictions
-    return np.array([answer.value for answer in answers])
+    responses = api.calls.predict(model, {"columns": {"x": list[Json](at.tolist())}}).predictions
+    return np.array([response.value for response in responses])
 
 
 def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: Api) -> None:
@@ -68,12 +68,12 @@ def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: 
         assert vector.inputs == {"x": terms[vector.row]}
         assert vector.shape[0].location == terms[vector.row]
     # What the list says is the function that is answered.
-    told = sum(
+    reported = sum(
         (vector.weight_mean or 0.0) * np.exp(-np.square((PLACES - (vector.shape[0].location or 0.0)) / span))
         for vector in vectors
         for span in [vector.shape[0].scale or np.nan]
     )
-    np.testing.assert_allclose(told, found, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(reported, found, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("most", [2, 4])
@@ -109,8 +109,8 @@ def test_what_only_models_of_data_answer_is_refused_where_it_stands(api: Api) ->
 
 def test_terms_that_cancel_are_no_function(api: Api) -> None:
     dataset = api.calls.create_dataset({"x": [1.0, 1.0], "c": [1.0, -1.0]}, name="cancelled-terms")
-    asked: dict[str, Json] = {"task": "approximation", "dataset_id": dataset.id, "coefficients": "c", "width": 1.0}
-    job = api.calls.trainings.wait(api.calls.trainings.submit(asked, of=ApproximationJob).id, of=ApproximationJob)
+    requested: dict[str, Json] = {"task": "approximation", "dataset_id": dataset.id, "coefficients": "c", "width": 1.0}
+    job = api.calls.trainings.wait(api.calls.trainings.submit(requested, of=ApproximationJob).id, of=ApproximationJob)
     assert job.error is not None
     assert "cancel" in job.error.detail
 
@@ -133,9 +133,9 @@ def test_a_support_vector_machine_goes_in_and_comes_out_smaller(api: Api) -> Non
     version = api.calls.version("machine", of=ApproximationVersion)
     assert version.functions < len(expansion.weights) / 2
     at: list[Json] = list(x[::9].tolist())
-    answers = api.calls.predict("machine", {"columns": {"x1": at}}).predictions
+    responses = api.calls.predict("machine", {"columns": {"x1": at}}).predictions
     np.testing.assert_allclose(
-        np.array([answer.value for answer in answers], np.float64), machine.predict(x[::9, None]), atol=0.05
+        np.array([response.value for response in responses], np.float64), machine.predict(x[::9, None]), atol=0.05
     )
 
 
@@ -150,15 +150,15 @@ def test_a_version_of_ours_goes_in_and_comes_out_smaller(api: Api) -> None:
     dataset = api.calls.create_dataset(columns, name="land")
     basis: Json = [{"type": "kernel", "warp": "none"}, {"type": "bias"}]
     api.train(dataset_id=dataset.id, target="y", basis=basis, prior={"type": "gaussian_process"})
-    told = api.calls.expansion("land", 1)
-    assert told.inputs == ("east", "north")
+    reported = api.calls.expansion("land", 1)
+    assert reported.inputs == ("east", "north")
     at: dict[str, Json] = {"east": [100.5, 102.0, 103.3], "north": [0.5, -1.0, -2.2]}
-    answers = api.calls.predict("land", {"columns": at}).predictions
+    responses = api.calls.predict("land", {"columns": at}).predictions
     places = np.array([at["east"], at["north"]], np.float64).T
-    bumps = np.exp(-np.square((places[:, None] - told.centres) / np.array(told.width)).sum(axis=2))
-    means = np.array([answer.mean for answer in answers], np.float64)
-    np.testing.assert_allclose(told.constant + bumps @ told.weights, means, rtol=1e-9)
-    submitted = api.calls.approximate(told, model="land-by-few", tolerance=0.02)
+    bumps = np.exp(-np.square((places[:, None] - reported.centres) / np.array(reported.width)).sum(axis=2))
+    means = np.array([response.mean for response in responses], np.float64)
+    np.testing.assert_allclose(reported.constant + bumps @ reported.weights, means, rtol=1e-9)
+    submitted = api.calls.approximate(reported, model="land-by-few", tolerance=0.02)
     assert api.calls.trainings.wait(submitted.id, of=ApproximationJob).state == "succeeded"
     few = api.calls.predict("land-by-few", {"columns": at}).predictions
     np.testing.assert_allclose(np.array([one.value for one in few], np.float64), means, atol=1.0)

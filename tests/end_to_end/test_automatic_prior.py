@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from relevance_bayes.client.answers import Choice, Json, SupervisedJob, SupervisedVersion
+from relevance_bayes.client.responses import Choice, Json, SupervisedJob, SupervisedVersion
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc
 
@@ -29,9 +29,9 @@ def growth(rows: int) -> Table:
     return {"x": x, "y": [50 * math.exp(0.5 * at + random.gauss(0, 0.2)) for at in x]}
 
 
-def trained(api: Api, name: str, table: Table, **said: Json) -> tuple[SupervisedJob, SupervisedVersion]:
+def trained(api: Api, name: str, table: Table, **given: Json) -> tuple[SupervisedJob, SupervisedVersion]:
     dataset = api.calls.create_dataset({column: list[Json](values) for column, values in table.items()}, name=name)
-    job = api.train(dataset_id=dataset.id, target="y", model=name, **said)
+    job = api.train(dataset_id=dataset.id, target="y", model=name, **given)
     return job, api.calls.version(name, 1)
 
 
@@ -39,7 +39,7 @@ def kinds(prior: Choice, likelihood: Choice) -> tuple[object, object]:
     return prior["type"], likelihood["type"]
 
 
-def assert_told(job: SupervisedJob, version: SupervisedVersion, *, taken: tuple[str, str]) -> None:
+def assert_reported(job: SupervisedJob, version: SupervisedVersion, *, taken: tuple[str, str]) -> None:
     """That the job says what would be fitted, and the version what was taken; all that was compared is scored."""
     others = [one for one in version.alternatives if one.kind == "integrated_evidence"]
     compared = [kinds(version.prior, version.likelihood), *(kinds(one.prior, one.likelihood) for one in others)]
@@ -64,7 +64,7 @@ def predicted(api: Api, name: str, **columns: list[Json]) -> list[tuple[float, f
 
 def test_a_curve_is_a_process(api: Api) -> None:
     job, version = trained(api, "curve", sinc(100), holdout=0.2)
-    assert_told(job, version, taken=("gaussian_process", "gaussian"))
+    assert_reported(job, version, taken=("gaussian_process", "gaussian"))
     assert version.hyperparameters.signal_sd is not None
     assert version.metrics["leave_one_out"]["rmse"] == pytest.approx(0.1, rel=0.3)
     assert set(version.metrics) == {"holdout", "leave_one_out"}
@@ -76,7 +76,7 @@ def test_a_curve_is_a_process(api: Api) -> None:
 def test_few_of_many_columns_have_independent_weights(api: Api) -> None:
     job, version = trained(api, "few", few_of_many_columns(120))
     assert job.prior["type"] == "gaussian_process"
-    assert_told(job, version, taken=("independent", "gaussian"))
+    assert_reported(job, version, taken=("independent", "gaussian"))
     vectors = api.calls.relevance_vectors("few", 1)
     assert {vector.input for vector in vectors} == set(USED)
     assert version.hyperparameters.noise_sd == pytest.approx(0.3, rel=0.3)
@@ -89,7 +89,7 @@ def test_exponential_growth_is_learned_as_its_logarithm(api: Api) -> None:
         ("gaussian_process", "log_gaussian"),
         ("independent", "gaussian"),
     ]
-    assert_told(job, version, taken=("gaussian_process", "log_gaussian"))
+    assert_reported(job, version, taken=("gaussian_process", "log_gaussian"))
     taken = version.integrated_evidence
     assert taken is not None
     assert all(other.score is not None and taken > other.score + 0.1 * version.rows for other in version.alternatives)

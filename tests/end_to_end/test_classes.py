@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.end_to_end.deployment import Api
 
 Points = list[tuple[float, float]]

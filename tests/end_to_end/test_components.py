@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import ComponentsJob, ComponentsVersion, Json, Prediction
+from relevance_bayes.client.responses import ComponentsJob, ComponentsVersion, Json, Prediction
 from relevance_bayes.core.components import Components, components, typical_width
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.scales import InputMap
@@ -44,7 +44,7 @@ def trained(api: Api, **request: Json) -> ComponentsVersion:
     return api.calls.version(job.model, of=ComponentsVersion)
 
 
-def told(api: Api, model: str, rows: Array, number: int | None = None) -> tuple[Prediction, ...]:
+def reported(api: Api, model: str, rows: Array, number: int | None = None) -> tuple[Prediction, ...]:
     return api.calls.predict(model, {"columns": dict[str, Json](columns(rows))}, components=number).predictions
 
 
@@ -54,12 +54,12 @@ def test_what_lies_apart_is_new_and_what_is_like_the_rows_is_not(api: Api) -> No
     assert 3 <= version.functions < 40
     assert version.explained_variance > 0.75
     assert list(version.variances) == sorted(version.variances, reverse=True)
-    novelty = np.array([one.novelty for one in told(api, version.model, FRESH)])
+    novelty = np.array([one.novelty for one in reported(api, version.model, FRESH)])
     assert (novelty > 0.9).mean() == pytest.approx(0.1, abs=0.07)
     assert novelty.mean() == pytest.approx(0.5, abs=0.1)
-    apart = told(api, version.model, APART)
+    apart = reported(api, version.model, APART)
     assert [one.novelty for one in apart] == [1.0] * len(APART)
-    missed = np.array([one.reconstruction_error for one in (*apart, *told(api, version.model, FRESH))], np.float64)
+    missed = np.array([one.reconstruction_error for one in (*apart, *reported(api, version.model, FRESH))], np.float64)
     assert missed[: len(APART)].min() > np.quantile(missed[len(APART) :], 0.9)
 
 
@@ -75,13 +75,13 @@ def test_figures_are_the_cores_of_the_rows_as_they_are_encoded(api: Api) -> None
     assert isinstance(found, Components)
     assert version.variances == pytest.approx(found.variances.tolist(), rel=1e-6)
     assert version.log_marginal_likelihood == pytest.approx(found.evidence)
-    answers = told(api, version.model, FRESH, number=2)
+    responses = reported(api, version.model, FRESH, number=2)
     fresh = (FRESH - mean) / sd
-    first = np.array([one.components for one in answers], np.float64)
+    first = np.array([one.components for one in responses], np.float64)
     np.testing.assert_allclose(np.abs(first), np.abs(found.project(fresh)[:, :2]), atol=1e-6)
-    missed = np.array([one.reconstruction_error for one in answers], np.float64)
+    missed = np.array([one.reconstruction_error for one in responses], np.float64)
     np.testing.assert_allclose(missed, found.missed(fresh, 2), atol=1e-6)
-    density = np.array([one.log_density for one in answers], np.float64)
+    density = np.array([one.log_density for one in responses], np.float64)
     np.testing.assert_allclose(density, found.log_density(fresh), rtol=1e-5)
     vectors = list(api.calls.relevance_vectors(version.model, 1))
     assert [vector.row for vector in vectors] == found.rows.tolist()
@@ -123,16 +123,16 @@ def test_what_is_wrong_is_refused_where_it_stands(api: Api, request_: dict[str, 
 
 def test_predictions_of_another_task_are_refused_where_they_are_asked_for(api: Api) -> None:
     version = trained(api, dataset_id=uploaded(api, "other-outputs"))
-    for asked, pointer in (({"explain": 1}, "/explain"), ({"outputs": ["mean"]}, "/outputs/0")):
-        answer = api.http.post(f"/v1/models/{version.model}/predict", json={"columns": columns(APART), **asked})
-        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
+    for requested, pointer in (({"explain": 1}, "/explain"), ({"outputs": ["mean"]}, "/outputs/0")):
+        response = api.http.post(f"/v1/models/{version.model}/predict", json={"columns": columns(APART), **requested})
+        assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, pointer)
 
 
 def test_rows_that_are_all_alike_have_no_components(api: Api) -> None:
     dataset_id = api.calls.create_dataset({"x": [1.0, 1.0, None], "z": [2.0, 2.0, 3.0]}, name="alike").id
-    asked: dict[str, Json] = {"task": "components", "dataset_id": dataset_id, "inputs": ["x", "z"], "width": 1.0}
+    requested: dict[str, Json] = {"task": "components", "dataset_id": dataset_id, "inputs": ["x", "z"], "width": 1.0}
     job = api.calls.trainings.wait(
-        api.calls.trainings.submit({**asked, "missing": "drop_rows"}, of=ComponentsJob).id, of=ComponentsJob
+        api.calls.trainings.submit({**requested, "missing": "drop_rows"}, of=ComponentsJob).id, of=ComponentsJob
     )
     assert job.error is not None
     assert "alike" in job.error.detail

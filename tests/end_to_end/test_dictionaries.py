@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.end_to_end.deployment import Api
 
 ROWS = 128
@@ -39,5 +39,5 @@ def test_a_staircase_is_told_by_where_it_jumps(api: Api) -> None:
     assert jumps == pytest.approx([395.0, 895.0])
     assert [vector.input for vector in vectors if vector.kind == "input"] == ["load"]
     rows: dict[str, Json] = {"time": [100.0, 500.0, 1200.0], "load": [0.0, 0.0, 1.0]}
-    answers = api.calls.predict("staircase", {"columns": rows}).predictions
-    assert [answer.mean for answer in answers] == pytest.approx([0.0, 5.0, 4.0], abs=0.2)
+    responses = api.calls.predict("staircase", {"columns": rows}).predictions
+    assert [response.mean for response in responses] == pytest.approx([0.0, 5.0, 4.0], abs=0.2)

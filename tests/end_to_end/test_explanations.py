@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from relevance_bayes.client.answers import Json, Latent, Prediction
+from relevance_bayes.client.responses import Json, Latent, Prediction
 from tests.end_to_end.deployment import Api
 
 ROWS = 60

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from relevance_bayes.client.answers import Json, SupervisedVersion
+from relevance_bayes.client.responses import Json, SupervisedVersion
 from tests.end_to_end.deployment import Api
 
 LIKELIHOOD: dict[str, Json] = {"type": "gaussian", "noise_sd": "heteroscedastic"}
@@ -80,6 +80,6 @@ def test_it_is_refused_where_weights_are_independent(api: Api) -> None:
         "likelihood": LIKELIHOOD,
         "prior": {"type": "independent"},
     }
-    answer = api.http.post("/v1/training-jobs", json=request)
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["pointer"] == "/likelihood"
+    response = api.http.post("/v1/training-jobs", json=request)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["pointer"] == "/likelihood"

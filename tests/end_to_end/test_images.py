@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import ImageVersion, Json, SupervisedVersion
-from relevance_bayes.client.codes import EncodeOptions, decode, encode
+from relevance_bayes.client.encodings import EncodeOptions, decode, encode
+from relevance_bayes.client.responses import ImageVersion, Json, SupervisedVersion
 from relevance_bayes.core.types import Array
 from tests.end_to_end.deployment import Api
 
@@ -40,8 +40,8 @@ def test_an_image_goes_in_as_png_and_comes_out_by_few_functions(api: Api, tmp_pa
         np.testing.assert_allclose(np.asarray(shown, np.float64) / 255.0, np.clip(made, 0.0, 1.0), atol=0.51 / 255.0)
     # At places, also between pixels, it is the sum of the functions that the version lists.
     places: dict[str, Json] = {"row": [0.0, 8.0, 14.5], "column": [0.0, 8.0, 22.25]}
-    answers = api.calls.predict("blobs", {"columns": places}).predictions
-    assert answers[1].value == pytest.approx(made[8, 8], abs=1e-9)
+    responses = api.calls.predict("blobs", {"columns": places}).predictions
+    assert responses[1].value == pytest.approx(made[8, 8], abs=1e-9)
     vectors = list(api.calls.relevance_vectors("blobs", 1))
     assert len(vectors) == version.functions
     assert {vector.kind for vector in vectors} == {"bias", "wavelet"}

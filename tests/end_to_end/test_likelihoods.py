@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import Json, Prediction
+from relevance_bayes.client.responses import Json, Prediction
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc
 
@@ -52,8 +52,8 @@ def trained(api: Api, likelihood: dict[str, Json], prior: str, **request: Json) 
     """The name of a model of its table; the job and the version show the likelihood as it was asked for."""
     name = "-".join(str(value).replace("_", "-") for value in (*likelihood.values(), prior))
     dataset = api.calls.create_dataset(table(str(likelihood["type"])), name=name)
-    asked: dict[str, Json] = {"target": "y", "likelihood": likelihood, "prior": {"type": prior}, **request}
-    job = api.train(dataset_id=dataset.id, model=name, **asked)
+    requested: dict[str, Json] = {"target": "y", "likelihood": likelihood, "prior": {"type": prior}, **request}
+    job = api.train(dataset_id=dataset.id, model=name, **requested)
     assert job.likelihood == api.calls.version(name, 1).likelihood == likelihood
     assert (job.task, job.classes) == ("regression", ())
     return name
@@ -145,8 +145,8 @@ def test_noise_known_by_row_weighs_rows_and_is_told_with_predictions(api: Api) -
     y = [50.0 + 10.0 * sinc_at(x) + random.gauss(0, sd) for x, sd in zip(inputs, sds, strict=True)]
     dataset = api.calls.create_dataset({"x": inputs, "sd": sds, "y": y}, name="measured")
     likelihood: Json = {"type": "gaussian", "noise_sd": {"column": "sd"}}
-    asked: dict[str, Json] = {"target": "y", "likelihood": likelihood, "validation": {"folds": 3}, "holdout": 0.2}
-    job = api.train(dataset_id=dataset.id, model="measured", **asked)
+    requested: dict[str, Json] = {"target": "y", "likelihood": likelihood, "validation": {"folds": 3}, "holdout": 0.2}
+    job = api.train(dataset_id=dataset.id, model="measured", **requested)
     version = api.calls.version("measured", 1)
     assert job.likelihood == version.likelihood == likelihood
     assert ([column.name for column in version.inputs], version.noise_column) == (["x"], "sd")

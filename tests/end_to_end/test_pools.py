@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from relevance_bayes.client.answers import Json, RegressionJob, SupervisedVersion
 from relevance_bayes.client.errors import ClientError
+from relevance_bayes.client.responses import Json, RegressionJob, SupervisedVersion
 from tests.end_to_end.deployment import Api
 
 ROWS = 90

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.end_to_end.deployment import Deployment
 from tests.end_to_end.tables import sinc
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from app.settings import Settings
 from app.storage.engine import make_engine
-from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Json
-from relevance_bayes.client.codes import EncodeOptions, encode
+from relevance_bayes.client.encodings import EncodeOptions, encode
+from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Json
 from tests.end_to_end.deployment import Api
 from tests.storage.class_names import stored_class_names
 

@@ -12,7 +12,7 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.settings import Settings
 from app.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.tables.columns import Block
@@ -38,10 +38,10 @@ def moons(tmp_path: Path) -> Path:
 
 def assert_told_from_first_to_last(events: list[JobEvent]) -> None:
     assert [event.number for event in events] == list(range(1, len(events) + 1))
-    told = [event.progress for event in events if event.progress is not None]
-    assert len(told) >= 2
-    assert told[0].completed == 0
-    assert told[-1].completed == told[-1].total
+    reported = [event.progress for event in events if event.progress is not None]
+    assert len(reported) >= 2
+    assert reported[0].completed == 0
+    assert reported[-1].completed == reported[-1].total
     assert events[-1].is_last
 
 
@@ -59,8 +59,8 @@ def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
     vectors = list(api.calls.relevance_vectors("sinc-main", 1, sort="weight"))
     weights = [abs(vector.weight_mean or 0.0) for vector in vectors]
     assert (len(weights), weights) == (version.functions, sorted(weights, reverse=True))
-    answer = api.calls.predict("sinc-main", {"columns": {"x": [0.5, 3.0, 5.0]}})
-    for x, row in zip((0.5, 3.0, 5.0), answer.predictions, strict=True):
+    response = api.calls.predict("sinc-main", {"columns": {"x": [0.5, 3.0, 5.0]}})
+    for x, row in zip((0.5, 3.0, 5.0), response.predictions, strict=True):
         assert row.mean is not None
         assert row.lower is not None
         assert row.upper is not None
@@ -100,14 +100,14 @@ def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> No
 
 def test_inputs_whose_effects_add_are_told_apart(api: Api) -> None:
     dataset = api.calls.create_dataset(sum_of_curves(120, seed=1), name="sum-main")
-    asked: Json = {"type": "kernel", "additive": "evidence"}
-    api.train(dataset_id=dataset.id, target="y", prior=PROCESS, basis=asked)
+    requested: Json = {"type": "kernel", "additive": "evidence"}
+    api.train(dataset_id=dataset.id, target="y", prior=PROCESS, basis=requested)
     found = api.calls.version("sum-main", 1).hyperparameters
     assert len(found.terms) == 1
     assert found.terms[0].input in {"a", "b"}
     assert 0.0 < found.terms[0].share < 1.0
-    answer = api.calls.predict("sum-main", {"columns": {"a": [0.5, -1.0], "b": [1.0, 0.2]}}, explain=2)
-    for a, b, row in zip((0.5, -1.0), (1.0, 0.2), answer.predictions, strict=True):
+    response = api.calls.predict("sum-main", {"columns": {"a": [0.5, -1.0], "b": [1.0, 0.2]}}, explain=2)
+    for a, b, row in zip((0.5, -1.0), (1.0, 0.2), response.predictions, strict=True):
         assert row.mean is not None
         assert abs(row.mean - math.sin(3.0 * a) - b * b) < 0.2
 
@@ -117,9 +117,9 @@ def test_a_csv_of_two_classes_gets_probabilities(api: Api, moons: Path) -> None:
     job = api.train(dataset_id=dataset.id, target="moon")
     assert (job.task, job.classes) == ("classification", ("down", "up"))
     rows: Json = [{"a": 0.0, "b": 1.0, "side": "left"}, {"a": 1.0, "b": -0.5, "side": "right"}]
-    answers = api.calls.predict("moons-main", {"rows": rows}).predictions
-    assert [row.label for row in answers] == ["up", "down"]
-    for row in answers:
+    responses = api.calls.predict("moons-main", {"rows": rows}).predictions
+    assert [row.label for row in responses] == ["up", "down"]
+    for row in responses:
         assert row.probabilities is not None
         assert sum(one.probability for one in row.probabilities) == pytest.approx(1.0)
 
@@ -142,28 +142,28 @@ def test_numbers_are_the_cores_to_twelve_digits(api: Api, prior: str) -> None:
     job = api.train(dataset_id=dataset.id, target="y", basis=WIDTH, prior={"type": prior})
     assert job.version is not None
     name = job.version.model
-    answers = api.calls.predict(name, {"columns": POINTS}).predictions
+    responses = api.calls.predict(name, {"columns": POINTS}).predictions
     predictor = predictor_of(api, name)
     inputs, faults = encode_inputs(predictor.encoding, {"x": numbers(-3.0, 0.25, 7.5)})
     core = predict(predictor.model, inputs)
     assert isinstance(core, RealPrediction)
     assert not faults
     scale, shift = predictor.encoding.target.scale, predictor.encoding.target.shift
-    assert_allclose(np.array([row.mean for row in answers], float), shift + scale * core.mean, rtol=1e-12)
+    assert_allclose(np.array([row.mean for row in responses], float), shift + scale * core.mean, rtol=1e-12)
     sd = scale * np.sqrt(core.variance)
-    assert_allclose(np.array([row.sd for row in answers], float), sd, rtol=1e-12)
+    assert_allclose(np.array([row.sd for row in responses], float), sd, rtol=1e-12)
 
 
 def test_probabilities_are_the_cores_to_twelve_digits(api: Api, moons: Path) -> None:
     dataset = api.calls.upload(moons, name="moons-exact")
     api.train(dataset_id=dataset.id, target="moon", basis=WIDTH)
-    answers = api.calls.predict("moons-exact", {"columns": PLACES}).predictions
+    responses = api.calls.predict("moons-exact", {"columns": PLACES}).predictions
     predictor = predictor_of(api, "moons-exact")
     block: Block = {"a": numbers(0.0, 0.5, 1.0), "b": numbers(1.0, 0.1, -0.5), "side": texts("left", "right", "right")}
     inputs, _ = encode_inputs(predictor.encoding, block)
     core = predict(predictor.model, inputs)
     assert isinstance(core, ClassPrediction)
-    found = [row.probabilities[1].probability for row in answers if row.probabilities is not None]
+    found = [row.probabilities[1].probability for row in responses if row.probabilities is not None]
     assert_allclose(found, core.probability, rtol=1e-12)
 
 
@@ -171,14 +171,14 @@ def test_a_model_is_the_same_bytes_on_every_database(running: dict[str, Api]) ->
     """Sent in the same order: rows are held out and folded by what they are, never by where they are stored."""
     if len(running) < 2:
         pytest.skip("PostgreSQL is not installed")
-    answers, learned = set(), set()
+    responses, learned = set(), set()
     for api in running.values():
         dataset = api.calls.create_dataset(sinc(30, seed=7), name="sinc-same")
         api.train(dataset_id=dataset.id, target="y", holdout=0.2, seed=11)
-        answers.add(api.http.post("/v1/models/sinc-same/predict", json={"columns": POINTS}).content)
+        responses.add(api.http.post("/v1/models/sinc-same/predict", json={"columns": POINTS}).content)
         version = api.calls.version("sinc-same", 1)
         learned.add((dataset.digest, version.evidence, version.functions, version.hyperparameters))
-    assert len(answers) == 1
+    assert len(responses) == 1
     assert len(learned) == 1
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc
 
@@ -37,8 +37,8 @@ def test_every_choice_is_made_again_without_each_fold(api: Api) -> None:
 
 def test_figures_of_folds_change_nothing_else(api: Api) -> None:
     dataset = api.calls.create_dataset(sinc(40), name="sinc-measured")
-    asked: tuple[Json, ...] = (None, {"folds": 4})
-    for validation in asked:
+    requested: tuple[Json, ...] = (None, {"folds": 4})
+    for validation in requested:
         api.train(dataset_id=dataset.id, target="y", validation=validation, **FIXED)
     without, measured = api.calls.version("sinc-measured", 1), api.calls.version("sinc-measured", 2)
     assert measured.evidence == without.evidence

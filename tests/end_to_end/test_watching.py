@@ -1,6 +1,6 @@
 """Watching a job of a running service, from its beginning to its end."""
 
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc
 

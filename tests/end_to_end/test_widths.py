@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from tests.end_to_end.deployment import Api
 
 ROWS = 90
@@ -39,8 +39,8 @@ def trained(api: Api, name: str, width: Json) -> dict[str | None, float]:
         basis={"type": "kernel", "width": width},
     )
     rows: dict[str, Json] = {"x": list(POINTS), "aside": [0.0] * 4, "side": ["south"] * 4}
-    answers = api.calls.predict(name, {"columns": rows}).predictions
-    assert [answer.mean for answer in answers] == pytest.approx([math.sin(2 * x) for x in POINTS], abs=0.35)
+    responses = api.calls.predict(name, {"columns": rows}).predictions
+    assert [response.mean for response in responses] == pytest.approx([math.sin(2 * x) for x in POINTS], abs=0.35)
     return {width.input: width.width for width in api.calls.version(name, 1).hyperparameters.widths}
 
 
@@ -58,8 +58,13 @@ def test_widths_found_under_independent_weights_say_which_inputs_matter(api: Api
 def test_a_width_too_few_is_refused_where_it_stands(api: Api) -> None:
     dataset = api.calls.create_dataset(table(), name="widths-too-few")
     basis: Json = [{"type": "bias"}, {"type": "kernel", "width": {"type": "fixed", "value": [1.0, 2.0]}}]
-    asked: dict[str, Json] = {"target": "y", "inputs": ["side", "x", "aside"], "missing": "indicator", "basis": basis}
+    requested: dict[str, Json] = {
+        "target": "y",
+        "inputs": ["side", "x", "aside"],
+        "missing": "indicator",
+        "basis": basis,
+    }
     with pytest.raises(ClientError) as refused:
-        api.calls.trainings.submit({"dataset_id": dataset.id, **asked})
+        api.calls.trainings.submit({"dataset_id": dataset.id, **requested})
     problem = refused.value.problem
     assert (problem.status, problem.errors[0].pointer) == (422, "/basis/1/width/value")

@@ -19,14 +19,14 @@ class Line:
 def run(text: str) -> list[Line]:
     """All blocks in one namespace; the lines that show something."""
     names: dict[str, object] = {}
-    told: list[Line] = []
+    reported: list[Line] = []
     for block in BLOCK.findall(text):
         for statement in ast.parse(block).body:
             source = ast.get_source_segment(block, statement)
             assert source is not None
             _, _, shown = block.splitlines()[(statement.end_lineno or 1) - 1].partition("  # ")
             if isinstance(statement, ast.Expr) and shown:
-                told.append(Line(source, eval(source, names), shown))
+                reported.append(Line(source, eval(source, names), shown))
             else:
                 exec(source, names)
-    return told
+    return reported

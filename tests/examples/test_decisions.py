@@ -10,16 +10,16 @@ from examples.tour import screening
 from examples.tour.decisions import PAGE
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
-from examples.tour.terminal import printed, shape_of, spoken_in
-from relevance_bayes.client.answers import Predictions
+from examples.tour.terminal import cli_examples, printed, shape_of
+from relevance_bayes.client.responses import Predictions
 
 OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
 """As the page's last command says them."""
 
 
-def assert_decided(plain: Predictions, told: Predictions) -> None:
+def assert_decided(plain: Predictions, reported: Predictions) -> None:
     """Assert that the second answer is what the page's formulas make of the first."""
-    for before, after in zip(plain.predictions, told.predictions, strict=True):
+    for before, after in zip(plain.predictions, reported.predictions, strict=True):
         assert before.probabilities is not None
         assert after.probabilities is not None
         assert after.decision is not None
@@ -31,7 +31,7 @@ def assert_decided(plain: Predictions, told: Predictions) -> None:
         least = min(send_home, treat)
         expected = None if least > SECOND_TEST else "yes" if treat <= send_home else "no"
         assert after.decision.label == expected
-    decisions = [one.decision.label for one in told.predictions if one.decision is not None]
+    decisions = [one.decision.label for one in reported.predictions if one.decision is not None]
     assert [one.label for one in plain.predictions] == ["no", "yes", "yes", "yes"]
     assert decisions == ["no", None, None, "yes"]
 
@@ -42,19 +42,19 @@ def test_the_studys_file_is_what_its_program_makes(tmp_path: Path) -> None:
 
 
 def test_the_figures_that_the_page_shows_follow_from_each_other() -> None:
-    _, plain, told = steps_of(PAGE.read_text())
-    assert_decided(*(msgspec.convert(step.answer, Predictions) for step in (plain, told)))
+    _, plain, reported = steps_of(PAGE.read_text())
+    assert_decided(*(msgspec.convert(step.response, Predictions) for step in (plain, reported)))
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
 def test_the_service_answers_and_decides_as_the_page_shows(url: str) -> None:
-    (training,) = spoken_in(PAGE.read_text())
+    (training,) = cli_examples(PAGE.read_text())
     assert shape_of(printed(training.command, url)) == shape_of(training.shown)
     steps = steps_of(PAGE.read_text())
     taken = take(steps, url)
-    for step, answer in zip(steps, taken.answers, strict=True):
-        assert differences(step.answer, answer) == [], step.command
-    assert_decided(*(msgspec.convert(answer, Predictions) for answer in taken.answers[1:]))
+    for step, response in zip(steps, taken.responses, strict=True):
+        assert differences(step.response, response) == [], step.command
+    assert_decided(*(msgspec.convert(response, Predictions) for response in taken.responses[1:]))
 
 
 def test_every_picture_and_page_that_is_pointed_to_is_there() -> None:

@@ -12,7 +12,7 @@ from app.cli.commands import application
 from examples.demo.service import running_service
 from examples.tour import kiosk
 from relevance_bayes.client import DEFAULT_URL, connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.evaluations import NumberMetrics
 from tests.examples.python_blocks import run
 from tests.narrowing import of_kind
@@ -51,16 +51,16 @@ def test_rows_held_out_evaluate_to_the_metrics_that_their_training_recorded(url:
         listed = list(service.evaluations.of("kiosk", 2))
     assert job.result is not None
     found = of_kind(NumberMetrics, job.result.metrics)
-    told = {"rmse": found.rmse, "mae": found.mae, "r2": found.r2, "nll": found.nll}
-    assert {**told, "coverage_95": found.coverage[-1].share} == pytest.approx(recorded, rel=1e-9)
+    reported = {"rmse": found.rmse, "mae": found.mae, "r2": found.r2, "nll": found.nll}
+    assert {**reported, "coverage_95": found.coverage[-1].share} == pytest.approx(recorded, rel=1e-9)
     assert [one.id for one in listed] == [job.id]
 
 
 def test_the_pages_python_gives_what_the_page_shows(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    told = run(PAGE.replace(DEFAULT_URL, url))
-    assert len(told) >= 7
-    for line in told:
+    reported = run(PAGE.replace(DEFAULT_URL, url))
+    assert len(reported) >= 7
+    for line in reported:
         assert str(line.given) == line.shown, line
 
 

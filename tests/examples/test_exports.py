@@ -12,9 +12,9 @@ import pytest
 
 from app.exports.formats import Format
 from examples.demo.service import running_service
-from examples.tour.terminal import printed, spoken_in
+from examples.tour.terminal import cli_examples, printed
 from relevance_bayes.client import connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from relevance_bayes.documents import parts as parts_of_functions
 from relevance_bayes.documents import schema
 from relevance_bayes.documents.limits import MAX_FUNCTIONS
@@ -36,7 +36,7 @@ def test_the_pages_files_tell_what_it_shows(url: str, tmp_path: Path, monkeypatc
     shutil.copytree(ROOT / "examples" / "tour", tmp_path / "examples" / "tour", ignore=shutil.ignore_patterns("*.py"))
     (training,) = re.findall(r"`(relevance train [^`]*)`", PAGE)
     printed(training, url, where=tmp_path)
-    commands = spoken_in(PAGE)
+    commands = cli_examples(PAGE)
     assert len(commands) == 3
     for spoken in commands:
         assert printed(spoken.command, url, where=tmp_path) == spoken.shown
@@ -44,9 +44,9 @@ def test_the_pages_files_tell_what_it_shows(url: str, tmp_path: Path, monkeypatc
     printed(importing, url, where=tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    told = run(PAGE)
-    assert len(told) == 6
-    for line in told:
+    reported = run(PAGE)
+    assert len(reported) == 6
+    for line in reported:
         assert float(str(line.given)) == pytest.approx(float(line.shown), rel=1e-3), line
     made = json.loads((tmp_path / "stall.json").read_text())
     assert (made["model"], made["imported"]["model"]) == ("stall", "kiosk")
@@ -55,7 +55,7 @@ def test_the_pages_files_tell_what_it_shows(url: str, tmp_path: Path, monkeypatc
         before, after = (service.predict(name, rows).predictions for name in ("kiosk", "stall"))
         assert before == after
         assert service.export("kiosk", 1, "npz") == (tmp_path / "kiosk.npz").read_bytes()
-    assert before[0].mean == pytest.approx(float(str(told[0].given)), rel=1e-10)
+    assert before[0].mean == pytest.approx(float(str(reported[0].given)), rel=1e-10)
 
 
 def test_the_page_names_every_member_of_a_document() -> None:

@@ -22,18 +22,18 @@ def test_the_pages_python_gives_what_the_page_shows(kiosk_url: str, tmp_path: Pa
     for name in ("rows.csv", "labels.csv"):
         page = page.replace(name, str(tmp_path / name))
     closed = "\n```python\nservice.http.close()\n```\n"
-    told = run(page.replace("examples/tour/kiosk.csv", str(kiosk.FILE)) + closed)
-    assert len(told) >= 5
-    for line in told:
+    reported = run(page.replace("examples/tour/kiosk.csv", str(kiosk.FILE)) + closed)
+    assert len(reported) >= 5
+    for line in reported:
         assert str(line.given) == line.shown, line
 
 
 def test_the_page_of_whole_datasets_gives_what_it_shows(kiosk_url: str, tmp_path: Path) -> None:
     page = OF_DATASETS.replace(DEFAULT_URL, kiosk_url).replace("predictions.csv", str(tmp_path / "predictions.csv"))
     closed = "\n```python\nservice.http.close()\n```\n"
-    told = run(page.replace("examples/tour/kiosk.csv", str(kiosk.FILE)) + closed)
-    assert len(told) >= 4
-    for line in told:
+    reported = run(page.replace("examples/tour/kiosk.csv", str(kiosk.FILE)) + closed)
+    assert len(reported) >= 4
+    for line in reported:
         assert str(line.given) == line.shown, line
 
 

@@ -29,9 +29,9 @@ def test_heights_stand_at_their_places() -> None:
 def test_no_height_that_was_measured_is_asked_for() -> None:
     surveyed = survey()
     drawn = {tuple(place) for place in measured_at(surveyed, 5_000, seed=1).places}
-    asked = {tuple(place) for place in coarser(surveyed).all().places}
+    requested = {tuple(place) for place in coarser(surveyed).all().places}
     assert len(drawn) == 5_000
-    assert not drawn & asked
+    assert not drawn & requested
 
 
 def test_peers_follow_a_plane_in_its_own_units() -> None:

@@ -10,7 +10,7 @@ PAGE = (ROOT / "docs" / "inference.md").read_text()
 
 
 def test_the_pages_python_gives_what_the_page_shows(kiosk_url: str) -> None:
-    told = run(PAGE.replace(DEFAULT_URL, kiosk_url))
-    assert len(told) >= 3
-    for line in told:
+    reported = run(PAGE.replace(DEFAULT_URL, kiosk_url))
+    assert len(reported) >= 3
+    for line in reported:
         assert str(line.given) == line.shown, line

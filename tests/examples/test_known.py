@@ -11,9 +11,9 @@ from examples.tour import motor, spot, stop
 from examples.tour.known import APPROXIMATION, COMPONENTS, IMAGES
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
-from examples.tour.terminal import printed, shape_of, spoken_in
+from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client import connect
-from relevance_bayes.client.answers import ApproximationVersion, ImageVersion, Json
+from relevance_bayes.client.responses import ApproximationVersion, ImageVersion, Json
 
 
 def test_the_stops_file_is_what_its_program_makes(tmp_path: Path) -> None:
@@ -36,9 +36,9 @@ def test_the_spots_file_is_what_its_program_makes() -> None:
 def assert_answered_as_shown(page: Path, url: str) -> None:
     steps = steps_of(page.read_text())
     assert len(steps) >= 4
-    for step, answer in zip(steps, take(steps, url).answers, strict=True):
-        assert differences(step.answer, answer) == [], step.command
-    commands = spoken_in(page.read_text())
+    for step, response in zip(steps, take(steps, url).responses, strict=True):
+        assert differences(step.response, response) == [], step.command
+    commands = cli_examples(page.read_text())
     assert len(commands) >= 1
     for spoken in commands:
         assert shape_of(printed(spoken.command, url)) == shape_of(spoken.shown), spoken.command
@@ -67,15 +67,15 @@ def test_an_image_is_told_as_the_page_shows(url: str) -> None:
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
 def test_what_is_new_is_told_as_the_page_shows(url: str) -> None:
     assert_answered_as_shown(COMPONENTS, url)
-    asked: dict[str, list[Json]] = {
+    requested: dict[str, list[Json]] = {
         name: [row[name] for row in motor.LATER_READINGS] for name in motor.LATER_READINGS[0]
     }
     day = motor.readings()
-    for name, values in asked.items():
+    for name, values in requested.items():
         met = [row[name] for row in day]
         assert all(isinstance(value, int | float) and min(met) <= value <= max(met) for value in values)
     with connect(url) as service:
-        usual, too_much, too_hot = service.predict("motor", {"columns": dict[str, Json](asked)}).predictions
+        usual, too_much, too_hot = service.predict("motor", {"columns": dict[str, Json](requested)}).predictions
     assert usual.novelty is not None
     assert usual.novelty < 0.9
     assert (too_much.novelty, too_hot.novelty) == (1.0, 1.0)

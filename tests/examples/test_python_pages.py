@@ -12,9 +12,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.mark.parametrize("page", ["approximation.md", "components.md"])
 def test_a_pages_python_gives_what_the_page_shows(page: str) -> None:
-    told = run((DOCS / page).read_text())
-    assert len(told) > 3
-    for line in told:
+    reported = run((DOCS / page).read_text())
+    assert len(reported) > 3
+    for line in reported:
         if isinstance(line.given, int | float | np.number) and not isinstance(line.given, bool):
             assert line.given == pytest.approx(float(line.shown), rel=0.1, abs=1e-4), line
         else:

@@ -15,7 +15,7 @@ from examples.tour import kiosk
 from examples.tour.readme import FIRST_MODEL, MORE, README, differences, renewed, steps_of, take
 from examples.tour.table import write
 from relevance_bayes.client import DEFAULT_URL
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 
 ROOT = README.parent
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
@@ -80,8 +80,8 @@ def test_the_commands_answer_as_the_page_shows(page: Path, steps: int, tmp_path:
     text = page.read_text()
     assert len(steps_of(text)) == steps
     with running_service(tmp_path / "tour.db", log=tmp_path / "service.log") as url:
-        for step, answer in zip(steps_of(text), take(steps_of(text), url).answers, strict=True):
-            assert differences(step.answer, answer) == [], f"{step.command}\n{json.dumps(answer)}"
+        for step, response in zip(steps_of(text), take(steps_of(text), url).responses, strict=True):
+            assert differences(step.response, response) == [], f"{step.command}\n{json.dumps(response)}"
         _, _, program = text.partition("```python\n")
         program = program.partition("```")[0].replace(DEFAULT_URL, url)
         done = subprocess.run((sys.executable, "-c", program), cwd=ROOT, capture_output=True, timeout=120, check=True)

@@ -34,9 +34,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_the_pages_python_gives_what_the_page_shows(url: str) -> None:
-    told = run(PAGE.replace(DEFAULT_URL, url))
-    assert len(told) >= 8
-    for line in told:
+    reported = run(PAGE.replace(DEFAULT_URL, url))
+    assert len(reported) >= 8
+    for line in reported:
         assert str(line.given) == line.shown, line
 
 

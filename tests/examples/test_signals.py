@@ -12,8 +12,8 @@ from examples.tour import pump
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.signals import PAGE
 from examples.tour.table import write
-from examples.tour.terminal import printed, shape_of, spoken_in
-from relevance_bayes.client.answers import Json
+from examples.tour.terminal import cli_examples, printed, shape_of
+from relevance_bayes.client.responses import Json
 from relevance_bayes.core.dictionaries import Dictionary
 
 
@@ -38,7 +38,7 @@ class Part(msgspec.Struct):
     contribution: float
 
 
-class Told(msgspec.Struct):
+class Reported(msgspec.Struct):
     """What the page has of an answer."""
 
     mean: float
@@ -50,19 +50,19 @@ class Told(msgspec.Struct):
         return [one for one in self.explanation if isinstance(one, Part)]
 
 
-def functions_in(answer: Json) -> list[Function]:
-    assert isinstance(answer, dict)
-    return msgspec.convert(answer["items"], list[Function])
+def functions_in(response: Json) -> list[Function]:
+    assert isinstance(response, dict)
+    return msgspec.convert(response["items"], list[Function])
 
 
-def assert_told(vectors: Json, answered: Json) -> None:
+def assert_reported(vectors: Json, answered: Json) -> None:
     """Assert that the pump's four switches are found, when and by how much."""
     functions = functions_in(vectors)
     steps = {one.shape[0].location: one.weight_mean for one in functions if one.kind == "step"}
     assert sorted(steps) == [minute - 0.5 for minute in pump.SWITCHED]
     assert sorted(one.kind for one in functions if one.kind != "step") == ["b_spline", "bias", "input"]
     assert isinstance(answered, dict)
-    before, after = msgspec.convert(answered["predictions"], tuple[Told, Told])
+    before, after = msgspec.convert(answered["predictions"], tuple[Reported, Reported])
     (last,) = (one.contribution for one in after.functions if one.vector == 1)
     assert last == pytest.approx(pump.SWITCHED[251], abs=1.0)
     in_watts = last / steps[250.5]
@@ -85,18 +85,18 @@ def test_the_request_that_the_page_shows_is_the_files() -> None:
 
 def test_the_figures_that_the_page_shows_are_the_pumps() -> None:
     _, vectors, answered = steps_of(PAGE.read_text())
-    assert_told(vectors.answer, answered.answer)
+    assert_reported(vectors.response, answered.response)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
 def test_the_service_finds_what_the_page_shows(url: str) -> None:
-    (training,) = spoken_in(PAGE.read_text())
+    (training,) = cli_examples(PAGE.read_text())
     assert shape_of(printed(training.command, url)) == shape_of(training.shown)
     steps = steps_of(PAGE.read_text())
     taken = take(steps, url)
-    for step, answer in zip(steps, taken.answers, strict=True):
-        assert differences(step.answer, answer) == [], step.command
-    assert_told(*taken.answers[1:])
+    for step, response in zip(steps, taken.responses, strict=True):
+        assert differences(step.response, response) == [], step.command
+    assert_reported(*taken.responses[1:])
 
 
 def test_the_page_tells_of_every_dictionary_and_is_pointed_to() -> None:

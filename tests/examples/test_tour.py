@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from examples.demo.service import running_service
-from examples.tour.folder import PAGE, reworded, walk
+from examples.tour.folder import PAGE, run_commands, with_current_figures
 from examples.tour.readme import ID
 from examples.tour.terminal import NUMBER, printed
 
@@ -27,10 +27,10 @@ def test_every_step_from_an_empty_folder_says_what_the_page_shows(tmp_path: Path
     folder = tmp_path / "empty"
     folder.mkdir()
     with running_service(tmp_path / "tour.db", log=tmp_path / "service.log") as url:
-        told = list(walk(PAGE.read_text(), url, folder))
+        reported = list(run_commands(PAGE.read_text(), url, folder))
         by_version = [printed(f"relevance predict heating@{number} later.csv", url, where=folder) for number in (1, 2)]
-    assert len(told) == PAGE.read_text().count("```sh\n") > 15
-    for step, now in told:
+    assert len(reported) == PAGE.read_text().count("```sh\n") > 15
+    for step, now in reported:
         if not step.shown.startswith("{"):
             assert figures(now) == pytest.approx(figures(step.shown), rel=AS_SHOWN), step.command
     warm_day = [next(islice(csv.DictReader(StringIO(rows)), 4, None)) for rows in by_version]
@@ -41,16 +41,16 @@ def test_every_step_from_an_empty_folder_says_what_the_page_shows(tmp_path: Path
 
 def test_a_shown_text_is_renewed_with_its_line_breaks_and_gaps() -> None:
     shown = "dataset  01a20367-2f5c-7fc9-ab1c-4d0d1b4f6a5a\n...\nrmse     2.082 (95 %:\n-1 to 3)\n"
-    answer = (
+    response = (
         "dataset  02b20367-2f5c-7fc9-ab1c-4d0d1b4f6a5b\nstate    succeeded\nmae 1\nrmse     17.5 (95 %: 8 to -9e-05)"
     )
-    assert reworded(shown, answer) == (
+    assert with_current_figures(shown, response) == (
         "dataset  02b20367-2f5c-7fc9-ab1c-4d0d1b4f6a5b\n...\nrmse     17.5 (95 %:\n8 to -9e-05)\n"
     )
 
 
 @pytest.mark.parametrize(
-    ("shown", "answer"),
+    ("shown", "response"),
     [
         ("rmse 1", "mae 1"),
         ("rmse 1", "rmse one"),
@@ -62,5 +62,5 @@ def test_a_shown_text_is_renewed_with_its_line_breaks_and_gaps() -> None:
     ],
     ids=["a word", "no figure", "more", "less", "no gap", "something", "no id"],
 )
-def test_answers_in_other_words_are_told_apart(shown: str, answer: str) -> None:
-    assert reworded(shown, answer) is None
+def test_answers_in_other_words_are_told_apart(shown: str, response: str) -> None:
+    assert with_current_figures(shown, response) is None

@@ -91,13 +91,13 @@ def learned(name: str) -> ExportedComponents:
     return LEARNED[name]()
 
 
-def told_of(made: ExportedComponents, rows: Block, first: int | None = None) -> dict[str, Array]:
+def component_outputs(made: ExportedComponents, rows: Block, first: int | None = None) -> dict[str, Array]:
     """The service's own answer for these rows, by the names that its columns have."""
-    answer = ComponentsModel(made.predictor).predict(rows, PredictOptions(components=first))
-    assert isinstance(answer, ComponentsPrediction)
+    response = ComponentsModel(made.predictor).predict(rows, PredictOptions(components=first))
+    assert isinstance(response, ComponentsPrediction)
     return {
-        "components": answer.components,
-        "reconstruction_error": answer.missed,
-        "log_density": answer.log_density,
-        "novelty": answer.novelty,
+        "components": response.components,
+        "reconstruction_error": response.missed,
+        "log_density": response.log_density,
+        "novelty": response.novelty,
     }

@@ -67,8 +67,8 @@ def test_a_runtime_computes_the_probabilities(likelihood: ClassLikelihood, class
     whole = helper.make_graph(graph.nodes, "probabilities", inputs, outputs, graph.constants)
     made = helper.make_model(whole, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
-    (answer,) = session.run(None, given)
-    np.testing.assert_allclose(np.asarray(answer), expected(likelihood, given), rtol=1e-5, atol=1e-12)
+    (response,) = session.run(None, given)
+    np.testing.assert_allclose(np.asarray(response), expected(likelihood, given), rtol=1e-5, atol=1e-12)
 
 
 @each_case
@@ -81,6 +81,6 @@ def test_generated_source_computes_the_probabilities(likelihood: ClassLikelihood
     source = f"import math\n{constants}\n{functions}\ntold = {members}"
     known: dict[str, object] = {"np": np, "Array": np.ndarray, **given, "noise_sd": np.sqrt(given["noise"])}
     exec("\n".join([*needed(source), source]), known)
-    told = known["told"]
-    assert isinstance(told, dict)
-    np.testing.assert_allclose(told["probabilities"], expected(likelihood, given), rtol=1e-11, atol=1e-14)
+    reported = known["told"]
+    assert isinstance(reported, dict)
+    np.testing.assert_allclose(reported["probabilities"], expected(likelihood, given), rtol=1e-11, atol=1e-14)

@@ -60,10 +60,10 @@ def test_what_comes_back_predicts_the_same_to_the_last_bit(name: str) -> None:
         assert (back.model, back.number, back.created_at) == (made.model, made.number, made.created_at)
 
 
-@pytest.mark.parametrize("wanted", ["json", "npz"])
-def test_the_same_version_gives_the_same_bytes_and_so_does_what_came_back(wanted: str) -> None:
+@pytest.mark.parametrize("required", ["json", "npz"])
+def test_the_same_version_gives_the_same_bytes_and_so_does_what_came_back(required: str) -> None:
     made = trained("bent, additive, free")
-    render = RENDERINGS["json" if wanted == "json" else "npz"].render
+    render = RENDERINGS["json" if required == "json" else "npz"].render
     assert render(made) == render(replace(made)) == render(through_json(made)) == render(through_npz(made))
 
 
@@ -109,9 +109,9 @@ def test_the_archive_is_one_that_numpy_opens_without_pickle() -> None:
     with np.load(io.BytesIO(RENDERINGS["npz"].render(made)), allow_pickle=False) as opened:
         np.testing.assert_array_equal(opened["model/mean"], made.predictor.model.mean)
         np.testing.assert_array_equal(opened["model/covariance"], made.predictor.model.covariance)
-        told = json.loads(opened["document.json"])
-    assert told["model"]["mean"] == {"array": "model/mean"}
-    assert told["format"] == "relevance-version"
+        reported = json.loads(opened["document.json"])
+    assert reported["model"]["mean"] == {"array": "model/mean"}
+    assert reported["format"] == "relevance-version"
 
 
 # What is no such archive

@@ -173,8 +173,8 @@ def centred(model: Members, mean: float) -> Members:
         centres = part.get("centres", part.get("columns", [0]))
         assert isinstance(centres, list)
         place += len(centres)
-    told: list[Json] = weights.tolist()
-    return {**model, "mean": told}
+    reported: list[Json] = weights.tolist()
+    return {**model, "mean": reported}
 
 
 @pytest.mark.parametrize(("name", "prior"), CASES)
@@ -238,10 +238,10 @@ def assert_told_in_the_users_units(whole: Members, evidence: Members) -> None:
     assert isinstance(members, list)
     (member,) = members
     assert isinstance(member, dict)
-    told = member["evidence"]
-    assert isinstance(told, dict)
+    reported = member["evidence"]
+    assert isinstance(reported, dict)
     value = float(str(evidence["value"])) - N * log(float(str(target["scale"])))
-    assert told == {**evidence, "value": pytest.approx(value, rel=1e-12)}
+    assert reported == {**evidence, "value": pytest.approx(value, rel=1e-12)}
 
 
 def test_a_hyperprior_on_the_noise_stands_apart_too() -> None:

@@ -21,11 +21,11 @@ from tests.exports.test_python import answers_of, listed
 
 
 @pytest.mark.parametrize("name", KNOWN)
-@pytest.mark.parametrize("wanted", ["json", "npz"])
-def test_what_comes_back_has_the_same_values_to_the_last_bit(name: str, wanted: str) -> None:
+@pytest.mark.parametrize("required", ["json", "npz"])
+def test_what_comes_back_has_the_same_values_to_the_last_bit(name: str, required: str) -> None:
     made = KNOWN[name]()
     rows = rows_of(made)
-    if wanted == "json":
+    if required == "json":
         text = RENDERINGS["json"].render(made)
     else:
         inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
@@ -41,13 +41,13 @@ def test_what_comes_back_has_the_same_values_to_the_last_bit(name: str, wanted: 
 
 def test_the_pages_formula_says_from_a_document_what_the_service_answers() -> None:
     made = KNOWN["terms and a constant"]()
-    told, rows = json.loads(RENDERINGS["json"].render(made))["model"], rows_of(made)
+    reported, rows = json.loads(RENDERINGS["json"].render(made))["model"], rows_of(made)
     places = np.column_stack([rows[column.name].values for column in made.predictor.encoding.inputs])
     expected = [
-        told["constant"]
+        reported["constant"]
         + sum(
             c * math.exp(-sum(((x - z) / r) ** 2 for x, z, r in zip(place, centre, width, strict=True)))
-            for c, centre, width in zip(told["coefficients"], told["centres"], told["widths"], strict=True)
+            for c, centre, width in zip(reported["coefficients"], reported["centres"], reported["widths"], strict=True)
         )
         for place in places.tolist()
     ]
@@ -56,8 +56,8 @@ def test_the_pages_formula_says_from_a_document_what_the_service_answers() -> No
 
 def test_a_program_has_the_values_that_the_service_has(tmp_path: Path) -> None:
     versions = {f"case_{place}": made() for place, made in enumerate(KNOWN.values())}
-    asked = {name: (made, listed(made.predictor.encoding.inputs, rows_of(made))) for name, made in versions.items()}
-    found = answers_of(tmp_path, asked)
+    requested = {name: (made, listed(made.predictor.encoding.inputs, rows_of(made))) for name, made in versions.items()}
+    found = answers_of(tmp_path, requested)
     assert found.keys() == versions.keys()
     for name, made in versions.items():
         assert set(found[name]) == {"value"}

@@ -16,7 +16,7 @@ from app.exports.json_file import DOCUMENT
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.tables.encoding import encode_inputs
-from tests.exports.learned import LEARNED, learned, told_of
+from tests.exports.learned import LEARNED, component_outputs, learned
 from tests.exports.test_documents import MEBIBYTE
 from tests.exports.test_onnx import fed
 from tests.exports.test_python import Answers, answers_of, listed
@@ -24,10 +24,10 @@ from tests.exports.trained import block
 
 
 @pytest.mark.parametrize("name", LEARNED)
-@pytest.mark.parametrize("wanted", ["json", "npz"])
-def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, wanted: str) -> None:
+@pytest.mark.parametrize("required", ["json", "npz"])
+def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, required: str) -> None:
     made = learned(name)
-    if wanted == "json":
+    if required == "json":
         text = RENDERINGS["json"].render(made)
     else:
         inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
@@ -36,7 +36,7 @@ def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, wanted: str) 
     back = version_of(DOCUMENT.validate_json(text, strict=True))
     assert type(back) is type(made)
     rows = block(made.predictor.encoding.inputs, 30, 5)
-    expected, found = told_of(made, rows), told_of(back, rows)
+    expected, found = component_outputs(made, rows), component_outputs(back, rows)
     for output, numbers in expected.items():
         np.testing.assert_array_equal(found[output], numbers, err_msg=output)
     assert back.report == made.report
@@ -46,15 +46,17 @@ def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, wanted: str) 
 
 def test_the_pages_formulas_say_from_a_document_what_the_service_tells() -> None:
     made = learned("two inputs, each with a width")
-    told = json.loads(RENDERINGS["json"].render(made))["model"]
+    reported = json.loads(RENDERINGS["json"].render(made))["model"]
     rows = block(made.predictor.encoding.inputs, 8, 5)
     encoded, _ = encode_inputs(made.predictor.encoding, rows)
-    seen, kept = (np.array(places) / told["functions"]["widths"] for places in (encoded, told["functions"]["centres"]))
+    seen, kept = (
+        np.array(places) / reported["functions"]["widths"] for places in (encoded, reported["functions"]["centres"])
+    )
     inner, images = (np.exp(-np.square(one[:, None] - kept).sum(axis=2)) for one in (kept, seen))
-    root, noise = np.diag(np.sqrt(told["weights"])), told["noise_variance"]
+    root, noise = np.diag(np.sqrt(reported["weights"])), reported["noise_variance"]
     variances, vectors = np.linalg.eigh(root @ inner @ root)
     projected = images @ root @ vectors / np.sqrt(variances)
-    expected = told_of(made, rows, 3)
+    expected = component_outputs(made, rows, 3)
     np.testing.assert_allclose(np.abs(projected[:, :-4:-1]), np.abs(expected["components"]), rtol=1e-9)
     missed = 1.0 - np.square(projected[:, -3:]).sum(axis=1)
     np.testing.assert_allclose(missed, expected["reconstruction_error"], rtol=1e-9)
@@ -63,7 +65,7 @@ def test_the_pages_formulas_say_from_a_document_what_the_service_tells() -> None
     none = multivariate_normal(cov=noise * np.eye(len(variances))).logpdf(np.zeros(len(variances)))
     rest = (1.0 - np.square(projected).sum(axis=1)) / (2.0 * noise)
     np.testing.assert_allclose(along - none - rest, expected["log_density"], rtol=1e-9)
-    usual = np.array(told["log_densities"])
+    usual = np.array(reported["log_densities"])
     np.testing.assert_array_equal((usual > expected["log_density"][:, None]).mean(axis=1), expected["novelty"])
 
 
@@ -82,18 +84,18 @@ def alike(found: Array, expected: Array, output: str) -> None:
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """What the files of all cases answer."""
     versions = {f"case_{place}": learned(name) for place, name in enumerate(LEARNED)}
-    asked = {
+    requested = {
         name: (made, listed(inputs, block(inputs, 25, 5)))
         for name, made in versions.items()
         for inputs in [made.predictor.encoding.inputs]
     }
-    return answers_of(tmp_path_factory.mktemp("programs"), asked)
+    return answers_of(tmp_path_factory.mktemp("programs"), requested)
 
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_a_program_tells_what_the_service_does(programs: Answers, name: str) -> None:
     made = learned(name)
-    expected = told_of(made, block(made.predictor.encoding.inputs, 25, 5))
+    expected = component_outputs(made, block(made.predictor.encoding.inputs, 25, 5))
     found = programs[f"case_{list(LEARNED).index(name)}"]
     assert found.keys() == expected.keys()
     for output, numbers in expected.items():
@@ -109,7 +111,7 @@ def test_a_program_tells_as_many_components_as_are_asked_for(tmp_path: Path) -> 
     predict = runpy.run_path(str(file))["predict"]
     for first in (1, 3, 1_000):
         found = predict(listed(inputs, rows), components=first)
-        for output, numbers in told_of(made, rows, first).items():
+        for output, numbers in component_outputs(made, rows, first).items():
             alike(found[output], numbers, output)
     columns = listed(inputs, rows)
     unsound = predict({**columns, "x": [None, 1e80, *columns["x"][2:]]})
@@ -134,7 +136,7 @@ def test_a_runtime_tells_what_the_service_does(name: str) -> None:
     rows = block(inputs, 25, 5)
     session = onnxruntime.InferenceSession(RENDERINGS["onnx"].render(made), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    expected = told_of(made, rows)
+    expected = component_outputs(made, rows)
     assert names == list(expected)
     for output, numbers in zip(names, session.run(names, fed(inputs, rows)), strict=True):
         assert numbers.shape == expected[output].shape
@@ -160,7 +162,7 @@ def test_novelty_steps_where_a_usual_row_is_and_nowhere_else(name: str) -> None:
     made = learned(name)
     inputs = made.predictor.encoding.inputs
     rows = block(inputs, 300, 5)
-    expected = told_of(made, rows)["novelty"]
+    expected = component_outputs(made, rows)["novelty"]
     assert len(np.unique(expected)) >= 2
     session = onnxruntime.InferenceSession(RENDERINGS["onnx"].render(made), providers=["CPUExecutionProvider"])
     (found,) = session.run(["novelty"], fed(inputs, rows))

@@ -40,17 +40,17 @@ def test_generated_source_computes_the_prediction(likelihood: NumberLikelihood) 
     known: dict[str, object] = {"np": np, "Array": np.ndarray, "mean": mean, "weights": weights, "beyond": beyond}
     known["noise_sd"] = noise_sd
     exec("\n".join([*needed(source), source]), known)
-    told = known["told"]
-    assert isinstance(told, dict)
+    reported = known["told"]
+    assert isinstance(reported, dict)
     expected = likelihood.predictive(Latent(mean, weights, beyond), noise_sd)
-    wanted = {"mean": 3.0 + 2.0 * expected.mean, "variance": 4.0 * expected.variance}
-    wanted |= {"variance_weights": 4.0 * expected.weights, "variance_residual": 4.0 * expected.beyond}
+    required = {"mean": 3.0 + 2.0 * expected.mean, "variance": 4.0 * expected.variance}
+    required |= {"variance_weights": 4.0 * expected.weights, "variance_residual": 4.0 * expected.beyond}
     if has_ends(likelihood):
         lower, upper = expected.interval(0.95)
-        wanted |= {"lower": 3.0 + 2.0 * lower, "upper": 3.0 + 2.0 * upper}
-    assert set(told) == {*wanted, "variance_noise"}
-    for name, values in wanted.items():
-        np.testing.assert_allclose(told[name], values, rtol=1e-10, atol=1e-10, err_msg=name)
+        required |= {"lower": 3.0 + 2.0 * lower, "upper": 3.0 + 2.0 * upper}
+    assert set(reported) == {*required, "variance_noise"}
+    for name, values in required.items():
+        np.testing.assert_allclose(reported[name], values, rtol=1e-10, atol=1e-10, err_msg=name)
 
 
 def test_an_iteration_is_written_as_a_loop_that_onnx_leaves_out() -> None:

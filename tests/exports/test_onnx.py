@@ -45,15 +45,15 @@ Fed: TypeAlias = Array | NDArray[np.object_]
 
 def fed(inputs: tuple[EncodedInput, ...], rows: Block) -> dict[str, Fed]:
     """Raw rows as a runtime wants them: NaN and empty texts where they are missing."""
-    told: dict[str, Fed] = {}
+    reported: dict[str, Fed] = {}
     for column in inputs:
         raw = rows[column.name]
         if isinstance(raw, CategoryColumn):
             texts = [raw.labels[code] if code >= 0 else "" for code in raw.codes.tolist()]
-            told[column.name] = np.array(texts, np.object_)
+            reported[column.name] = np.array(texts, np.object_)
         else:
-            told[column.name] = real_values(raw)
-    return told
+            reported[column.name] = real_values(raw)
+    return reported
 
 
 def run(made: ExportedSupervised, rows: Block, **others: Array) -> dict[str, Fed]:
@@ -75,10 +75,10 @@ def test_a_runtime_answers_as_the_service_does(name: str) -> None:
     assert {"mean", "variance"} <= set(found) or "probabilities" in found
     assert ("support" in found) == ("support" in expected)
     for output, numbers in found.items():
-        wanted = expected[SERVICE[output]]
-        assert numbers.shape == wanted.shape
+        required = expected[SERVICE[output]]
+        assert numbers.shape == required.shape
         # A variance far below the greatest may be what is left of a difference.
-        np.testing.assert_allclose(numbers, wanted, rtol=1e-5, atol=1e-12 * np.abs(wanted).max(), err_msg=output)
+        np.testing.assert_allclose(numbers, required, rtol=1e-5, atol=1e-12 * np.abs(required).max(), err_msg=output)
 
 
 def test_each_rows_noise_may_come_with_it() -> None:
@@ -146,9 +146,9 @@ def test_the_file_says_of_what_it_is_in_standard_operators_alone() -> None:
     model = model_of(made)
     assert [(one.domain, one.version) for one in model.opset_import] == [("", OPSET)]
     assert model.ir_version == IR_VERSION
-    told = {one.key: one.value for one in model.metadata_props}
-    assert json.loads(told[CLASSES]) == ["gas", "liquid", "solid"]
-    assert (told["relevance.model"], told["relevance.version"]) == ("small", "1")
+    reported = {one.key: one.value for one in model.metadata_props}
+    assert json.loads(reported[CLASSES]) == ["gas", "liquid", "solid"]
+    assert (reported["relevance.model"], reported["relevance.version"]) == ("small", "1")
     assert RENDERINGS["onnx"].render(made) == RENDERINGS["onnx"].render(made)
     assert {one.domain for one in model.graph.node} == {""}
 

@@ -45,19 +45,19 @@ Answers = dict[str, dict[str, list[float]]]
 
 def listed(inputs: tuple[EncodedInput, ...], rows: Block) -> Columns:
     """Raw rows as a program's user has them."""
-    told: Columns = {}
+    reported: Columns = {}
     for column in inputs:
         raw = rows[column.name]
         if isinstance(raw, CategoryColumn):
-            told[column.name] = [raw.labels[code] if code >= 0 else None for code in raw.codes.tolist()]
+            reported[column.name] = [raw.labels[code] if code >= 0 else None for code in raw.codes.tolist()]
         else:
-            told[column.name] = [None if np.isnan(value) else value for value in real_values(raw).tolist()]
-    return told
+            reported[column.name] = [None if np.isnan(value) else value for value in real_values(raw).tolist()]
+    return reported
 
 
-def answers_of(folder: Path, asked: Mapping[str, tuple[ExportedVersion, Columns]]) -> Answers:
+def answers_of(folder: Path, requested: Mapping[str, tuple[ExportedVersion, Columns]]) -> Answers:
     """What the files of these versions answer, each to its rows."""
-    for name, (made, columns) in asked.items():
+    for name, (made, columns) in requested.items():
         (folder / f"{name}.py").write_bytes(RENDERINGS["python"].render(made))
         (folder / f"{name}.json").write_text(json.dumps(columns))
     done = subprocess.run(
@@ -68,36 +68,36 @@ def answers_of(folder: Path, asked: Mapping[str, tuple[ExportedVersion, Columns]
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told: Answers = json.loads(done.stdout)
-    return told
+    reported: Answers = json.loads(done.stdout)
+    return reported
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """Those of every case."""
     versions = {f"case_{place}": trained(name) for place, name in enumerate(CASES)}
-    asked = {
+    requested = {
         name: (made, listed(inputs, block(inputs, 25, 5)))
         for name, made in versions.items()
         for inputs in [made.predictor.encoding.inputs]
     }
-    return answers_of(tmp_path_factory.mktemp("programs"), asked)
+    return answers_of(tmp_path_factory.mktemp("programs"), requested)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_program_answers_as_the_service_does(told: Answers, name: str) -> None:
+def test_a_program_answers_as_the_service_does(reported: Answers, name: str) -> None:
     made = trained(name)
     expected = answered(made, block(made.predictor.encoding.inputs, 25, 5))
-    found = told[f"case_{list(CASES).index(name)}"]
+    found = reported[f"case_{list(CASES).index(name)}"]
     numbers = {"mean", "variance", "variance_noise", "variance_weights", "variance_residual"}
     counts = members_of(made.predictor.learned)[0].likelihood.targets == "count"
     classes = {"probabilities", "latent_mean", "latent_variance"}
     least = classes if made.predictor.encoding.target.classes else numbers | (set() if counts else {"lower", "upper"})
     assert set(found) == least | ({"support"} & set(expected))
     for output, values in found.items():
-        wanted = expected[SERVICE[output]]
-        allowed = 1e-12 * np.abs(wanted).max()
-        np.testing.assert_allclose(np.array(values), wanted, rtol=1e-10, atol=allowed, err_msg=output)
+        required = expected[SERVICE[output]]
+        allowed = 1e-12 * np.abs(required).max()
+        np.testing.assert_allclose(np.array(values), required, rtol=1e-10, atol=allowed, err_msg=output)
 
 
 def test_each_rows_noise_may_come_with_it_and_rows_that_can_not_be_predicted_are_nan(tmp_path: Path) -> None:

@@ -386,9 +386,9 @@ CASES = _cases()
 
 def answered(made: ExportedSupervised, rows: Block) -> dict[str, Array]:
     """All arrays of the service's own answer for these rows."""
-    answer = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
-    told = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    return {name: array for name, array in told.items() if isinstance(array, np.ndarray)}
+    response = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
+    reported = {field.name: getattr(response, field.name) for field in fields(response)}
+    return {name: array for name, array in reported.items() if isinstance(array, np.ndarray)}
 
 
 @cache

@@ -17,7 +17,7 @@ from app.bootstrap import Parts, build, migrate
 from app.domain.datasets import Dataset
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
-from app.domain.pages import Slice
+from app.domain.pages import PageRequest
 from app.settings import Settings
 from app.tasks.fit import Trainer
 from relevance_bayes.plans.requests import SupervisedRequest
@@ -138,24 +138,24 @@ class Place:
 
     def versions(self, job: Job) -> int:
         """How many it has made."""
-        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, Slice(100)).items
+        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, PageRequest(100)).items
         return sum(version.job_id == job.id for version in made)
 
 
 class MakePlace(Protocol):
-    def __call__(self, *, beat: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place: ...
+    def __call__(self, *, interval: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place: ...
 
 
 @pytest.fixture
 def make_place(database_url: str, tmp_path: Path) -> Iterator[MakePlace]:
     places: list[Place] = []
 
-    def make(*, beat: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place:
+    def make(*, interval: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place:
         marks = tmp_path / "marks"
         marks.mkdir()
         settings = Settings(
             database_url=database_url,
-            heartbeat_interval_seconds=beat,
+            heartbeat_interval_seconds=interval,
             heartbeat_timeout_seconds=limit,
             poll_seconds=0.1,
             checkpoint_seconds=checkpoint,

@@ -11,9 +11,9 @@ import numpy as np
 from sqlalchemy import exists, select
 
 from app.bootstrap import workers_alive
+from app.domain.attempts import MAX_STARTS
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
-from app.domain.starts import MAX_STARTS
 from app.storage.tables import TrainingJobRow
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias
@@ -42,14 +42,14 @@ def requests(place: Place) -> list[SupervisedRequest]:
     dataset = place.sinc(ROWS)
     searched = (KernelChoice(width=CrossValidationWidth(3)), Bias())
     classical: tuple[Algorithm, ...] = (Sequential(), Sequential("single"), ReEstimation("mackay"))
-    asked = [
+    requested = [
         SupervisedRequest(dataset.id, "y", effort="quick", basis=searched, prior=Independent(), algorithm=algorithm)
         for algorithm in classical
     ]
-    asked.append(
+    requested.append(
         SupervisedRequest(dataset.id, "y", effort="quick", prior=GaussianProcess(), validation=Validation(folds=5))
     )
-    return asked
+    return requested
 
 
 @dataclass
@@ -103,12 +103,12 @@ def model_of(place: Place, job: Job) -> Model:
         return of_kind(SupervisedPredictor, uow.models.predictor(version.id)).model
 
 
-def unbroken(place: Place, asked: list[SupervisedRequest]) -> tuple[list[Model], float]:
+def unbroken(place: Place, requested: list[SupervisedRequest]) -> tuple[list[Model], float]:
     """Their models, and how long the longest of them takes here and now."""
     worker = place.start_worker(AS_SHIPPED)
     jobs = [
         place.parts.training.submit(BUILT_IN_OWNER, replace(request, model=f"unbroken-{number}"))
-        for number, request in enumerate(asked)
+        for number, request in enumerate(requested)
     ]
     ended = [place.ended(job, seconds=120) for job in jobs]
     worker.terminate()
@@ -130,10 +130,10 @@ def same_weights(found: Model, expected: Model) -> None:
 
 def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
     place = make_place(checkpoint=0.2)
-    asked = requests(place)
-    expected, longest = unbroken(place, asked)
+    requested = requests(place)
+    expected, longest = unbroken(place, requested)
     jobs = [
-        place.parts.training.submit(BUILT_IN_OWNER, replace(asked[k % len(asked)], model=f"job-{k}"))
+        place.parts.training.submit(BUILT_IN_OWNER, replace(requested[k % len(requested)], model=f"job-{k}"))
         for k in range(MANY)
     ]
     draw, mayhem, give_up = np.random.default_rng(2), Mayhem(place), time.monotonic() + SECONDS
@@ -153,7 +153,7 @@ def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePl
     assert any(job.attempt > 1 for job in ended)
     assert any(job.resumed_from is not None for job in ended)
     for k, job in enumerate(ended):
-        same_weights(model_of(place, job), expected[k % len(asked)])
+        same_weights(model_of(place, job), expected[k % len(requested)])
     for worker in mayhem.workers:
         mayhem.met |= set(children(worker.pid))
         worker.kill()

@@ -211,8 +211,8 @@ def says_it_is_stale(api: Api, name: str) -> bool:
 def rpc_address(api: Api) -> str:
     """Where the API speaks gRPC."""
     assert api.process.stdout is not None
-    told = (re.fullmatch(r"  gRPC +(\S+)\n", line) for line in api.process.stdout)
-    return next(found[1] for found in told if found)
+    reported = (re.fullmatch(r"  gRPC +(\S+)\n", line) for line in api.process.stdout)
+    return next(found[1] for found in reported if found)
 
 
 def is_whole(api: Api) -> bool:
@@ -253,8 +253,8 @@ def refused_at_once(api: Api) -> Callable[[], bool]:
 
     def check() -> bool:
         began = time.monotonic()
-        answers = [upload(api), submit(api), api.http.get("/v1/models"), api.http.get("/v2/models/numbers")]
-        return {one.status_code for one in answers} == {503} and time.monotonic() - began < 2.0
+        responses = [upload(api), submit(api), api.http.get("/v1/models"), api.http.get("/v2/models/numbers")]
+        return {one.status_code for one in responses} == {503} and time.monotonic() - began < 2.0
 
     return check
 

@@ -56,7 +56,7 @@ def test_a_worker_whose_directory_can_not_be_used_says_so_and_ends(make_place: M
     (place.folder / "a file").touch()
     worker = place.start_worker(AS_SHIPPED, RELEVANCE_SPOOL_DIRECTORY=str(place.folder / "a file" / "spool"))
     assert worker.wait(30) == 1
-    said = (place.folder / "worker-0.log").read_text()
-    assert "RELEVANCE_SPOOL_DIRECTORY" in said
-    assert "Not a directory" in said
-    assert "Traceback" not in said
+    given = (place.folder / "worker-0.log").read_text()
+    assert "RELEVANCE_SPOOL_DIRECTORY" in given
+    assert "Not a directory" in given
+    assert "Traceback" not in given

@@ -25,14 +25,14 @@ COLUMNS = {"columns": {"x": [1.0, 2.0, 3.5, 4.0, 5.5], "y": [0.5, 1.1, 2.3, 2.9,
 
 
 @dataclass
-class Asked:
+class Requested:
     """Submits of one small table of the test's own, each under its key."""
 
     api: Api
     dataset_id: str
 
     @classmethod
-    def of(cls, api: Api) -> "Asked":
+    def of(cls, api: Api) -> "Requested":
         return cls(api, api.http.post("/v1/datasets", json=COLUMNS).json()["id"])
 
     def body(self, number: int) -> bytes:
@@ -45,11 +45,11 @@ class Asked:
         headers = {"Content-Type": "application/json", "Idempotency-Key": self.key(number)}
         return self.api.http.post("/v1/training-jobs", content=self.body(number), headers=headers)
 
-    def assert_each_is_one_job(self, answers: Sequence[httpx2.Response]) -> None:
+    def assert_each_is_one_job(self, responses: Sequence[httpx2.Response]) -> None:
         """By what was answered, by the jobs, and by the engine's entries."""
-        assert {answer.status_code for answer in answers} == {202}
-        ids = {UUID(answer.json()["id"]) for answer in answers}
-        assert len(ids) == len(answers)
+        assert {response.status_code for response in responses} == {202}
+        ids = {UUID(response.json()["id"]) for response in responses}
+        assert len(ids) == len(responses)
         engine = make_engine(self.api.database_url)
         entries = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
         with engine.connect() as connection:
@@ -64,10 +64,10 @@ class Asked:
 
 @dataclass
 class Aftermath:
-    """An API was killed while it was `asked`, after so many submits were `answered`; another one is there now."""
+    """An API was killed while it was `requested`, after so many submits were `answered`; another one is there now."""
 
     api: Api
-    asked: Asked
+    requested: Requested
     answered: int
 
 
@@ -86,23 +86,23 @@ def aftermath(
         url = server.url(name).render_as_string(hide_password=False)
     with deployed(url, folder) as deployment:
         first = deployment.api()
-        asked = Asked.of(first)
-        answered = _killed_half_way(asked)
+        requested = Requested.of(first)
+        answered = _killed_half_way(requested)
         # It is not there any more to be stopped, as the others are.
         deployment.processes.remove(first.process)
         deployment.apis.remove(first)
         first.calls.http.close()
         first.http.close()
         second = deployment.api()
-        yield Aftermath(second, Asked(second, asked.dataset_id), answered)
+        yield Aftermath(second, Requested(second, requested.dataset_id), answered)
 
 
-def _killed_half_way(asked: Asked) -> int:
+def _killed_half_way(requested: Requested) -> int:
     answered, half_way = list[int](), Event()
 
     def send(number: int) -> None:
         try:
-            answered.append(asked.send(number).status_code)
+            answered.append(requested.send(number).status_code)
         except httpx2.TransportError:
             return  # whether it was done nobody knows here
         if len(answered) >= SUBMITS // 2:
@@ -111,46 +111,46 @@ def _killed_half_way(asked: Asked) -> int:
     with ThreadPoolExecutor(8) as clients:
         sent = [clients.submit(send, number) for number in range(SUBMITS)]
         assert half_way.wait(60)
-        asked.api.process.kill()
+        requested.api.process.kill()
         for one in sent:
             one.result(60)
-    asked.api.process.communicate()
+    requested.api.process.communicate()
     return len(answered)
 
 
 def test_an_api_that_is_killed_among_90_keyed_submits_makes_90_jobs(aftermath: Aftermath) -> None:
     assert SUBMITS // 2 <= aftermath.answered < SUBMITS
-    again = [aftermath.asked.send(number) for number in range(SUBMITS)]
-    aftermath.asked.assert_each_is_one_job(again)
-    replayed = sum("Idempotent-Replayed" in answer.headers for answer in again)
+    again = [aftermath.requested.send(number) for number in range(SUBMITS)]
+    aftermath.requested.assert_each_is_one_job(again)
+    replayed = sum("Idempotent-Replayed" in response.headers for response in again)
     assert aftermath.answered <= replayed < SUBMITS
 
 
 def test_connections_that_are_cut_before_the_answer_cost_no_second_job(aftermath: Aftermath) -> None:
-    asked, address = Asked.of(aftermath.api), urlsplit(str(aftermath.api.http.base_url))
+    requested, address = Requested.of(aftermath.api), urlsplit(str(aftermath.api.http.base_url))
     for number in range(SUBMITS):
-        body = asked.body(number)
+        body = requested.body(number)
         head = (
             "POST /v1/training-jobs HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
-            f"Idempotency-Key: {asked.key(number)}\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"Idempotency-Key: {requested.key(number)}\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         with socket.create_connection((str(address.hostname), int(address.port or 0))) as cut:
             cut.sendall(head.encode() + body)
-    answers = [asked.send(number) for number in range(SUBMITS)]
-    asked.assert_each_is_one_job(answers)
-    assert sum("Idempotent-Replayed" in answer.headers for answer in answers) > SUBMITS // 2
+    responses = [requested.send(number) for number in range(SUBMITS)]
+    requested.assert_each_is_one_job(responses)
+    assert sum("Idempotent-Replayed" in response.headers for response in responses) > SUBMITS // 2
 
 
 def test_200_submits_at_once_by_20_clients_are_200_jobs(aftermath: Aftermath) -> None:
-    asked = Asked.of(aftermath.api)
+    requested = Requested.of(aftermath.api)
     with ThreadPoolExecutor(20) as clients:
-        answers = list(clients.map(asked.send, range(200), timeout=120))
-    asked.assert_each_is_one_job(answers)
+        responses = list(clients.map(requested.send, range(200), timeout=120))
+    requested.assert_each_is_one_job(responses)
 
 
 def test_submits_of_20_clients_under_one_key_at_once_are_one_job(aftermath: Aftermath) -> None:
-    asked = Asked.of(aftermath.api)
+    requested = Requested.of(aftermath.api)
     with ThreadPoolExecutor(20) as clients:
-        answers = list(clients.map(asked.send, [7] * 20, timeout=60))
-    assert len({answer.content for answer in answers}) == 1
-    asked.assert_each_is_one_job(answers[:1])
+        responses = list(clients.map(requested.send, [7] * 20, timeout=60))
+    assert len({response.content for response in responses}) == 1
+    requested.assert_each_is_one_job(responses[:1])

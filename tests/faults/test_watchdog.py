@@ -33,12 +33,12 @@ main()
 """The command, where `/health/ready` computes in a worker thread without end, and `/health/live` on the event loop."""
 
 STUCK_WORKER = """
-from app.cli import working
+from app.cli import run_worker
 from app.worker.worker import Worker
 def without_end(*_):
     while True:
         pass
-working.MAX_STOP_SECONDS = 1.0
+run_worker.MAX_STOP_SECONDS = 1.0
 Worker.stop = without_end
 launch = Worker.start
 def start(*arguments):

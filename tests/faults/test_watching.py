@@ -106,7 +106,7 @@ def test_streams_end_with_the_process_under_whatever_server(place: Place) -> Non
     server = (sys.executable, "-m", "uvicorn", "--factory", "app.main:create_app", "--port", str(port))
     with subprocess.Popen(server, env=place.deployment.environment(), stderr=subprocess.DEVNULL) as process:
         try:
-            until(lambda: answers(port), seconds=60)
+            until(lambda: responses(port), seconds=60)
             reader = Follower(Http.to(f"http://127.0.0.1:{port}", api_key=None), place.path)
             reader.sees(2)
             process.terminate()
@@ -166,7 +166,7 @@ def test_two_hundred_readers_see_each_event_once_over_a_restart(place: Place) ->
         api = place.deployment.processes[0]
         api.send_signal(signal.SIGTERM)
         await asyncio.to_thread(api.wait)
-        assert "shutdown exceeded" not in place.deployment.said()  # the streams ended by themselves
+        assert "shutdown exceeded" not in place.deployment.given()  # the streams ended by themselves
         await asyncio.to_thread(place.progress, 5)
         await asyncio.to_thread(place.start, port)
 
@@ -226,7 +226,7 @@ async def all_have_seen(readers: Sequence[Reader], number: int) -> None:
             await asyncio.sleep(0.05)
 
 
-def answers(port: int) -> bool:
+def responses(port: int) -> bool:
     """Whether somebody takes connections there."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -9,10 +9,10 @@ from threading import Event
 import pytest
 
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.pages import Slice
+from app.domain.pages import PageRequest
 from app.domain.webhooks import Delivery, Webhook
 from tests.faults.conftest import MakePlace, Place
-from tests.receivers import Behaviour, answers, receiving
+from tests.receivers import Behaviour, receiving, responses
 from tests.waiting import until
 from tests.worker import trainers
 
@@ -28,19 +28,19 @@ def kills(worker: subprocess.Popen[bytes]) -> Behaviour:
     def behave(connection: socket.socket, ending: Event) -> None:
         worker.kill()
         worker.wait()
-        answers(200)(connection, ending)
+        responses(200)(connection, ending)
 
     return behave
 
 
 def deliveries(place: Place, webhook: Webhook) -> tuple[Delivery, ...]:
-    return place.parts.webhooks.deliveries(BUILT_IN_OWNER, webhook.id, Slice(9)).items
+    return place.parts.webhooks.deliveries(BUILT_IN_OWNER, webhook.id, PageRequest(9)).items
 
 
 def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(make_place: MakePlace) -> None:
     place = make_place()
     worker = place.start_worker()
-    with receiving(kills(worker), answers(204)) as receiver:
+    with receiving(kills(worker), responses(204)) as receiver:
         webhook = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
         job = place.submit(trainers.marked)
         place.parts.jobs.cancel(BUILT_IN_OWNER, job.id)
@@ -48,11 +48,11 @@ def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(m
         place.start_worker()
         until(lambda: [one.state for one in deliveries(place, webhook)] == ["delivered"], seconds=60)
     (delivery,) = deliveries(place, webhook)
-    told = [(request.headers["webhook-id"], request.body) for request in receiver.received]
-    assert len(told) == 2
-    assert len(set(told)) == 1
-    assert told[0][0] == str(delivery.event_id)
-    assert json.loads(told[0][1])["data"]["id"] == str(job.id)
+    reported = [(request.headers["webhook-id"], request.body) for request in receiver.received]
+    assert len(reported) == 2
+    assert len(set(reported)) == 1
+    assert reported[0][0] == str(delivery.event_id)
+    assert json.loads(reported[0][1])["data"]["id"] == str(job.id)
     assert [attempt.status for attempt in delivery.attempts] == [204]
 
 
@@ -60,7 +60,7 @@ def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(m
 def test_an_end_that_its_receiver_could_not_take_is_told_again(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
-    with receiving(answers(500), answers(200)) as receiver:
+    with receiving(responses(500), responses(200)) as receiver:
         webhook = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
         job = place.submit(trainers.marked)
         place.started()

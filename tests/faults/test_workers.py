@@ -22,7 +22,7 @@ on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 
 def test_a_worker_that_is_started_again_where_it_was_killed_goes_on_at_once(make_place: MakePlace) -> None:
-    place = make_place(beat=0.3, limit=600.0)  # nobody would be judged dead in this test's time
+    place = make_place(interval=0.3, limit=600.0)  # nobody would be judged dead in this test's time
     killed = place.start_worker()
     job = place.submit(trainers.marked)
     place.started()
@@ -37,7 +37,7 @@ def test_a_worker_that_is_started_again_where_it_was_killed_goes_on_at_once(make
 
 
 def test_a_worker_that_is_started_elsewhere_goes_on_within_30_seconds(make_place: MakePlace) -> None:
-    place = make_place(beat=2.0, limit=7.0)  # as shipped
+    place = make_place(interval=2.0, limit=7.0)  # as shipped
     killed = place.start_worker()
     job = place.submit(trainers.marked)
     place.started()
@@ -93,7 +93,7 @@ def test_a_fit_dies_with_its_worker_also_when_it_holds_the_interpreter(make_plac
 
 
 def test_a_worker_that_is_asked_to_end_hands_its_job_over_at_once(make_place: MakePlace) -> None:
-    place = make_place(beat=0.3, limit=600.0)  # nobody would be judged dead in this test's time
+    place = make_place(interval=0.3, limit=600.0)  # nobody would be judged dead in this test's time
     first = place.start_worker()
     job = place.submit(trainers.marked)
     (fit,) = place.started()

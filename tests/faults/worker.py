@@ -8,12 +8,12 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import Pool
 
 from app import bootstrap
-from app.cli.ending import end_with_standard_input
+from app.cli.standard_input import end_with_standard_input
 from app.cli.stop_request import StopRequest
 from app.logs import configure_logging
-from app.services.prediction import ServedVersion, judge
+from app.services.prediction import ServedVersion, evaluate_block
 from app.settings import Settings
-from app.tasks.prediction import JudgedBlock
+from app.tasks.prediction import LabelledBlock
 from app.worker.scoring import evaluate
 from relevance_bayes.tables.columns import Block
 from tests.worker import trainers
@@ -30,11 +30,11 @@ def full_disk(connection: DBAPIConnection, _record: object, _proxy: object) -> N
     cursor.close()
 
 
-def held(version: ServedVersion, block: Block) -> JudgedBlock:
+def held(version: ServedVersion, block: Block) -> LabelledBlock:
     """Judge rows, but only once the gate is open."""
     trainers.mark()
     trainers.wait_for_the_gate()
-    return judge(version, block)
+    return evaluate_block(version, block)
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
     configure_logging(settings.log_level)
     if OTHER_VERSION in os.environ:
         setattr(bootstrap, "program", lambda *_: "another")  # noqa: B010 - for this process alone
-    setattr(evaluate, "judge", held)  # noqa: B010 - likewise
+    setattr(evaluate, "evaluate_block", held)  # noqa: B010 - likewise
     worker = bootstrap.build_worker(settings, trainer=trainers.CHOSEN)
     worker.start()
     stop_request.wait()

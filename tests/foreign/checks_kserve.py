@@ -88,22 +88,22 @@ def test_classes_are_inferred_from_columns_of_several_kinds(binary: bool) -> Non
 
 
 def test_plain_json_is_inferred_from() -> None:
-    asked: dict[str, Json] = {
+    requested: dict[str, Json] = {
         "inputs": [{"name": "input", "datatype": "FP64", "shape": [2, 5], "data": MATRIX.ravel().tolist()}]
     }
-    assert output(infer("numbers@champion", asked), "mean").as_numpy().shape == (2,)
+    assert output(infer("numbers@champion", requested), "mean").as_numpy().shape == (2,)
 
 
 @pytest.mark.parametrize(
-    ("model", "inputs", "said"),
+    ("model", "inputs", "given"),
     [
         ("nothing", [matrix(binary=False)], "There is no model 'nothing'., '404 Not Found'"),
         ("mixed", mixed(binary=True)[:1], "colour.*'400 Bad Request'"),
         ("numbers", mixed(binary=False), "'400 Bad Request'"),
     ],
 )
-def test_what_can_not_be_done_is_said(model: str, inputs: list[InferInput], said: str) -> None:
-    with pytest.raises(httpx.HTTPStatusError, match=said):
+def test_what_can_not_be_done_is_said(model: str, inputs: list[InferInput], given: str) -> None:
+    with pytest.raises(httpx.HTTPStatusError, match=given):
         infer(model, InferRequest(model, inputs))
 
 

@@ -43,9 +43,9 @@ def test_the_server_says_what_it_is() -> None:
 
 
 def test_a_model_says_what_it_reads() -> None:
-    told = MetadataModelResponse.model_validate_json(answer("/v2/models/states/versions/1"))
-    assert told.inputs is not None
-    assert [(one.name, one.datatype, one.shape) for one in told.inputs] == [
+    reported = MetadataModelResponse.model_validate_json(answer("/v2/models/states/versions/1"))
+    assert reported.inputs is not None
+    assert [(one.name, one.datatype, one.shape) for one in reported.inputs] == [
         ("x", "FP64", [-1]),
         ("colour", "BYTES", [-1]),
     ]
@@ -53,8 +53,8 @@ def test_a_model_says_what_it_reads() -> None:
 
 def test_the_registry_is_listed() -> None:
     body = RepositoryIndexRequest(ready=True).model_dump_json()
-    told = RepositoryIndexResponse.model_validate_json(answer("/v2/repository/index", body))
-    assert ("numbers", "champion", "READY") in {(one.name, one.version, one.state) for one in told}
+    reported = RepositoryIndexResponse.model_validate_json(answer("/v2/repository/index", body))
+    assert ("numbers", "champion", "READY") in {(one.name, one.version, one.state) for one in reported}
 
 
 def test_an_array_is_inferred_from() -> None:

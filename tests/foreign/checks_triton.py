@@ -20,13 +20,13 @@ FORMS = [(False, False), (False, True), (True, False), (True, True)]
 """Whether what is sent, and what comes, is bytes."""
 
 
-class _Asked:
+class _Requested:
     """What the client's plugins are given."""
 
     headers: dict[str, str]
 
 
-def _with_key(request: _Asked) -> None:
+def _with_key(request: _Requested) -> None:
     request.headers["Authorization"] = AUTHORIZATION
 
 
@@ -55,7 +55,7 @@ def mixed(*, binary: bool = True) -> list[InferInput]:
     ]
 
 
-def wanted(*names: str, binary: bool = True) -> list[InferRequestedOutput]:
+def required(*names: str, binary: bool = True) -> list[InferRequestedOutput]:
     return [InferRequestedOutput(name, binary_data=binary) for name in names]
 
 
@@ -73,9 +73,9 @@ def test_the_server_is_ready(client: InferenceServerClient) -> None:
 
 
 def test_the_server_says_what_it_is(client: InferenceServerClient) -> None:
-    told = client.get_server_metadata()
-    assert told["name"] == "relevance"
-    assert {"binary_tensor_data", "model_repository", "statistics", "parameters"} <= {*told["extensions"]}
+    reported = client.get_server_metadata()
+    assert reported["name"] == "relevance"
+    assert {"binary_tensor_data", "model_repository", "statistics", "parameters"} <= {*reported["extensions"]}
 
 
 @pytest.mark.parametrize("version", ["", "1", "2", "champion"])
@@ -90,10 +90,10 @@ def test_what_is_not_there_is_not_ready(client: InferenceServerClient, model: st
 
 @pytest.mark.parametrize("version", ["", "1", "champion"])
 def test_a_model_says_what_it_reads(client: InferenceServerClient, version: str) -> None:
-    told = client.get_model_metadata("numbers", version)
-    assert (told["name"], told["versions"]) == ("numbers", ["2", "1", "champion"])
-    assert [(one["name"], one["datatype"], one["shape"]) for one in told["inputs"]] == [("input", "FP64", [-1, 5])]
-    assert told["outputs"][0] == {"name": "mean", "datatype": "FP64", "shape": [-1], "parameters": {}}
+    reported = client.get_model_metadata("numbers", version)
+    assert (reported["name"], reported["versions"]) == ("numbers", ["2", "1", "champion"])
+    assert [(one["name"], one["datatype"], one["shape"]) for one in reported["inputs"]] == [("input", "FP64", [-1, 5])]
+    assert reported["outputs"][0] == {"name": "mean", "datatype": "FP64", "shape": [-1], "parameters": {}}
 
 
 def test_the_registry_is_listed(client: InferenceServerClient) -> None:
@@ -114,7 +114,7 @@ def test_models_are_loaded_and_unloaded(client: InferenceServerClient) -> None:
 
 @pytest.mark.parametrize(("sent", "came"), FORMS)
 def test_a_matrix_is_inferred_from(client: InferenceServerClient, sent: bool, came: bool) -> None:
-    outputs = wanted("mean", "sd", binary=came)
+    outputs = required("mean", "sd", binary=came)
     result = client.infer("numbers", [matrix(binary=sent)], outputs=outputs)
     assert inferred(result) == means("numbers", MATRIX.tolist())
     assert ("data" in result.get_output("mean")) != came
@@ -122,13 +122,13 @@ def test_a_matrix_is_inferred_from(client: InferenceServerClient, sent: bool, ca
 
 @pytest.mark.parametrize(("sent", "came"), FORMS)
 def test_columns_of_several_kinds_are_inferred_from(client: InferenceServerClient, sent: bool, came: bool) -> None:
-    result = client.infer("mixed", mixed(binary=sent), outputs=wanted("mean", binary=came))
+    result = client.infer("mixed", mixed(binary=sent), outputs=required("mean", binary=came))
     assert inferred(result) == [row["mean"] for row in predictions("mixed", MIXED)]
 
 
 @pytest.mark.parametrize(("sent", "came"), FORMS)
 def test_classes_are_inferred(client: InferenceServerClient, sent: bool, came: bool) -> None:
-    result = client.infer("states", mixed(binary=sent), outputs=wanted("label", "probabilities", binary=came))
+    result = client.infer("states", mixed(binary=sent), outputs=required("label", "probabilities", binary=came))
     rows = predictions("states", MIXED)
     labels = [one.decode() if isinstance(one, bytes) else one for one in result.as_numpy("label").tolist()]
     assert labels == [row["label"] for row in rows]
@@ -140,13 +140,13 @@ def test_classes_are_inferred(client: InferenceServerClient, sent: bool, came: b
 
 def test_all_outputs_come_where_none_is_named(client: InferenceServerClient) -> None:
     result = client.infer("numbers", [matrix()])
-    told = [one["name"] for one in client.get_model_metadata("numbers")["outputs"]]
-    assert [one["name"] for one in result.get_response()["outputs"]] == told
-    assert all(result.as_numpy(name).shape == (2,) for name in told)
+    reported = [one["name"] for one in client.get_model_metadata("numbers")["outputs"]]
+    assert [one["name"] for one in result.get_response()["outputs"]] == reported
+    assert all(result.as_numpy(name).shape == (2,) for name in reported)
 
 
 def test_outputs_come_in_the_order_in_which_they_are_named(client: InferenceServerClient) -> None:
-    outputs = [*wanted("upper", binary=False), *wanted("mean", "lower")]
+    outputs = [*required("upper", binary=False), *required("mean", "lower")]
     result = client.infer("numbers", [matrix()], outputs=outputs)
     assert [one["name"] for one in result.get_response()["outputs"]] == ["upper", "mean", "lower"]
     assert (result.as_numpy("lower") < result.as_numpy("mean")).all()
@@ -173,10 +173,10 @@ def test_versions_and_aliases_are_inferred_with(
 
 def test_statistics_count_what_was_asked(client: InferenceServerClient) -> None:
     def counted(version: str) -> Mapping[str, int]:
-        (told,) = client.get_inference_statistics("numbers", version)["model_stats"]
-        stats: Mapping[str, Mapping[str, int]] = told["inference_stats"]
+        (reported,) = client.get_inference_statistics("numbers", version)["model_stats"]
+        stats: Mapping[str, Mapping[str, int]] = reported["inference_stats"]
         return {
-            "rows": told["inference_count"],
+            "rows": reported["inference_count"],
             "answered": stats["success"]["count"],
             "failed": stats["fail"]["count"],
         }
@@ -215,7 +215,7 @@ def test_bodies_may_be_packed(client: InferenceServerClient, encoding: str, bina
 @pytest.mark.parametrize("binary", [False, True])
 def test_long_bodies_are_inferred_from(client: InferenceServerClient, binary: bool) -> None:
     rows = np.random.default_rng(5).normal(size=(5_000, 5))
-    result = client.infer("numbers", [tensor("input", rows, binary=binary)], outputs=wanted("mean", binary=binary))
+    result = client.infer("numbers", [tensor("input", rows, binary=binary)], outputs=required("mean", binary=binary))
     assert inferred(result) == means("numbers", rows.tolist())
 
 
@@ -247,8 +247,8 @@ def test_several_requests_are_under_way_at_once() -> None:
     with InferenceServerClient(URL.removeprefix("http://"), concurrency=4) as client:
         client.register_plugin(_with_key)
         shifted = [tensor("input", MATRIX + shift) for shift in range(12)]
-        asked = [client.async_infer("numbers", [one], request_id=str(n)) for n, one in enumerate(shifted)]
-        for number, one in enumerate(asked):
+        requested = [client.async_infer("numbers", [one], request_id=str(n)) for n, one in enumerate(shifted)]
+        for number, one in enumerate(requested):
             result = one.get_result()
             assert result.get_response()["id"] == str(number)
             assert inferred(result) == means("numbers", (MATRIX + number).tolist())
@@ -262,7 +262,7 @@ def test_bodies_that_the_client_only_makes_are_answered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "version", "inputs", "outputs", "said"),
+    ("model", "version", "inputs", "outputs", "given"),
     [
         ("nothing", "", [matrix()], None, "There is no model 'nothing'."),
         ("numbers", "7", [matrix()], None, "no version 7"),
@@ -270,7 +270,7 @@ def test_bodies_that_the_client_only_makes_are_answered() -> None:
         ("numbers", "", [tensor("other", MATRIX)], None, "other"),
         ("numbers", "", [tensor("input", MATRIX[:, :4])], None, r"expected shape \[-1, 5\], got \[2, 4\]"),
         ("numbers", "", [tensor("input", MATRIX[:0])], None, "no rows"),
-        ("numbers", "", [matrix()], wanted("median"), "no output 'median'; the model has mean"),
+        ("numbers", "", [matrix()], required("median"), "no output 'median'; the model has mean"),
         ("mixed", "", mixed()[:1], None, "colour"),
         ("mixed", "", [mixed()[0], tensor("colour", MATRIX[:, 0])], None, "expected BYTES, got FP64"),
         ("numbers", "", [tensor("input", np.zeros((5_001, 5)))], None, "send them in parts"),
@@ -282,16 +282,16 @@ def test_what_can_not_be_done_is_said(
     version: str,
     inputs: Sequence[InferInput],
     outputs: Sequence[InferRequestedOutput] | None,
-    said: str,
+    given: str,
 ) -> None:
-    with pytest.raises(InferenceServerException, match=said):
+    with pytest.raises(InferenceServerException, match=given):
         client.infer(model, inputs, model_version=version, outputs=outputs)
 
 
-@pytest.mark.parametrize("asked", [{"sequence_id": 7}, {"sequence_id": "seven"}])
-def test_sequences_are_refused(client: InferenceServerClient, asked: Mapping[str, Json]) -> None:
+@pytest.mark.parametrize("requested", [{"sequence_id": 7}, {"sequence_id": "seven"}])
+def test_sequences_are_refused(client: InferenceServerClient, requested: Mapping[str, Json]) -> None:
     with pytest.raises(InferenceServerException, match="`sequence_id` is of an extension"):
-        client.infer("numbers", [matrix()], **asked)
+        client.infer("numbers", [matrix()], **requested)
 
 
 def test_classification_is_refused(client: InferenceServerClient) -> None:

@@ -45,9 +45,9 @@ def test_the_server_says_what_it_is(client: InferenceServerClient) -> None:
 @pytest.mark.parametrize("version", ["", "1", "champion"])
 def test_a_model_is_ready_and_says_what_it_reads(client: InferenceServerClient, version: str) -> None:
     assert client.is_model_ready("numbers", version, headers=KEY)
-    told = client.get_model_metadata("numbers", version, headers=KEY)
-    assert list(told.versions) == ["2", "1", "champion"]
-    assert [(one.name, one.datatype, list(one.shape)) for one in told.inputs] == [("input", "FP64", [-1, 5])]
+    reported = client.get_model_metadata("numbers", version, headers=KEY)
+    assert list(reported.versions) == ["2", "1", "champion"]
+    assert [(one.name, one.datatype, list(one.shape)) for one in reported.inputs] == [("input", "FP64", [-1, 5])]
 
 
 @pytest.mark.parametrize("rows", [2, 5_000])
@@ -86,7 +86,7 @@ def test_several_requests_are_under_way_at_once(client: InferenceServerClient) -
 
 
 @pytest.mark.parametrize(
-    ("model", "version", "inputs", "said"),
+    ("model", "version", "inputs", "given"),
     [
         ("nothing", "", [matrix()], "NOT_FOUND.*There is no model 'nothing'."),
         ("numbers", "7", [matrix()], "NOT_FOUND.*no version 7"),
@@ -95,9 +95,9 @@ def test_several_requests_are_under_way_at_once(client: InferenceServerClient) -
     ],
 )
 def test_what_can_not_be_done_is_said(
-    client: InferenceServerClient, model: str, version: str, inputs: Sequence[InferInput], said: str
+    client: InferenceServerClient, model: str, version: str, inputs: Sequence[InferInput], given: str
 ) -> None:
-    with pytest.raises(InferenceServerException, match=said):
+    with pytest.raises(InferenceServerException, match=given):
         client.infer(model, inputs, version, headers=KEY)
 
 

@@ -29,10 +29,10 @@ def answer(path: str, body: str | None = None) -> bytes:
 
 def predictions(model: str, rows: Sequence[dict[str, float | str]]) -> list[dict[str, Json]]:
     """By the service's own interface."""
-    told: dict[str, list[dict[str, Json]]] = json.loads(
+    reported: dict[str, list[dict[str, Json]]] = json.loads(
         answer(f"/v1/models/{model}/predict", json.dumps({"rows": rows}))
     )
-    return told["predictions"]
+    return reported["predictions"]
 
 
 def means(model: str, matrix: Sequence[Sequence[float]]) -> list[Json]:

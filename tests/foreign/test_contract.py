@@ -16,9 +16,9 @@ TIMEOUT = 600
 @pytest.mark.thorough
 def test_all_that_the_document_allows_is_answered_as_it_says(service: Service, tmp_path: Path) -> None:
     assert TOOL.exists(), "the tool is not installed: `make thorough` does it"
-    asked = ("--url", service.url, "--header", f"Authorization: Bearer {service.key}", "--seed", "1", "--no-color")
+    requested = ("--url", service.url, "--header", f"Authorization: Bearer {service.key}", "--seed", "1", "--no-color")
     done = subprocess.run(
-        [TOOL, "--config-file", HERE / "schemathesis.toml", "run", *asked, f"{service.url}/openapi.json"],
+        [TOOL, "--config-file", HERE / "schemathesis.toml", "run", *requested, f"{service.url}/openapi.json"],
         cwd=tmp_path,
         env=os.environ,
         capture_output=True,

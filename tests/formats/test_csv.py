@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.formats.misfits import MAX_FAULTS_TOLD
+from app.formats.cell_faults import MAX_FAULTS_REPORTED
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
@@ -131,7 +131,7 @@ def test_a_misfit_is_refused_with_its_line(content: str, line: int, column: str,
 def test_many_misfits_are_told_up_to_a_number() -> None:
     with pytest.raises(InvalidDataError, match="first of 100 faults") as refused:
         read_csv("x\n" + "1\n" * 200 + "a\n" * 100)
-    assert [fault.line for fault in refused.value.faults] == list(range(202, 202 + MAX_FAULTS_TOLD))
+    assert [fault.line for fault in refused.value.faults] == list(range(202, 202 + MAX_FAULTS_REPORTED))
 
 
 def test_declared_numbers_are_rounded_as_asked() -> None:
@@ -139,7 +139,7 @@ def test_declared_numbers_are_rounded_as_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "error", "told", "line"),
+    ("content", "error", "reported", "line"),
     [
         (b"", InvalidDataError, "empty", None),
         (b"\n \n", InvalidDataError, "header alone", None),
@@ -165,11 +165,11 @@ def test_declared_numbers_are_rounded_as_asked() -> None:
     ],
 )
 def test_a_broken_file_is_refused_with_its_line(
-    content: bytes, error: type[RelevanceError], told: str, line: int | None
+    content: bytes, error: type[RelevanceError], reported: str, line: int | None
 ) -> None:
     with pytest.raises(error) as refused:
         read_csv(content)
-    assert told in refused.value.detail
+    assert reported in refused.value.detail
     assert (refused.value.faults[0].line if refused.value.faults else None) == line
 
 

@@ -58,7 +58,7 @@ def test_pandas_file_is_read_too() -> None:
 def test_a_stream_of_that_type_is_read_by_the_rules_of_streams() -> None:
     """Many clients say it of a file called .arrow, whichever of both that is."""
     assert opened(arrow_stream(TABLE)) == opened(written(TABLE))
-    assert read_feather(arrow_stream(TABLE), EXPECTED).misfits == ()
+    assert read_feather(arrow_stream(TABLE), EXPECTED).cell_faults == ()
     with pytest.raises(InvalidDataError, match="compressed buffers"):
         opened(arrow_stream(TABLE, pa.ipc.IpcWriteOptions(compression="zstd")))
 
@@ -90,7 +90,7 @@ def test_what_claims_another_size_than_it_has_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "given"),
     [
         (b"", "cut off"),
         (b"ARROW1\0\0", "cut off"),
@@ -101,10 +101,10 @@ def test_what_claims_another_size_than_it_has_is_refused() -> None:
         (b"x,y\n1,2\n", "as Feather"),
     ],
 )
-def test_what_is_no_feather_is_refused(content: bytes, said: str) -> None:
-    with pytest.raises(MalformedBodyError, match=said):
+def test_what_is_no_feather_is_refused(content: bytes, given: str) -> None:
+    with pytest.raises(MalformedBodyError, match=given):
         opened(content)
-    with pytest.raises(MalformedBodyError, match=said):
+    with pytest.raises(MalformedBodyError, match=given):
         read_feather(content, EXPECTED)
 
 

@@ -120,7 +120,7 @@ def test_what_is_no_timestamp_is_refused_with_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reported"),
     [
         (b"", "empty"),
         (b" \n", "empty"),
@@ -145,10 +145,10 @@ def test_what_is_no_timestamp_is_refused_with_its_place() -> None:
         (b'{"columns": {"\\"": ["\\\\"], "\\"": ["\\\\\\""]}}', "repeats a key"),
     ],
 )
-def test_what_is_no_json_is_refused(body: bytes, told: str) -> None:
+def test_what_is_no_json_is_refused(body: bytes, reported: str) -> None:
     with pytest.raises(MalformedBodyError) as refused:
         read_json(body, max_columns=100)
-    assert told in refused.value.detail
+    assert reported in refused.value.detail
 
 
 def test_a_long_body_that_repeats_a_key_is_not_decoded_again_to_name_it(monkeypatch: pytest.MonkeyPatch) -> None:

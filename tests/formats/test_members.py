@@ -23,9 +23,9 @@ OF_IMAGES = frozenset(
     {
         "app/api/negotiation.py",
         "app/api/pictures.py",
-        "app/api/routes/wholes.py",
-        "library/relevance_bayes/cli/coding.py",
-        "library/relevance_bayes/client/codes.py",
+        "app/api/routes/reconstructions.py",
+        "library/relevance_bayes/cli/encoding.py",
+        "library/relevance_bayes/client/encodings.py",
         "library/relevance_bayes/client/relevance.py",
     }
 )

@@ -69,7 +69,7 @@ def test_declared_kinds_go_before_the_types() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "row", "told"),
+    ("column", "row", "reported"),
     [
         (pa.array([1.0, np.nan]), 1, "nan is no finite number"),
         (pa.array([1.0, None, np.inf]), 2, "inf is no finite number"),
@@ -80,12 +80,12 @@ def test_declared_kinds_go_before_the_types() -> None:
         (pa.array([b"a"]), None, "binary"),
     ],
 )
-def test_what_can_not_be_read_is_refused_with_its_place(column: pa.Array, row: int | None, told: str) -> None:  # type: ignore[type-arg]
+def test_what_can_not_be_read_is_refused_with_its_place(column: pa.Array, row: int | None, reported: str) -> None:  # type: ignore[type-arg]
     with pytest.raises(InvalidDataError) as refused:
         read(written(pa.table({"x": column})))
     (fault,) = refused.value.faults
     assert (fault.row, fault.column) == (row, "x")
-    assert told in fault.detail
+    assert reported in fault.detail
 
 
 def test_text_that_is_not_utf_8_is_refused() -> None:

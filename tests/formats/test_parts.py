@@ -127,8 +127,8 @@ def test_columns_of_a_dataset_keep_their_kinds_and_gaps() -> None:
         "text": raw_array(texts("b", None, "a"), integral=False),
         "when": raw_array(moments(at.timestamp(), None, 0.25), integral=False),
     }
-    told = pa.table(columns).to_pydict()
-    assert told == {
+    reported = pa.table(columns).to_pydict()
+    assert reported == {
         "whole": [1, None, 2**53],
         "real": [1.5, None, 3.0],
         "flag": [True, None, False],

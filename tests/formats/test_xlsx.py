@@ -42,12 +42,12 @@ def of(*rows: tuple[object, ...]) -> bytes:
     return saved(book)
 
 
-def refused(content: bytes, kind: type[RelevanceError], said: str) -> None:
+def refused(content: bytes, kind: type[RelevanceError], given: str) -> None:
     """In no time, as a table and as rows to predict for."""
     begun = time.process_time()
-    with pytest.raises(kind, match=said):
+    with pytest.raises(kind, match=given):
         opened(content)
-    with pytest.raises(kind, match=said):
+    with pytest.raises(kind, match=given):
         read_xlsx(io.BytesIO(content), None, EXPECTED)
     assert time.process_time() - begun < QUICKLY
 
@@ -140,7 +140,7 @@ def test_empty_rows_and_columns_at_the_edges_are_not_there() -> None:
 def test_rows_to_predict_for_are_found_by_name_and_faults_are_told_by_row_and_column() -> None:
     content = of(("c", "y", "x"), ("red", 1, 2), ("blue", None, "two"), (None, None, None), ("red", None, 3))
     read = read_xlsx(io.BytesIO(content), None, EXPECTED)
-    assert [(fault.row, fault.column) for fault in read.misfits] == [(1, "x")]
+    assert [(fault.row, fault.column) for fault in read.cell_faults] == [(1, "x")]
     with pytest.raises(InvalidDataError) as unknown:
         read_xlsx(io.BytesIO(of(("c", "z"), ("red", 1))), None, EXPECTED)
     assert [(fault.column, fault.detail) for fault in unknown.value.faults] == [
@@ -153,7 +153,7 @@ def test_rows_to_predict_for_are_found_by_name_and_faults_are_told_by_row_and_co
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "given"),
     [
         (of(), "The sheet is empty"),
         (of((" ",)), "The sheet is empty"),
@@ -165,8 +165,8 @@ def test_rows_to_predict_for_are_found_by_name_and_faults_are_told_by_row_and_co
         (workbook(f"<sheetData>{row_of(['x'])}<row><c><v>1e999</v></c></row></sheetData>"), "inf is no finite number"),
     ],
 )
-def test_a_sheet_that_is_no_table_is_refused_with_its_place(content: bytes, said: str) -> None:
-    with pytest.raises(InvalidDataError, match=said):
+def test_a_sheet_that_is_no_table_is_refused_with_its_place(content: bytes, given: str) -> None:
+    with pytest.raises(InvalidDataError, match=given):
         opened(content)
 
 
@@ -179,7 +179,7 @@ def zipped(parts: Mapping[str, bytes | str], method: int = zipfile.ZIP_DEFLATED)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "given"),
     [
         (b"", "cut off"),
         (b"x,y\n1,2\n", "cut off"),
@@ -196,8 +196,8 @@ def zipped(parts: Mapping[str, bytes | str], method: int = zipfile.ZIP_DEFLATED)
         (zipped({**PARTS, "xl/worksheets/sheet1.xml": b"\xff\xfe\x00"}, zipfile.ZIP_LZMA), "another method"),
     ],
 )
-def test_what_is_no_workbook_or_a_broken_one_is_refused(content: bytes, said: str) -> None:
-    refused(content, MalformedBodyError, said)
+def test_what_is_no_workbook_or_a_broken_one_is_refused(content: bytes, given: str) -> None:
+    refused(content, MalformedBodyError, given)
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:

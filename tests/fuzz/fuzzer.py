@@ -35,22 +35,22 @@ def fuzz(service: Service, *, seconds: float, seed: int) -> Fuzzed:
     random, found = Random(seed), Fuzzed()
     sound = [*seeds(_exported(service))]
     for sent in sound:
-        status, told = _ask(service, sent)
+        status, reported = _ask(service, sent)
         if status >= 300:
-            found.wrong.append(f"{status} to what is sound, {_shown(sent)}: {told[:200]!r}")
+            found.wrong.append(f"{status} to what is sound, {_shown(sent)}: {reported[:200]!r}")
     began = time.monotonic()
     while (passed := time.monotonic() - began) < seconds and len(found.wrong) < 20:
         if not found.warm and passed > WARM * seconds:
             found.warm = _megabytes(service.pid)
         sent = spoiled(random, random.choice(sound), sound)
         try:
-            status, told = _ask(service, sent)
+            status, reported = _ask(service, sent)
         except (OSError, http.client.HTTPException) as error:
             found.wrong.append(f"{error!r} to {_shown(sent)}")
             continue
         found.statuses[status] += 1
-        if status >= 500 or (status >= 400 and not _has_reason(told)):
-            found.wrong.append(f"{status} to {_shown(sent)}: {told[:300]!r}")
+        if status >= 500 or (status >= 400 and not _has_reason(reported)):
+            found.wrong.append(f"{status} to {_shown(sent)}: {reported[:300]!r}")
     found.last = _megabytes(service.pid)
     return found
 
@@ -77,9 +77,9 @@ def _ask(service: Service, sent: Sent) -> tuple[int, bytes]:
         connection.close()
 
 
-def _has_reason(told: bytes) -> bool:
+def _has_reason(reported: bytes) -> bool:
     try:
-        problem = json.loads(told)
+        problem = json.loads(reported)
     except ValueError:
         return False
     return isinstance(problem, dict) and bool(problem.get("detail") or problem.get("error"))

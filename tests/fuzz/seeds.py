@@ -68,10 +68,10 @@ def _tensors() -> Iterator[Sent]:
 
 
 def _binary(path: str, inputs: list[dict[str, object]], contents: list[bytes]) -> Sent:
-    told = [
+    reported = [
         {**one, "parameters": {"binary_data_size": len(content)}} for one, content in zip(inputs, contents, strict=True)
     ]
-    head = json.dumps({"inputs": told, "parameters": {"binary_data_output": True}}).encode()
+    head = json.dumps({"inputs": reported, "parameters": {"binary_data_output": True}}).encode()
     return Sent("POST", path, {"Content-Type": BINARY, LENGTH: str(len(head))}, b"".join([head, *contents]))
 
 

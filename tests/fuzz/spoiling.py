@@ -72,18 +72,18 @@ def _repeat(random: Random, sent: Sent) -> Sent:
 
 
 def _number(random: Random, sent: Sent) -> Sent:
-    place, said = random.randint(0, len(sent.body)), random.choice(NUMBERS)
+    place, given = random.randint(0, len(sent.body)), random.choice(NUMBERS)
     if random.random() < 0.5:
         width = random.choice((4, 8))
-        piece = (said % 2 ** (8 * width)).to_bytes(width, "little")
+        piece = (given % 2 ** (8 * width)).to_bytes(width, "little")
         return replace(sent, body=sent.body[:place] + piece + sent.body[place + width :])
-    return replace(sent, body=sent.body[:place] + str(said).encode() + sent.body[place:])
+    return replace(sent, body=sent.body[:place] + str(given).encode() + sent.body[place:])
 
 
 def _length(random: Random, sent: Sent) -> Sent:
     """What the header says of where the tensors begin: one off, negative, past the end, no number."""
-    said = sent.headers.get(LENGTH, "")
-    begins = int(said) if said.isascii() and said.isdigit() else len(sent.body)
+    given = sent.headers.get(LENGTH, "")
+    begins = int(given) if given.isascii() and given.isdigit() else len(sent.body)
     lies = (str(begins + random.randint(-9, 9)), "-1", str(2**63), "1e3", "", "0", str(len(sent.body) + 1), "٣")
     return _with(sent, LENGTH, random.choice(lies).encode("utf-8").decode("latin-1"))
 
@@ -94,8 +94,8 @@ def _type(random: Random, sent: Sent) -> Sent:
 
 
 def _accept(random: Random, sent: Sent) -> Sent:
-    wanted = (*MEDIA_TYPES.values(), "*/*;q=0", "text/html", ";;;", "application/json;q=nan", "a/b," * 200)
-    return _with(sent, "Accept", random.choice(wanted))
+    required = (*MEDIA_TYPES.values(), "*/*;q=0", "text/html", ";;;", "application/json;q=nan", "a/b," * 200)
+    return _with(sent, "Accept", random.choice(required))
 
 
 def _packed(random: Random, sent: Sent) -> Sent:
@@ -113,8 +113,16 @@ def _lie_of_packing(random: Random, sent: Sent) -> Sent:
 
 
 def _query(random: Random, sent: Sent) -> Sent:
-    asked = ("interval=2", "interval=nan", "on_error=per_row", "outputs=mean", "outputs=%00", "interval=1e-300", "x=1")
-    return replace(sent, path=f"{sent.path}{'&' if '?' in sent.path else '?'}{random.choice(asked)}")
+    requested = (
+        "interval=2",
+        "interval=nan",
+        "on_error=per_row",
+        "outputs=mean",
+        "outputs=%00",
+        "interval=1e-300",
+        "x=1",
+    )
+    return replace(sent, path=f"{sent.path}{'&' if '?' in sent.path else '?'}{random.choice(requested)}")
 
 
 def _with(sent: Sent, name: str, value: str) -> Sent:

@@ -19,7 +19,7 @@ def test_what_is_spoiled_is_refused_with_a_reason_and_leaves_nothing_behind(
     with served(sqlite_template, tmp_path) as service:
         found = fuzz(service, seconds=SECONDS, seed=SEED)
         assert found.wrong == []
-        assert "unexpected" not in service.said()
+        assert "unexpected" not in service.given()
     assert found.statuses.total() > MIN_REQUESTS
     assert {200, 400, 415, 422} <= {*found.statuses}
     assert found.last - found.warm < MAX_GROWTH

@@ -34,4 +34,4 @@ def _client(database_url: str, directory: Path) -> Iterator[httpx2.Client]:
         api = deployment.api(RELEVANCE_API_KEY=KEY, RELEVANCE_LOG_REQUESTS="0")
         with hostile_client(str(api.http.base_url), KEY) as client:
             yield client
-        assert "unexpected" not in deployment.said()
+        assert "unexpected" not in deployment.given()

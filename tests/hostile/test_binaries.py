@@ -106,4 +106,4 @@ def test_what_is_damaged_is_refused_or_reads_back(client: httpx2.Client, service
     assert statuses[400] > 0
     assert sum(statuses.values()) >= EACH
     assert target.megabytes() < MAX_MEGABYTES
-    assert "unexpected" not in service.said()
+    assert "unexpected" not in service.given()

@@ -160,4 +160,4 @@ def test_the_process_is_alive_and_no_larger(service: Service, client: httpx2.Cli
             client.delete(f"/v1/models/{name}")
     assert target.megabytes() - sizes[-1] < MAX_GROWTH
     assert client.get("/health/live", timeout=MAX_SECONDS).status_code == 200
-    assert "unexpected" not in service.said()
+    assert "unexpected" not in service.given()

@@ -40,10 +40,10 @@ class Watched:
             while not stopping.wait(0.01):
                 began = time.monotonic()
                 client.sendall(request)
-                answer = client.recv(65536)
+                response = client.recv(65536)
                 self.seconds.append(time.monotonic() - began)
-                if not answer.startswith(b"HTTP/1.1 200"):
-                    self.failed.append(answer[:200])
+                if not response.startswith(b"HTTP/1.1 200"):
+                    self.failed.append(response[:200])
 
 
 @contextmanager

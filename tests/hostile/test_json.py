@@ -96,7 +96,7 @@ def target(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         yield Target.of(service)
 
 
-def answers(target: Target, documents: list[bytes]) -> Iterator[tuple[str, bytes, int]]:
+def responses(target: Target, documents: list[bytes]) -> Iterator[tuple[str, bytes, int]]:
     for path in PATHS:
         for document in documents:
             yield path, document, target.sent(target.post(path, JSON, document))
@@ -110,7 +110,7 @@ def test_what_is_no_json_is_refused(target: Target) -> None:
     values = [*NUMBERS_REFUSED, *TEXTS_REFUSED, *WORDS_REFUSED]
     wrong = [
         (path, document[:60], status)
-        for path, document, status in answers(target, [*placed(values), *STRUCTURES_REFUSED])
+        for path, document, status in responses(target, [*placed(values), *STRUCTURES_REFUSED])
         if not 400 <= status < 500
     ]
     assert wrong == []
@@ -122,7 +122,7 @@ def test_what_is_json_is_never_a_mistake_of_the_service(target: Target) -> None:
         json.loads(value)
     wrong = [
         (path, document[:60], status)
-        for path, document, status in answers(target, placed(values))
+        for path, document, status in responses(target, placed(values))
         if not 200 <= status < 500
     ]
     assert wrong == []

@@ -42,9 +42,9 @@ def test_the_library_needs_numpy_and_scipy_and_its_client_httpx(wheels: Wheels) 
 
 def test_both_have_the_licence_and_say_whose_they_are(wheels: Wheels) -> None:
     for wheel in (wheels.library, wheels.server):
-        said = dict(metadata(wheel))
-        assert said["License-Expression"] == "Apache-2.0"
-        assert said["Author"]
+        given = dict(metadata(wheel))
+        assert given["License-Expression"] == "Apache-2.0"
+        assert given["Author"]
         (licence,) = [name for name in names(wheel) if name.endswith("/licenses/LICENSE")]
         with zipfile.ZipFile(wheel) as opened:
             assert opened.read(licence) == (ROOT / "LICENSE").read_bytes()

@@ -20,7 +20,7 @@ class Changed(Exception):
 
 def beat_and_submit(open_uow: OpenUnitOfWork, job: UUID, *, changed: bool = False) -> None:
     with open_uow() as uow:
-        uow.workers.beat("here")
+        uow.workers.record_heartbeat("here")
         uow.queue.submit(job, owner="ada")
         if changed:
             raise Changed

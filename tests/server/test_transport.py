@@ -94,9 +94,9 @@ def test_an_application_that_never_waits_is_told_that_its_client_does_not_read()
 
 def test_a_client_that_waits_to_be_told_to_go_on_is_told() -> None:
     async def app(_: Scope, receive: Receive, send: Send) -> None:
-        said = (await receive())["body"]
-        await send(start(len(said)))
-        await send(body(said))
+        given = (await receive())["body"]
+        await send(start(len(given)))
+        await send(body(given))
 
     with served(app) as connect, connect() as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")

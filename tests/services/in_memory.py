@@ -10,30 +10,30 @@ from uuid import UUID
 
 from app.domain.aliases import Alias, MovedAlias, nowhere
 from app.domain.annotations import Annotation
+from app.domain.attempts import Checkpoint, Claim, EarlierAttempts, Kept
 from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
 from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, UnavailableError
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import RequestKey, StoredResponse
 from app.domain.identity import uuid7
-from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which, no_such_job, too_late_to_cancel
+from app.domain.jobs import ALL, Job, JobActivity, JobFilter, JobResult, Problem, no_such_job, too_late_to_cancel
 from app.domain.model_ports import NO_TAGS, Aliases, Models
 from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import (
-    Beat,
     Checkpoints,
     Datasets,
     Jobs,
     Keys,
+    LastHeartbeat,
     Listener,
     Page,
+    PageRequest,
     Queue,
     QueueState,
-    Slice,
     UnitOfWork,
     Workers,
 )
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
-from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.domain.webhooks import MAX_WEBHOOKS, Delivery, DeliveryAttempt, Webhook
 from relevance_bayes.documents.models import Predictor, SupervisedReport
@@ -49,7 +49,7 @@ T = TypeVar("T")
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
-def part_of(items: Sequence[T], part: Slice) -> Page[T]:
+def part_of(items: Sequence[T], part: PageRequest) -> Page[T]:
     """A slice of a list whose oldest member comes first."""
     return page_of([*reversed(items)] if part.order == "newest" else items, part.limit, part.after)
 
@@ -101,7 +101,7 @@ class InMemoryDatasets:
         del self.uploads[dataset_id]
         return False
 
-    def sweep(self, *, not_written_since: datetime) -> bool:
+    def remove_expired(self, *, not_written_since: datetime) -> bool:
         return False
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
@@ -110,7 +110,7 @@ class InMemoryDatasets:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         return dataset
 
-    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         return part_of([one for one in self.kept.values() if one.owner == owner and name in (None, one.name)], part)
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
@@ -152,7 +152,7 @@ class InMemoryJobs:
     def find(self, job_id: UUID) -> Job | None:
         return self.kept.get(job_id)
 
-    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         return part_of([job for job in self.kept.values() if job.owner == owner and _is_meant(job, which)], part)
 
     def events(
@@ -179,13 +179,13 @@ class InMemoryJobs:
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
         raise NotImplementedError
 
-    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
+    def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
         raise NotImplementedError
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         raise NotImplementedError
 
-    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
+    def is_needed(self, job_id: UUID, attempt: int) -> bool:
         raise NotImplementedError
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
@@ -238,15 +238,15 @@ class InMemoryJobs:
         raise NotImplementedError
 
 
-def _is_meant(job: Job, which: Which) -> bool:
-    asked = (
+def _is_meant(job: Job, which: JobFilter) -> bool:
+    requested = (
         (which.kind, job.kind),
         (which.state, job.state),
         (which.model, job.plan.model),
         (which.version, job.number),
         (which.dataset_id, job.request.dataset_id),
     )
-    return all(wanted in (None, has) for wanted, has in asked)
+    return all(required in (None, has) for required, has in requested)
 
 
 @dataclass
@@ -277,7 +277,7 @@ class InMemoryResults:
     def forget(self, job_id: UUID) -> bool:
         raise NotImplementedError
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         raise NotImplementedError
 
 
@@ -317,12 +317,12 @@ class InMemoryModels:
         plan = versions[-1][0].report.plan
         inputs = tuple(column.name for column in plan.inputs)
         latest = versions[-1][0].number
-        said = self.annotations.get((owner, name), Annotation())
+        given = self.annotations.get((owner, name), Annotation())
         aliases = {key[2]: alias.version for key, alias in sorted(self.aliases.items()) if key[:2] == (owner, name)}
-        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases, said)
+        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases, given)
 
     def page(
-        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+        self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
         mine = [self.get(owner, name) for kept_by, name in self.kept if kept_by == owner]
         found = [model for model in mine if tags.items() <= model.annotation.tags.items()]
@@ -351,7 +351,7 @@ class InMemoryModels:
                 return version, made
         raise NotFoundError(f"There is no version {selector} of model {name!r}.")
 
-    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         self.get(owner, name)
         found = [version for version, _ in self.kept[owner, name]]
         return part_of([one for one in found if tags.items() <= one.annotation.tags.items()], part)
@@ -426,7 +426,7 @@ class InMemoryAliases:
         mine = [alias for key, alias in sorted(self.models.aliases.items()) if key[:2] == (owner, model)]
         return page_of(mine, limit, after)
 
-    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
         if (owner, model, name) not in self.moves:
             raise NotFoundError(f"Model {model!r} has no alias {name!r}.")
         return part_of(self.moves[owner, model, name], part)
@@ -461,11 +461,11 @@ class InMemoryAliases:
 
 @dataclass
 class InMemoryWorkers:
-    def beat(self, executor: str) -> None: ...
+    def record_heartbeat(self, executor: str) -> None: ...
 
     def leave(self, executor: str) -> None: ...
 
-    def beats(self) -> Mapping[str, Beat]:
+    def last_heartbeats(self) -> Mapping[str, LastHeartbeat]:
         return {}
 
     def forget(self, executor: str) -> None: ...
@@ -478,21 +478,21 @@ class InMemoryWorkers:
 class InMemoryKeys:
     """Nobody's time is ever over; `holders` have not answered yet."""
 
-    kept: dict[tuple[str, str, str], tuple[str, KeptAnswer | None]] = field(default_factory=dict)
+    kept: dict[tuple[str, str, str], tuple[str, StoredResponse | None]] = field(default_factory=dict)
     holders: dict[tuple[str, str, str], UUID] = field(default_factory=dict)
 
-    def find(self, key: RequestKey) -> KeptAnswer | None:
-        fingerprint, answer = self.kept.get(_name(key), (None, None))
+    def find(self, key: RequestKey) -> StoredResponse | None:
+        fingerprint, response = self.kept.get(_name(key), (None, None))
         if fingerprint is None:
             return None
         if fingerprint != key.fingerprint:
             raise KeyReusedError("This key came before with another request.")
-        if answer is None:
+        if response is None:
             raise KeyInUseError("The first request with this key is still being done.")
-        return answer
+        return response
 
-    def keep(self, key: RequestKey, answer: KeptAnswer) -> None:
-        self._take(key, answer)
+    def keep(self, key: RequestKey, response: StoredResponse) -> None:
+        self._take(key, response)
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
         self._take(key, None)
@@ -502,22 +502,22 @@ class InMemoryKeys:
         if self.holders.get(_name(key)) != holder:
             raise KeyInUseError("The key was taken over.")
 
-    def complete(self, key: RequestKey, holder: UUID, answer: KeptAnswer) -> None:
+    def complete(self, key: RequestKey, holder: UUID, response: StoredResponse) -> None:
         self.renew(key, holder)
         del self.holders[_name(key)]
-        self.kept[_name(key)] = key.fingerprint, answer
+        self.kept[_name(key)] = key.fingerprint, response
 
     def release(self, key: RequestKey, holder: UUID) -> None:
         if self.holders.get(_name(key)) == holder:
             del self.kept[_name(key)], self.holders[_name(key)]
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         return False
 
-    def _take(self, key: RequestKey, answer: KeptAnswer | None) -> None:
+    def _take(self, key: RequestKey, response: StoredResponse | None) -> None:
         if _name(key) in self.kept:
             raise KeyInUseError("Somebody was first.")
-        self.kept[_name(key)] = key.fingerprint, answer
+        self.kept[_name(key)] = key.fingerprint, response
 
 
 def _name(key: RequestKey) -> tuple[str, str, str]:
@@ -544,7 +544,7 @@ class InMemoryWebhooks:
     def secret(self, owner: str, webhook_id: UUID) -> str:
         return self.secrets[self.get(owner, webhook_id).id]
 
-    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         return part_of([one for one in self.kept.values() if one.owner == owner], part)
 
     def change(
@@ -572,7 +572,7 @@ class InMemoryWebhooks:
         self.get(owner, webhook_id)
         del self.kept[webhook_id]
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         raise NotImplementedError
 
 
@@ -585,7 +585,9 @@ class InMemoryDeliveries:
         """Have a delivery as it is."""
         self.kept[delivery.id] = delivery
 
-    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
+    def page(
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
+    ) -> Page[Delivery]:
         self.webhooks.get(owner, webhook_id)
         mine = [one for one in self.kept.values() if one.webhook_id == webhook_id and state in (None, one.state)]
         return part_of(mine, part)
@@ -617,7 +619,7 @@ class InMemoryDeliveries:
     def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
         raise NotImplementedError
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         raise NotImplementedError
 
 
@@ -653,7 +655,7 @@ class InMemoryNotifier:
     def open(self) -> Iterator[Listener]:
         yield self
 
-    def hear(self) -> frozenset[UUID] | None:
+    def receive(self) -> frozenset[UUID] | None:
         time.sleep(0.01)
         return None
 

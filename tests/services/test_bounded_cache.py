@@ -42,10 +42,10 @@ def test_a_stampede_loads_once() -> None:
         return cache.load("key", make)
 
     with ThreadPoolExecutor(8) as threads:
-        asked = [threads.submit(ask) for _ in range(8)]
+        requested = [threads.submit(ask) for _ in range(8)]
         everybody.wait(10)
         go_on.set()
-        assert [future.result(10) for future in asked] == ["value"] * 8
+        assert [future.result(10) for future in requested] == ["value"] * 8
     assert len(calls) == 1
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.errors import InUseError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.pages import Slice
+from app.domain.pages import PageRequest
 from app.services.catalogue import Catalogue
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import NotFoundError
@@ -65,14 +65,14 @@ def test_what_is_deleted_is_gone(catalogue: Catalogue) -> None:
     catalogue.delete_dataset(OWNER, DATASET.id)
     with pytest.raises(NotFoundError):
         catalogue.rows(OWNER, DATASET.id, first=0, limit=1)
-    assert catalogue.datasets(OWNER, Slice(10)).items == ()
+    assert catalogue.datasets(OWNER, PageRequest(10)).items == ()
 
 
 def test_versions_go_one_by_one_or_with_their_model(kept: InMemory, catalogue: Catalogue) -> None:
     for number in (1, 2, 3):
         kept.models.put(OWNER, small_version(), number=number)
     catalogue.delete_version(OWNER, Reference("small", 2))
-    assert [version.number for version in catalogue.versions(OWNER, "small", Slice(10)).items] == [3, 1]
+    assert [version.number for version in catalogue.versions(OWNER, "small", PageRequest(10)).items] == [3, 1]
     catalogue.delete_model(OWNER, "small")
     with pytest.raises(NotFoundError):
         catalogue.model(OWNER, "small")

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.datasets import Dataset
 from app.domain.errors import KeyInUseError, UnavailableError
-from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
+from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.domain.ports import UnitOfWork
 from app.services.ingest import Ingest
 from relevance_bayes.tables.columns import Block
@@ -54,7 +54,7 @@ KEY = RequestKey("me", "POST /v1/datasets", "k", "ab")
 
 
 def keyed() -> Keyed[Dataset]:
-    return Keyed(KEY, lambda dataset: KeptAnswer(201, (), str(dataset.id).encode()))
+    return Keyed(KEY, lambda dataset: StoredResponse(201, (), str(dataset.id).encode()))
 
 
 def test_the_answer_to_a_keyed_upload_is_kept_with_its_dataset(kept: InMemory, ingest: Ingest) -> None:
@@ -67,7 +67,7 @@ def test_the_answer_to_a_keyed_upload_is_kept_with_its_dataset(kept: InMemory, i
     dataset = ingest.receive(
         "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed()
     )
-    assert kept.keys.find(KEY) == KeptAnswer(201, (), str(dataset.id).encode())
+    assert kept.keys.find(KEY) == StoredResponse(201, (), str(dataset.id).encode())
     with pytest.raises(KeyInUseError):
         ingest.receive(
             "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES), keyed=keyed()
@@ -156,12 +156,12 @@ def test_blocks_are_drawn_outside_of_transactions(kept: InMemory) -> None:
 def test_the_sweep_looks_an_hour_back_until_nothing_is_left(
     kept: InMemory, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[datetime] = []
+    requested: list[datetime] = []
 
-    def sweep(*, not_written_since: datetime) -> bool:
-        asked.append(not_written_since)
-        return len(asked) < 3
+    def remove_expired(*, not_written_since: datetime) -> bool:
+        requested.append(not_written_since)
+        return len(requested) < 3
 
-    monkeypatch.setattr(kept.datasets, "sweep", sweep)
-    assert ingest.sweep() == 2
-    assert asked == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3
+    monkeypatch.setattr(kept.datasets, "remove_expired", remove_expired)
+    assert ingest.remove_expired() == 2
+    assert requested == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3

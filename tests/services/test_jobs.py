@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.errors import ConflictError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.jobs import Which
-from app.domain.pages import Slice
+from app.domain.jobs import JobFilter
+from app.domain.pages import PageRequest
 from app.services.jobs import Jobs
 from app.services.training import Training
 from relevance_bayes.types.errors import NotFoundError
@@ -46,8 +46,8 @@ def test_a_cancelled_job_may_be_cancelled_again(kept: InMemory, training: Traini
 def test_a_running_job_is_left_to_its_worker(kept: InMemory, training: Training, jobs: Jobs) -> None:
     job = training.submit(OWNER, REQUEST)
     kept.jobs.put(replace(job, state="running"))
-    asked = jobs.cancel(OWNER, job.id)
-    assert (asked.state, asked.cancel_requested_at is not None) == ("running", True)
+    requested = jobs.cancel(OWNER, job.id)
+    assert (requested.state, requested.cancel_requested_at is not None) == ("running", True)
     assert not kept.queue.cancelled
 
 
@@ -67,8 +67,8 @@ def test_a_finished_job_can_not_be_cancelled(kept: InMemory, training: Training,
 def test_jobs_are_listed_newest_first_and_by_state(kept: InMemory, training: Training, jobs: Jobs) -> None:
     first, second = training.submit(OWNER, REQUEST), training.submit(OWNER, REQUEST)
     jobs.cancel(OWNER, first.id)
-    assert [job.id for job in jobs.page(OWNER, Slice(10)).items] == [second.id, first.id]
-    assert [job.id for job in jobs.page(OWNER, Slice(10), which=Which(state="queued")).items] == [second.id]
+    assert [job.id for job in jobs.page(OWNER, PageRequest(10)).items] == [second.id, first.id]
+    assert [job.id for job in jobs.page(OWNER, PageRequest(10), which=JobFilter(state="queued")).items] == [second.id]
 
 
 def test_events_go_on_after_a_number(training: Training, jobs: Jobs) -> None:
@@ -85,4 +85,4 @@ def test_a_job_of_another_kind_is_not_there(training: Training, jobs: Jobs) -> N
         jobs.get(OWNER, job.id, kind="evaluation")
     with pytest.raises(NotFoundError, match="no evaluation"):
         jobs.cancel(OWNER, job.id, kind="evaluation")
-    assert jobs.page(OWNER, Slice(9), which=Which("evaluation")).items == ()
+    assert jobs.page(OWNER, PageRequest(9), which=JobFilter("evaluation")).items == ()

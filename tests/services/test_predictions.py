@@ -60,8 +60,11 @@ def of_data(
     return found
 
 
-def reals(made: NewSupervisedVersion, block: Block, wanted: PredictOptions = PredictOptions()) -> RegressionPrediction:  # noqa: B008
-    found = predict(served(made), PredictRequest(block, wanted))
+USUAL = PredictOptions()
+
+
+def reals(made: NewSupervisedVersion, block: Block, required: PredictOptions = USUAL) -> RegressionPrediction:
+    found = predict(served(made), PredictRequest(block, required))
     assert isinstance(found, RegressionPrediction)
     return found
 
@@ -213,8 +216,8 @@ def test_a_covariance_that_there_can_not_be_is_refused() -> None:
         (replace(made, predictor=replace(made.predictor, learned=logarithms)), BLOCK, '"log_gaussian"'),
         (made, many, "1,000 rows at most, got 1,001"),
     )
-    for version, block, said in cases:
-        with pytest.raises(InvalidRequestError, match=said) as refused:
+    for version, block, given in cases:
+        with pytest.raises(InvalidRequestError, match=given) as refused:
             predict(served(version), PredictRequest(block, PredictOptions(covariance=True)))
         assert [fault.pointer for fault in refused.value.faults] == ["/covariance"]
 

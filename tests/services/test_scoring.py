@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.domain.errors import ConflictError, KeyInUseError, TooManyJobsError
-from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
+from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationPlan, EvaluationRequest
@@ -79,7 +79,9 @@ def test_it_counts_among_an_owners_unfinished_jobs(kept: InMemory) -> None:
 
 
 def test_the_answer_to_a_keyed_submit_is_kept(kept: InMemory, scoring: Scoring) -> None:
-    keyed = Keyed[Job](RequestKey(OWNER, "POST /v1/evaluations", "k", "ab"), lambda job: KeptAnswer(202, (), b"here"))
+    keyed = Keyed[Job](
+        RequestKey(OWNER, "POST /v1/evaluations", "k", "ab"), lambda job: StoredResponse(202, (), b"here")
+    )
     scoring.submit(OWNER, REQUEST, keyed=keyed)
     with pytest.raises(KeyInUseError):
         scoring.submit(OWNER, REQUEST, keyed=keyed)

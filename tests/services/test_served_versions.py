@@ -90,7 +90,7 @@ def test_what_a_name_means_is_renewed_before_anybody_has_to_ask(
     looks = kept.models.looks
     for _ in range(10):
         watch.now += 0.5
-        assert prediction.renew()
+        assert prediction.refresh()
         assert prediction.at_hand(OWNER, "small", None) is prediction.at_hand(OWNER, "small", 1) is not None
     assert kept.models.looks == looks
 
@@ -103,7 +103,7 @@ def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
     prediction.version(OWNER, "small", 1)
     kept.models.put(OWNER, small_version(), number=2)
     watch.now += 0.5
-    assert prediction.renew()
+    assert prediction.refresh()
     newest, first = prediction.at_hand(OWNER, "small", None), prediction.at_hand(OWNER, "small", 1)
     assert newest is not None
     assert first is not None
@@ -114,9 +114,9 @@ def test_what_is_gone_is_forgotten_when_it_is_renewed(kept: InMemory, prediction
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     kept.models.delete(OWNER, "small")
-    assert prediction.renew()
+    assert prediction.refresh()
     assert prediction.at_hand(OWNER, "small", None) is None
-    assert not prediction.renew()
+    assert not prediction.refresh()
 
 
 def test_what_was_found_gone_is_at_nobodys_hand(kept: InMemory, prediction: ServedVersions) -> None:
@@ -133,17 +133,17 @@ def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
-    watch.now += under_test.WANTED_SECONDS
+    watch.now += under_test.USED_SECONDS
     opened = kept.opened
-    assert not prediction.renew()
+    assert not prediction.refresh()
     assert kept.opened == opened + 1
     watch.now += under_test.CONFIRM_SECONDS - 1.0
     kept.models.delete(OWNER, "small")
-    assert not prediction.renew()
+    assert not prediction.refresh()
     assert kept.opened == opened + 1
     assert prediction.holds_versions
     watch.now += 1.0
-    assert not prediction.renew()
+    assert not prediction.refresh()
     assert not prediction.holds_versions
 
 
@@ -155,7 +155,7 @@ def test_a_version_in_place_of_one_that_was_used_lately_is_loaded_and_no_other(
     for number, is_loaded in ((2, True), (3, False)):
         kept.models.put(OWNER, small_version(), number=number)
         watch.now += under_test.KEPT_SECONDS - 1.0
-        assert not prediction.renew()
+        assert not prediction.refresh()
         assert (prediction.at_hand(OWNER, "small", None) is not None) == is_loaded
         watch.now += 1.0
 
@@ -306,8 +306,8 @@ def test_a_name_that_was_not_used_for_long_is_remembered(
     kept: InMemory, prediction: ServedVersions, watch: Watch
 ) -> None:
     names_of_one_version(kept, prediction)
-    watch.now += under_test.WANTED_SECONDS + 1
-    assert not prediction.renew()
+    watch.now += under_test.USED_SECONDS + 1
+    assert not prediction.refresh()
     kept.reachable = False
     assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
 
@@ -361,12 +361,12 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
     kept: InMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "STALE_AFTER", 0.05)
-    monkeypatch.setattr(under_test, "ASK_AFTER", 0.04)
-    hangs, answers = Event(), Event()
+    monkeypatch.setattr(under_test, "REFRESH_AFTER", 0.04)
+    hangs, responses = Event(), Event()
 
     def open_uow() -> AbstractContextManager[UnitOfWork]:
         if hangs.is_set():
-            answers.wait(20.0)
+            responses.wait(20.0)
         return kept.open()
 
     prediction = ServedVersions(open_uow, 10**6)
@@ -379,7 +379,7 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
         assert number_of(prediction, None) == 1
         took.append(time.monotonic() - began)
         time.sleep(0.02)
-    answers.set()
+    responses.set()
     assert sorted(took)[-4] < 0.3  # what probes waits, a few times
     assert max(took) < under_test.MAX_WAIT_SECONDS + 0.3
 
@@ -401,7 +401,7 @@ def test_many_first_requests_at_once_are_all_answered(kept: InMemory) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction = ServedVersions(open_uow, 10**6)
     with ThreadPoolExecutor(40) as threads:
-        answers = [threads.submit(prediction.version, OWNER, "small") for _ in range(40)]
+        responses = [threads.submit(prediction.version, OWNER, "small") for _ in range(40)]
         time.sleep(0.2)
         gate.set()
-        assert {answer.result(10.0).version.number for answer in answers} == {1}
+        assert {response.result(10.0).version.number for response in responses} == {1}

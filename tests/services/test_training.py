@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.errors import ConflictError, KeyInUseError, TooManyJobsError, UnavailableError
-from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
+from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Job
 from app.services.idempotency import Idempotency
@@ -160,10 +160,10 @@ def test_an_owner_may_have_so_many_unfinished_jobs(kept: InMemory) -> None:
 
 def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(kept: InMemory, training: Training) -> None:
     key = RequestKey(OWNER, "POST /v1/training-jobs", "k", "ab")
-    keyed = Keyed[Job](key, lambda job: KeptAnswer(202, (), str(job.id).encode()))
+    keyed = Keyed[Job](key, lambda job: StoredResponse(202, (), str(job.id).encode()))
     job = training.submit(OWNER, REQUEST, keyed=keyed)
-    again = Idempotency(kept.open).answered(key)
-    assert again == keyed.answer(job) == KeptAnswer(202, (), str(job.id).encode())
+    again = Idempotency(kept.open).stored_response(key)
+    assert again == keyed.response(job) == StoredResponse(202, (), str(job.id).encode())
     with pytest.raises(KeyInUseError):
         training.submit(OWNER, REQUEST, keyed=keyed)
     assert kept.queue.submitted == [job.id]

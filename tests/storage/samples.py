@@ -5,13 +5,13 @@ from uuid import UUID
 
 import numpy as np
 
+from app.domain.attempts import Claim
 from app.domain.datasets import Dataset, Upload
 from app.domain.identity import uuid7
 from app.domain.jobs import Job, Problem
 from app.domain.models import Learned, NewSupervisedVersion
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import EvaluationPlan, EvaluationRequest
-from app.domain.starts import Claim
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise

@@ -48,7 +48,7 @@ from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.scales import InputMap
-from relevance_bayes.documents.arrays import Stored, taken_out
+from relevance_bayes.documents.arrays import Stored, extract_arrays
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ComponentsPredictor,
@@ -209,9 +209,9 @@ def test_a_model_of_several_latents_a_row_comes_back_to_the_bit() -> None:
     assert isinstance(functions, KernelFunctions)
     kept = Augmentation(functions, 0.1)
     least_squares = replace(made.model, likelihood=OneAgainstRest(4, 1.7), augmentation=kept)
-    told = replace(made, learned=least_squares)
-    again = decoded(encode_predictor(told))
-    assert _equal(told, again)
+    reported = replace(made, learned=least_squares)
+    again = decoded(encode_predictor(reported))
+    assert _equal(reported, again)
     assert again.model.likelihood == OneAgainstRest(4, 1.7)
     back = decoded(encode_predictor(made))
     assert back.model.likelihood == Categorical(4)
@@ -299,7 +299,7 @@ def _framed(format_version: int, content: Json, arrays: Mapping[str, Stored]) ->
 
 
 def test_content_of_another_format_version_is_refused_by_its_number() -> None:
-    content, arrays = taken_out(content_of(samples.predictor()))
+    content, arrays = extract_arrays(content_of(samples.predictor()))
     assert _equal(decoded(_framed(FORMAT_VERSION, content, arrays)), samples.predictor())
     with pytest.raises(UnreadableBytesError, match="document format 3, got 2"):
         decoded(_framed(2, content, arrays))
@@ -315,14 +315,14 @@ def test_content_of_another_format_version_is_refused_by_its_number() -> None:
     ],
 )
 def test_content_with_other_members_is_refused(change: dict[str, Json], said: str) -> None:
-    content, arrays = taken_out(content_of(samples.predictor()))
+    content, arrays = extract_arrays(content_of(samples.predictor()))
     assert isinstance(content, dict)
     with pytest.raises(UnreadableBytesError, match=said):
         decoded(_framed(FORMAT_VERSION, content | change, arrays))
 
 
 def test_content_without_one_of_its_arrays_is_refused() -> None:
-    content, arrays = taken_out(content_of(samples.predictor()))
+    content, arrays = extract_arrays(content_of(samples.predictor()))
     del arrays["model/mean"]
     with pytest.raises(UnreadableBytesError, match="'model/mean' is missing"):
         decoded(_framed(FORMAT_VERSION, content, arrays))

@@ -42,9 +42,9 @@ def test_a_validation_comes_back_as_it_was_asked_for() -> None:
 def test_what_was_written_before_there_was_a_validation_has_none() -> None:
     report = samples.new_version().report
     request, plan = SupervisedRequest(report.dataset_id, "y"), report.plan
-    asked, planned = json.loads(REQUEST.write(request)), json.loads(PLAN.write(plan))
-    del asked["validation"], planned["validation"]
-    assert REQUEST.read(json.dumps(asked)) == request
+    requested, planned = json.loads(REQUEST.write(request)), json.loads(PLAN.write(plan))
+    del requested["validation"], planned["validation"]
+    assert REQUEST.read(json.dumps(requested)) == request
     assert PLAN.read(json.dumps(planned)) == plan
 
 
@@ -118,8 +118,8 @@ def test_a_report_from_before_there_were_temperatures_has_none() -> None:
 
 def test_components_come_back_as_they_were_asked_for_planned_and_reported() -> None:
     report = version_of_components().report
-    asked = ComponentsRequest(report.dataset_id, kernel=report.plan.kernel, width=(1.0 / 3.0, 2.0))
-    assert REQUEST.read(REQUEST.write(asked)) == asked
+    requested = ComponentsRequest(report.dataset_id, kernel=report.plan.kernel, width=(1.0 / 3.0, 2.0))
+    assert REQUEST.read(REQUEST.write(requested)) == requested
     assert REQUEST.read(REQUEST.write(ComponentsRequest(report.dataset_id))) == ComponentsRequest(report.dataset_id)
     assert PLAN.read(PLAN.write(report.plan)) == report.plan
     assert REPORT.read(REPORT.write(report)) == report

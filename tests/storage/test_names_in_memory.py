@@ -65,7 +65,7 @@ def record(open_uow: OpenUnitOfWork) -> None:
         assert uow.jobs.succeed(job_id, 1, small_version()) is not None
 
 
-def asked(prediction: ServedVersions, selector: Selector = None) -> ServedVersion:
+def requested(prediction: ServedVersions, selector: Selector = None) -> ServedVersion:
     """As a request asks."""
     name = (samples.OWNER, "small", selector)
     return prediction.at_hand(*name) or prediction.version(*name)
@@ -84,10 +84,10 @@ def test_a_newer_version_of_another_process_is_served_within_a_second(
     prediction: ServedVersions, elsewhere: OpenUnitOfWork
 ) -> None:
     record(elsewhere)
-    assert asked(prediction).version.number == 1
+    assert requested(prediction).version.number == 1
     for number in (2, 3):
         record(elsewhere)
-        waited = seconds_until(lambda number=number: asked(prediction).version.number == number)  # type: ignore[misc]
+        waited = seconds_until(lambda number=number: requested(prediction).version.number == number)  # type: ignore[misc]
         assert waited < STALE_AFTER + SLACK_SECONDS
 
 
@@ -96,11 +96,11 @@ def test_what_another_process_has_deleted_is_gone_within_a_second(
 ) -> None:
     for _ in range(2):
         record(elsewhere)
-    assert (asked(prediction).version.number, asked(prediction, 1).version.number) == (2, 1)
+    assert (requested(prediction).version.number, requested(prediction, 1).version.number) == (2, 1)
     with elsewhere() as uow:
         uow.models.delete_version(samples.OWNER, "small", 1)
     assert seconds_until(lambda: is_gone(prediction, 1)) < STALE_AFTER + SLACK_SECONDS
-    assert asked(prediction).version.number == 2
+    assert requested(prediction).version.number == 2
     with elsewhere() as uow:
         uow.models.delete(samples.OWNER, "small")
     assert seconds_until(lambda: is_gone(prediction, None)) < STALE_AFTER + SLACK_SECONDS
@@ -113,7 +113,7 @@ def test_an_alias_that_another_process_moves_is_followed_within_a_second(
         record(elsewhere)
     for number in (1, 2, 1):
         point(elsewhere, number)
-        waited = seconds_until(lambda number=number: asked(prediction, "champion").version.number == number)  # type: ignore[misc]
+        waited = seconds_until(lambda number=number: requested(prediction, "champion").version.number == number)  # type: ignore[misc]
         assert waited < STALE_AFTER + SLACK_SECONDS
 
 
@@ -126,7 +126,7 @@ def point(open_uow: OpenUnitOfWork, number: int) -> None:
 
 def is_gone(prediction: ServedVersions, number: int | None) -> bool:
     try:
-        asked(prediction, number)
+        requested(prediction, number)
     except NotFoundError:
         return True
     return False
@@ -135,7 +135,7 @@ def is_gone(prediction: ServedVersions, number: int | None) -> bool:
 def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(engine: Engine, open_uow: OpenUnitOfWork) -> None:
     record(open_uow)
     prediction = ServedVersions(open_uow, 10**7, notifier=SqlNotifier(engine, MODELS))
-    asked(prediction)
+    requested(prediction)
     until, waited = time.monotonic() + 3.0 * STALE_AFTER, 0
     while time.monotonic() < until:
         waited += prediction.at_hand(samples.OWNER, "small", None) is None
@@ -150,10 +150,10 @@ def test_nothing_listens_before_something_is_asked_for_and_after_the_end(
     notifier = Looked(engine, deaf=False)
     prediction = ServedVersions(open_uow, 10**7, notifier=notifier)
     with pytest.raises(NotFoundError):
-        asked(prediction)
+        requested(prediction)
     assert notifier.opened == 0
     record(open_uow)
-    asked(prediction)
+    requested(prediction)
     assert seconds_until(lambda: notifier.opened == 1) < 5.0
     prediction.close()
     prediction.version(samples.OWNER, "small")

@@ -23,10 +23,10 @@ def listener(engine: Engine) -> Iterator[Listener]:
         yield listener
 
 
-def heard(listener: Listener, *, within: int = 10) -> frozenset[UUID] | None:
+def received(listener: Listener, *, within: int = 10) -> frozenset[UUID] | None:
     """The first that is no silence."""
     for _ in range(within):
-        if (jobs := listener.hear()) is None or jobs:
+        if (jobs := listener.receive()) is None or jobs:
             return jobs
     raise AssertionError("nothing was heard")
 
@@ -36,43 +36,43 @@ def concerns(jobs: frozenset[UUID] | None, job_id: UUID) -> bool:
 
 
 def test_nothing_is_heard_where_nothing_happens(listener: Listener) -> None:
-    assert listener.hear() == frozenset()
+    assert listener.receive() == frozenset()
 
 
 def test_every_event_is_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
     job_id = samples.queued_job(open_uow)
-    assert concerns(heard(listener), job_id)
+    assert concerns(received(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.claim(job_id) is not None
-    assert concerns(heard(listener), job_id)
+    assert concerns(received(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.progress(job_id, 1, samples.PROGRESS)
-    assert concerns(heard(listener), job_id)
+    assert concerns(received(listener), job_id)
     with open_uow() as uow:
         assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
-    assert concerns(heard(listener), job_id)
-    assert listener.hear() == frozenset()
+    assert concerns(received(listener), job_id)
+    assert listener.receive() == frozenset()
 
 
 def test_what_is_rolled_back_is_not_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
     job_id = samples.queued_job(open_uow)
-    heard(listener)
+    received(listener)
     with suppress(KeyError), open_uow() as uow:
         assert uow.jobs.claim(job_id) is not None
         raise KeyError
-    assert listener.hear() == frozenset()
+    assert listener.receive() == frozenset()
 
 
 def test_what_happens_between_two_calls_is_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
     first, second = samples.queued_job(open_uow), samples.queued_job(open_uow)
     jobs: set[UUID] = set()
-    while (more := listener.hear()) is None or more:
+    while (more := listener.receive()) is None or more:
         jobs |= more or {first, second}
     assert jobs == {first, second}
 
 
 def test_it_is_no_connection_of_the_pool(engine: Engine, listener: Listener) -> None:
-    assert listener.hear() == frozenset()
+    assert listener.receive() == frozenset()
     assert engine.pool.status().partition("Current Checked out connections: ")[2] in {"", "0"}
 
 
@@ -80,7 +80,7 @@ def test_it_is_no_connection_of_the_pool(engine: Engine, listener: Listener) -> 
 def test_what_somebody_else_says_may_concern_any_job(engine: Engine, listener: Listener) -> None:
     with engine.begin() as connection:
         connection.execute(text(f"NOTIFY {JOBS}, 'look'"))
-    assert heard(listener) is None
+    assert received(listener) is None
 
 
 @only_on_postgresql
@@ -96,7 +96,7 @@ def test_a_connection_that_was_ended_is_said(engine: Engine, listener: Listener)
 
     Thread(target=end).start()
     with pytest.raises(UnavailableError):
-        heard(listener, within=100)
+        received(listener, within=100)
     assert ended.wait(10)
 
 
@@ -109,16 +109,16 @@ def test_models_are_heard_of_when_a_version_is_recorded_or_removed(open_uow: Ope
     with SqlNotifier(engine, MODELS).open() as listener:
         samples.stored_version(open_uow)
         samples.stored_version(open_uow)
-        first = heard(listener)
+        first = received(listener)
         assert first is None or len(first) == 1
-        while listener.hear() != frozenset():
+        while listener.receive() != frozenset():
             pass
         with open_uow() as uow:
             uow.models.delete_version(samples.OWNER, "prices", 1)
-        assert heard(listener) == first
+        assert received(listener) == first
         with open_uow() as uow:
             uow.models.delete(samples.OWNER, "prices")
-        assert heard(listener) == first
+        assert received(listener) == first
 
 
 @only_on_postgresql
@@ -127,7 +127,7 @@ def test_what_happens_to_jobs_alone_does_not_wake_those_who_hear_of_models(
 ) -> None:
     with SqlNotifier(engine, MODELS).open() as listener:
         samples.queued_job(open_uow)
-        assert listener.hear() == frozenset()
+        assert listener.receive() == frozenset()
 
 
 def test_events_are_counted_by_job(open_uow: OpenUnitOfWork) -> None:

@@ -96,14 +96,14 @@ def test_a_unit_sees_its_own_changes(open_uow: OpenUnitOfWork) -> None:
 def test_a_database_that_can_not_be_reached_is_unavailable() -> None:
     engine = make_engine("postgresql://nobody@127.0.0.1:1/nothing")
     with pytest.raises(UnavailableError, match="reached"), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     engine.dispose()
 
 
 def test_a_database_without_tables_is_unavailable(empty_database_url: str) -> None:
     engine = make_engine(empty_database_url)
     with pytest.raises(UnavailableError, match="migrate"), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     engine.dispose()
 
 
@@ -112,7 +112,7 @@ def test_a_file_that_is_no_database_is_unavailable(tmp_path_factory: pytest.Temp
     path.write_bytes(b"not a database, though longer than its header would be" * 100)
     engine = make_engine(f"sqlite:///{path}")
     with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     engine.dispose()
 
 
@@ -124,7 +124,7 @@ def test_a_busy_sqlite_file_is_unavailable_after_a_while(
     other = sqlite3.connect(str(sqlite_template), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     other.rollback()
     other.close()
     engine.dispose()
@@ -137,18 +137,18 @@ def test_a_lost_connection_is_unavailable_and_the_next_unit_works_again(postgres
 
     def beat_through_an_outage() -> None:
         with open_uow() as uow:
-            uow.workers.beat("a")
+            uow.workers.record_heartbeat("a")
             postgres_server.allow_connections("outage", allowed=False)
-            uow.workers.beat("b")
+            uow.workers.record_heartbeat("b")
 
     with pytest.raises(UnavailableError):
         beat_through_an_outage()
     with pytest.raises(UnavailableError), open_uow() as uow:
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     postgres_server.allow_connections("outage", allowed=True)
     with open_uow() as uow:
         assert uow.workers.alive(within=60.0) == ()
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     engine.dispose()
     postgres_server.drop("outage")
 
@@ -158,11 +158,11 @@ def test_a_connection_that_died_while_idle_is_noticed_before_it_is_used(postgres
     engine = make_engine(postgres_server.url("idle"))
     open_uow = unit_of_work(engine, ListedQueue)
     with open_uow() as uow:
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     postgres_server.allow_connections("idle", allowed=False)
     postgres_server.allow_connections("idle", allowed=True)
     with open_uow() as uow:
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     engine.dispose()
     postgres_server.drop("idle")
 
@@ -177,9 +177,9 @@ def test_a_process_that_freezes_within_a_unit_of_work_stops_nobody_for_long(
 
     def freeze_while_another_wants_the_same_row() -> None:
         with open_uow() as frozen:
-            frozen.workers.beat("a")
+            frozen.workers.record_heartbeat("a")
             with open_uow() as other:
-                other.workers.beat("a")  # waits until the frozen one's session is ended
+                other.workers.record_heartbeat("a")  # waits until the frozen one's session is ended
 
     with pytest.raises(UnavailableError):
         freeze_while_another_wants_the_same_row()
@@ -228,7 +228,7 @@ def test_a_new_sqlite_file_that_stays_locked_is_unavailable(tmp_path: Path, monk
     other.execute("BEGIN IMMEDIATE")
     engine = make_engine(f"sqlite:///{tmp_path / 'new.db'}")
     with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.beat("a")
+        uow.workers.record_heartbeat("a")
     engine.dispose()
     other.close()
 
@@ -245,30 +245,30 @@ def file_engine(file: Path) -> Iterator[Engine]:
     engine.dispose()
 
 
-def beat(engine: Engine, name: str) -> tuple[str, ...]:
+def record_heartbeat(engine: Engine, name: str) -> tuple[str, ...]:
     """Note that a worker is alive; return all that are."""
     with unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.beat(name)
+        uow.workers.record_heartbeat(name)
         return uow.workers.alive(within=60.0)
 
 
 def test_a_sqlite_file_that_is_not_there_is_unavailable_and_is_not_made(tmp_path: Path) -> None:
     engine = make_engine(f"sqlite:///{tmp_path / 'none.db'}")
     with pytest.raises(UnavailableError, match="migrate"):
-        beat(engine, "a")
+        record_heartbeat(engine, "a")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_sqlite_file_that_was_moved_is_unavailable_until_it_is_back(file: Path, file_engine: Engine) -> None:
-    beat(file_engine, "a")
+    record_heartbeat(file_engine, "a")
     with file_engine.connect():  # the pool has a connection that is in use and one that is idle
-        beat(file_engine, "b")
+        record_heartbeat(file_engine, "b")
         moved = file.rename(file.with_suffix(".moved"))
         with pytest.raises(UnavailableError):
-            beat(file_engine, "c")
+            record_heartbeat(file_engine, "c")
     assert not file.exists()
     moved.rename(file)
-    assert beat(file_engine, "d") == ("a", "b", "d")
+    assert record_heartbeat(file_engine, "d") == ("a", "b", "d")
 
 
 def test_a_sqlite_file_in_place_of_another_is_the_one_that_is_used(file: Path, file_engine: Engine) -> None:
@@ -278,7 +278,7 @@ def test_a_sqlite_file_in_place_of_another_is_the_one_that_is_used(file: Path, f
     with file_engine.connect() as first, file_engine.connect() as second:
         assert [one.exec_driver_sql("SELECT count(*) FROM workers").scalar() for one in (first, second)] == [0, 0]
     other.replace(file)
-    assert beat(file_engine, "a") == ("a",)
+    assert record_heartbeat(file_engine, "a") == ("a",)
     with file_engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM marked").scalar() == 0
 
@@ -312,4 +312,4 @@ def _writing(open_uow: OpenUnitOfWork) -> Iterator[Event]:
 
 
 def _write_something(uow: UnitOfWork) -> None:
-    uow.workers.beat("somebody")
+    uow.workers.record_heartbeat("somebody")

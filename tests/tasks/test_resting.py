@@ -10,7 +10,7 @@ import pytest
 from app.storage.codec import decode_trail, encode_trail
 from app.tasks.approximation.fit import ApproximationFit
 from app.tasks.components.fit import ComponentsFit
-from app.tasks.fit import Fit, Fitted, Rested
+from app.tasks.fit import Fit, FitCheckpoint, Fitted
 from app.tasks.fit import run as run_fit
 from app.tasks.images.fit import ImageFit
 from app.tasks.limits import Limits
@@ -81,7 +81,7 @@ def run(fit: Fit, trail: tuple[Mark, ...] = ()) -> tuple[list[tuple[Mark, ...]],
     """Where it rested, and its end."""
     rests = []
     for found in run_fit(fit, train, Limits(), trail):
-        if isinstance(found, Rested):
+        if isinstance(found, FitCheckpoint):
             rests.append(found.trail)
         elif isinstance(found, Fitted):
             return rests, found.result

@@ -91,14 +91,14 @@ class Running:
     """A run in a thread."""
 
     def __init__(self, run: Runner, job: UUID) -> None:
-        self.answer: bool | None = None
+        self.response: bool | None = None
         self._thread = Thread(target=self._work, args=(run, job), daemon=True)
         self._thread.start()
 
     def _work(self, run: Runner, job: UUID) -> None:
-        self.answer = run(job)
+        self.response = run(job)
 
     def ended(self, seconds: float = 30.0) -> bool | None:
         self._thread.join(seconds)
         assert not self._thread.is_alive()
-        return self.answer
+        return self.response

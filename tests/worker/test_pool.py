@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.tasks.fit import Fitted, Rested, Trainer
+from app.tasks.fit import FitCheckpoint, Fitted, Trainer
 from app.tasks.limits import MEBIBYTE, Limits
 from app.tasks.supervised.fit import SupervisedFit
 from app.worker.child.process import Failure, Message
@@ -78,7 +78,7 @@ def messages(child: Child, fit: SupervisedFit) -> list[Message]:
     child.start(fit)
     said: list[Message] = []
     give_up = time.monotonic() + 30
-    while not said or isinstance(said[-1], Step | Rested):
+    while not said or isinstance(said[-1], Step | FitCheckpoint):
         assert time.monotonic() < give_up
         message = child.receive(1.0)
         if message is not None:
@@ -87,7 +87,7 @@ def messages(child: Child, fit: SupervisedFit) -> list[Message]:
 
 
 def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Path) -> None:
-    (said,) = messages(child, fit(path, trainers.told))
+    (said,) = messages(child, fit(path, trainers.reported))
     assert isinstance(said, Failure)
     assert ast.literal_eval(said.detail) == (
         [[0.0, 1.0], [6.0, 7.0], [12.0, 13.0]],
@@ -100,7 +100,7 @@ def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Pat
 
 
 def test_a_child_folds_as_its_fit_says(child: Child, path: Path) -> None:
-    (said,) = messages(child, replace(fit(path, trainers.told), folds=3))
+    (said,) = messages(child, replace(fit(path, trainers.reported), folds=3))
     assert isinstance(said, Failure)
     assert ast.literal_eval(said.detail)[-1] == 3
 
@@ -254,7 +254,7 @@ def test_a_child_whose_fit_was_short_does_the_next_one_too(pool: Pool, path: Pat
 
 def test_nothing_of_an_earlier_fit_is_heard_in_the_next_one(child: Child, path: Path) -> None:
     messages(child, fit(path, trainers.quick))
-    (said,) = messages(child, fit(path, trainers.told))
+    (said,) = messages(child, fit(path, trainers.reported))
     assert isinstance(said, Failure)
 
 
@@ -291,13 +291,13 @@ def test_children_that_are_given_back_are_no_more_than_twice_the_spare_ones(path
 
 def test_what_a_child_said_in_an_earlier_fit_are_not_its_last_words(path: Path) -> None:
     with its_child() as child:
-        child._said.write(b"heard long ago")
-        child._said.flush()
+        child._stderr.write(b"heard long ago")
+        child._stderr.flush()
         messages(child, fit(path, trainers.quick))
         assert child.freshened()
         with pytest.raises(ChildDied) as died:
             messages(child, fit(path, trainers.dying))
-    assert died.value.said == ""
+    assert died.value.stderr == ""
 
 
 def test_a_child_that_is_given_back_as_the_pool_stops_ends_too(path: Path) -> None:
@@ -331,10 +331,10 @@ def test_a_child_goes_on_where_the_trail_of_another_ends(path: Path) -> None:
     with another_pool() as pool:
         first = pool.take()
         first.start(given)
-        rested: Rested | None = None
+        rested: FitCheckpoint | None = None
         while rested is None:
             message = first.receive(30.0)
-            rested = message if isinstance(message, Rested) else None
+            rested = message if isinstance(message, FitCheckpoint) else None
         first.kill()
         second = pool.take()
         second.start(given, rested.trail)
@@ -348,7 +348,7 @@ def test_the_last_words_of_a_child_are_heard(path: Path) -> None:
         messages(child, fit(path, trainers.crashing))
     assert died.value.code == -signal.SIGSEGV
     assert died.value.words == "Fatal Python error: Segmentation fault"
-    assert "Current thread" in died.value.said
+    assert "Current thread" in died.value.stderr
 
 
 def test_without_a_fatal_error_the_last_line_is_the_last_words() -> None:

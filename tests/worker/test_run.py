@@ -6,9 +6,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from app.domain.attempts import Checkpoint, Claim
 from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.starts import Checkpoint, Claim
 from app.worker.attempts import Records
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.marginal import LogEvidence
@@ -30,11 +30,11 @@ class Flaky:
 
     open_uow: OpenUnitOfWork
     failures: int
-    asked: int = 0
+    requested: int = 0
 
     def __call__(self) -> AbstractContextManager[UnitOfWork]:
-        self.asked += 1
-        if self.failures and self.asked % 2:
+        self.requested += 1
+        if self.failures and self.requested % 2:
             self.failures -= 1
             raise UnavailableError("The database is away.")
         return self.open_uow()
@@ -117,10 +117,10 @@ def test_the_first_and_the_last_step_are_events_in_the_users_units(bench: Bench)
     assert bench.run(job_id)
     with bench.open_uow() as uow:
         events = uow.jobs.events(OWNER, job_id, limit=100, after=0)
-    told = [event.progress for event in events if event.progress is not None]
-    assert [(one.phase, one.completed, one.functions) for one in told] == [("fit", 0, 0), ("fit", 1, 1)]
-    assert [one.noise_sd for one in told] == pytest.approx([0.5 * 2.0] * 2)
-    assert bench.look(job_id).progress == told[-1]
+    reported = [event.progress for event in events if event.progress is not None]
+    assert [(one.phase, one.completed, one.functions) for one in reported] == [("fit", 0, 0), ("fit", 1, 1)]
+    assert [one.noise_sd for one in reported] == pytest.approx([0.5 * 2.0] * 2)
+    assert bench.look(job_id).progress == reported[-1]
 
 
 def test_the_core_itself_ends_a_job(bench: Bench) -> None:
@@ -318,7 +318,7 @@ def test_a_job_that_has_ended_is_not_run_again(bench: Bench) -> None:
 
 
 def test_a_database_that_is_away_now_and_then_costs_no_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.retrying.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("app.worker.retry.RETRY_SECONDS", 0.01)
     job_id = bench.queued(trainers.quick)
     flaky = Flaky(bench.open_uow, failures=20)
     assert replace(bench.run, records=Records(flaky, bench.run.records.stopping))(job_id)

@@ -117,7 +117,7 @@ def chatty(rows: Rows, spec: Spec, **_: object) -> Results:
     yield Trained(model_of(rows, spec), spec, {}, {})
 
 
-def told(
+def reported(
     rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None, folds: int = 0, **_: object
 ) -> Results:
     """Say what was handed over, as an error's text."""
@@ -235,7 +235,7 @@ def heavy(rows: Rows, spec: Spec, **_: object) -> Results:
 TRAINERS: tuple[Trainer, ...] = (
     quick,
     chatty,
-    told,
+    reported,
     imported,
     threads,
     refusing,

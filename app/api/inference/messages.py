@@ -63,7 +63,7 @@ class RequestedOutput:
 
 @dataclass(frozen=True)
 class InferenceOptions:
-    """What a request says beside its tensors; `outputs` None: all of them, `binary` where one says nothing itself."""
+    """Options beside the tensors; `outputs` None: all of them, `binary` for outputs without an option of their own."""
 
     id: str | None = None
     outputs: tuple[RequestedOutput, ...] | None = None
@@ -114,11 +114,11 @@ def read_request(
     check_containers(text, max_containers)
     check_members(text, MAX_MEMBERS)
     try:
-        asked = _decoded(text)
+        requested = _decoded(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedBodyError(f"The request can't be read: {error}.") from error
-    options = _options(asked)
-    return InferenceRequest(_tensors(asked.inputs, memoryview(body)[length:], yield_gil), options)
+    options = _options(requested)
+    return InferenceRequest(_tensors(requested.inputs, memoryview(body)[length:], yield_gil), options)
 
 
 _DATA = re.compile(rb'"data"\s*:\s*\[')
@@ -188,55 +188,55 @@ def _plan(text: bytes, max_containers: int) -> _Plan | None:
     try:
         check_containers(text, max_containers)
         check_members(text, MAX_MEMBERS)
-        asked = _FLAT_FLOATS.decode(text)
+        requested = _FLAT_FLOATS.decode(text)
         inputs = []
-        for one in asked.inputs:
-            said = one.parameters or {}
-            _refuse(said)
-            size = _integer(said, BINARY_SIZE) if said else None
+        for one in requested.inputs:
+            given = one.parameters or {}
+            _refuse(given)
+            size = _integer(given, BINARY_SIZE) if given else None
             is_bare = one.data == [] and one.datatype in FLOATS
             if (size is None) == (one.data is msgspec.UNSET) or (size is None and not is_bare) or (size or 0) < 0:
                 return None
             inputs.append((one.name, one.datatype, tuple(_shape(one)), size))
         if len({name for name, *_ in inputs}) < len(inputs):
             return None
-        return _Plan(tuple(inputs), _options(asked))
+        return _Plan(tuple(inputs), _options(requested))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, RelevanceError):
         return None
 
 
-def _options(asked: "_Request[list[float]] | _Request[msgspec.Raw]") -> InferenceOptions:
+def _options(requested: "_Request[list[float]] | _Request[msgspec.Raw]") -> InferenceOptions:
     """All of a request but its tensors; raises MalformedBodyError."""
-    said = asked.parameters or {}
-    _refuse(said)
+    given = requested.parameters or {}
+    _refuse(given)
     return InferenceOptions(
-        asked.id,
-        None if asked.outputs is None else tuple(_wanted(one) for one in asked.outputs),
-        bool(_parameter(said, ALL_BINARY, bool)),
-        _parameter(said, "interval", float),
+        requested.id,
+        None if requested.outputs is None else tuple(_required(one) for one in requested.outputs),
+        bool(_parameter(given, ALL_BINARY, bool)),
+        _parameter(given, "interval", float),
     )
 
 
-def _decoded(said: bytes) -> _Request[list[float]] | _Request[msgspec.Raw]:
+def _decoded(given: bytes) -> _Request[list[float]] | _Request[msgspec.Raw]:
     """Raises msgspec.DecodeError."""
     # What nearly all send is read in one go: their values need not be looked for first. Many values are read in pieces.
-    if len(said) <= PIECE_BYTES:
+    if len(given) <= PIECE_BYTES:
         with suppress(msgspec.ValidationError):
-            flat = _FLAT_FLOATS.decode(said)
+            flat = _FLAT_FLOATS.decode(given)
             if all(tensor.datatype in FLOATS for tensor in flat.inputs):
                 return flat
-    return _REQUEST.decode(said)
+    return _REQUEST.decode(given)
 
 
 def _tensors(
-    asked: Sequence[_Tensor[list[float]] | _Tensor[msgspec.Raw]], content: memoryview, yield_gil: Callable[[], None]
+    requested: Sequence[_Tensor[list[float]] | _Tensor[msgspec.Raw]], content: memoryview, yield_gil: Callable[[], None]
 ) -> tuple[Tensor, ...]:
     tensors: list[Tensor] = []
     place = 0
-    for one in asked:
-        said, shape = one.parameters or {}, _shape(one)
-        _refuse(said)
-        size = _integer(said, BINARY_SIZE) if said else None
+    for one in requested:
+        given, shape = one.parameters or {}, _shape(one)
+        _refuse(given)
+        size = _integer(given, BINARY_SIZE) if given else None
         if (size is None) == (one.data is msgspec.UNSET):
             raise MalformedBodyError(f"Tensor {one.name!r}: expected either `data` or the parameter `{BINARY_SIZE}`.")
         if size is not None:
@@ -268,31 +268,31 @@ def _shape(tensor: _Tensor[list[float]] | _Tensor[msgspec.Raw]) -> list[int]:
     return whole
 
 
-def _integer(said: Mapping[str, msgspec.Raw], name: str) -> int | None:
-    number = _parameter(said, name, float)
+def _integer(given: Mapping[str, msgspec.Raw], name: str) -> int | None:
+    number = _parameter(given, name, float)
     whole = as_integer(number)
     if number is None or isinstance(whole, int):
         return whole if isinstance(whole, int) else None
     raise MalformedBodyError(f"The parameter `{name}`: expected int.")
 
 
-def _wanted(output: _Output) -> RequestedOutput:
-    said = output.parameters or {}
-    _refuse(said)
-    return RequestedOutput(output.name, _parameter(said, BINARY, bool))
+def _required(output: _Output) -> RequestedOutput:
+    given = output.parameters or {}
+    _refuse(given)
+    return RequestedOutput(output.name, _parameter(given, BINARY, bool))
 
 
-def _refuse(said: Mapping[str, msgspec.Raw]) -> None:
-    if len(said) > MAX_MEMBERS:
-        raise MalformedBodyError(f"There are {len(said):,} parameters, more than {MAX_MEMBERS:,}.")
-    for name in UNSUPPORTED & said.keys():
+def _refuse(given: Mapping[str, msgspec.Raw]) -> None:
+    if len(given) > MAX_MEMBERS:
+        raise MalformedBodyError(f"There are {len(given):,} parameters, more than {MAX_MEMBERS:,}.")
+    for name in UNSUPPORTED & given.keys():
         raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
 
 
-def _parameter(said: Mapping[str, msgspec.Raw], name: str, wanted: type[T]) -> T | None:
-    if name not in said:
+def _parameter(given: Mapping[str, msgspec.Raw], name: str, required: type[T]) -> T | None:
+    if name not in given:
         return None
     try:
-        return msgspec.json.decode(said[name], type=wanted)
+        return msgspec.json.decode(given[name], type=required)
     except msgspec.DecodeError as error:
-        raise MalformedBodyError(f"The parameter `{name}`: expected {wanted.__name__}.") from error
+        raise MalformedBodyError(f"The parameter `{name}`: expected {required.__name__}.") from error

@@ -47,13 +47,13 @@ def render_response(
     values: list[list[bytes]] = []
     contents: list[Piece] = []
     for (tensor, parameters), is_binary in zip(response.outputs, response.are_binary, strict=True):
-        said, size = orjson.dumps(parameters) if parameters else b"", None
+        given, size = orjson.dumps(parameters) if parameters else b"", None
         if is_binary:
             contents.append(content := to_bytes(tensor))
             size = len(content)
         else:
             values.append(to_json(tensor, yield_gil=yield_gil))
-        outputs.append((tensor.name, tensor.datatype, tensor.shape, said, size))
+        outputs.append((tensor.name, tensor.datatype, tensor.shape, given, size))
     # An id is another one each time.
     template = _template if response.id is None else _template.__wrapped__
     parts = template(response.model, response.version, response.id, tuple(outputs))
@@ -73,8 +73,8 @@ def _template(model: str, version: str, request_id: str | None, outputs: Sequenc
     if request_id is not None:
         whole["id"] = request_id
     each = []
-    for name, datatype, shape, said, size in outputs:
-        parameters: dict[str, object] = orjson.loads(said) if said else {}
+    for name, datatype, shape, given, size in outputs:
+        parameters: dict[str, object] = orjson.loads(given) if given else {}
         one: dict[str, object] = {"name": name, "datatype": datatype, "shape": shape}
         if size is None:
             one["data"] = orjson.Fragment(_CUT)

@@ -36,7 +36,7 @@ Output: TypeAlias = tuple[Tensor, Parameters]
 
 @dataclass(frozen=True)
 class Kind:
-    """What is known of a tensor before it is there."""
+    """The metadata of a tensor."""
 
     name: str
     datatype: str
@@ -45,7 +45,7 @@ class Kind:
 
 
 def inputs_of(served: ServedVersion) -> tuple[Kind, ...]:
-    """What a version reads."""
+    """Return what a version reads."""
     names = served.number_names
     if names:
         return (Kind(matrix_name(names), NUMBER, (ANY_NUMBER, len(names)), {"columns": list(names)}),)
@@ -61,11 +61,11 @@ def matrix_name(columns: Sequence[str]) -> str:
 
 
 def outputs_of(served: ServedVersion) -> tuple[Kind, ...]:
-    """What a version answers."""
+    """Return what a version answers."""
     of_no_rows = predict(served, PredictRequest(no_rows(served.columns)))
     return tuple(
-        Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), told)
-        for tensor, told in tensors_of(of_no_rows).values()
+        Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), reported)
+        for tensor, reported in tensors_of(of_no_rows).values()
     )
 
 

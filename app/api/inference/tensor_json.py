@@ -13,7 +13,7 @@ from app.api.inference.tensors import (
     CODES,
     HALF,
     TEXT,
-    WIDEST,
+    WIDEST_TYPES,
     Numbers,
     Tensor,
     check_count,
@@ -42,14 +42,14 @@ _LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | ty
     "b": list[bool],
     "S": list[str],
 }
-"""What a flat list in JSON is, by the kind of its values."""
+"""Decoders of flat lists in JSON, by the kind of their values."""
 
 _INTEGERS = frozenset("iu")
 """Kinds whose values may be written as 3.0."""
 
 _ROWS = msgspec.json.Decoder(list[list[float]])
 _BETWEEN_ROWS = re.compile(rb"\s*(,|\Z)\s*")
-_DECODERS = {kind: msgspec.json.Decoder(wanted) for kind, wanted in _LISTS.items()}
+_DECODERS = {kind: msgspec.json.Decoder(required) for kind, required in _LISTS.items()}
 
 
 def from_json(
@@ -131,7 +131,7 @@ def _in_pieces(
     the process runs.
     """
     kind = np.dtype(CODES[datatype]).kind
-    decoder, values = _DECODERS[kind], np.empty(size, np.dtype(WIDEST[kind]))
+    decoder, values = _DECODERS[kind], np.empty(size, np.dtype(WIDEST_TYPES[kind]))
     place = 0
     while start <= end:
         yield_gil()

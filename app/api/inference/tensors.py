@@ -39,7 +39,7 @@ DATATYPES = (*CODES, TEXT)
 MAX_AXES = 8
 
 _LENGTH = struct.Struct("<I")
-WIDEST = {"f": "=f8", "i": "=i8", "u": "=u8", "b": "?"}
+WIDEST_TYPES = {"f": "=f8", "i": "=i8", "u": "=u8", "b": "?"}
 """The type in which numbers of each kind are kept."""
 
 
@@ -53,7 +53,7 @@ class Tensor(NamedTuple):
 
 
 def size_of(name: str, datatype: str, shape: Sequence[int]) -> int:
-    """How many values a tensor has; raises MalformedBodyError for what no tensor is."""
+    """Return how many values a tensor has; raises MalformedBodyError for what no tensor is."""
     if datatype not in DATATYPES:
         raise MalformedBodyError(f"Tensor {name!r}: expected a data type of {', '.join(DATATYPES)}, got {datatype!r}.")
     check_shape(name, shape)

@@ -5,7 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, Changing, Removing, unless_known
+from app.api.conditional_requests import (
+    NOT_MODIFIED,
+    REVALIDATED,
+    TAGGED,
+    ChangeCondition,
+    RemovalCondition,
+    conditional_response,
+)
 from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
@@ -40,7 +47,7 @@ def aliases(
 def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """Where an alias points."""
     found = parts.aliases.get(owner, name, alias)
-    return unless_known(request, _content(found), cache_control=REVALIDATED, tag=found.tag)
+    return conditional_response(request, _content(found), cache_control=REVALIDATED, tag=found.tag)
 
 
 @router.put(
@@ -55,15 +62,15 @@ def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependenc
     },
 )
 def move(
-    name: ModelName, alias: AliasName, body: JsonBody, owner: Owner, parts: PartsDependency, condition: Changing
+    name: ModelName, alias: AliasName, body: JsonBody, owner: Owner, parts: PartsDependency, condition: ChangeCondition
 ) -> Response:
     """Move an alias, or make it, at once for everybody; API processes follow within a second.
 
     Where it points there already, for the same reason, nothing changes.
     """
     refuse_no_alias(alias)
-    asked = read_strictly(ALIAS_IN, body)
-    moved = parts.aliases.move(owner, name, alias, to=asked.version, reason=asked.reason, condition=condition)
+    requested = read_strictly(ALIAS_IN, body)
+    moved = parts.aliases.move(owner, name, alias, to=requested.version, reason=requested.reason, condition=condition)
     return _shown(moved.alias, status=201 if moved.is_new else 200)
 
 
@@ -73,7 +80,7 @@ def remove(
     alias: AliasName,
     owner: Owner,
     parts: PartsDependency,
-    condition: Removing,
+    condition: RemovalCondition,
     reason: Annotated[Reason | None, Query()] = None,
 ) -> None:
     """Have it point nowhere; the version stays, and so does the alias's history."""

@@ -7,18 +7,18 @@ from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
 from app.api.bodies import read_strictly
-from app.api.conditions import NOT_MODIFIED, UNCHANGING, is_known
+from app.api.conditional_requests import NOT_MODIFIED, UNCHANGING, is_known
 from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
-from app.api.ranges import Extent, Unsatisfiable, extent_asked
+from app.api.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.api.rendering import to_json
 from app.api.schemas.jobs.batch_prediction import batch_prediction_record
 from app.api.schemas.lists import ScoringsQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job, prediction_of
 from app.formats import BATCH_FORMATS
 from app.formats import named as format_named
@@ -55,8 +55,8 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     """
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        asked = read_strictly(BATCH_PREDICTION_IN, body)
-        return parts.batch_predictions.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+        requested = read_strictly(BATCH_PREDICTION_IN, body)
+        return parts.batch_predictions.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
@@ -79,9 +79,9 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
     return once(parts.idempotency, named(request, owner, key), _queued, create)
 
 
-def _queued(job: Job) -> KeptAnswer:
+def _queued(job: Job) -> StoredResponse:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, to_json(batch_prediction_record(job)))
+    return StoredResponse(202, headers, to_json(batch_prediction_record(job)))
 
 
 @router.get("", summary="List batch predictions", responses=problems(422, 406))
@@ -134,8 +134,8 @@ def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) 
     A download that broke off goes on with `Range: bytes=N-`, and `If-Range` with the `ETag` that came first.
     """
     job, size = parts.batch_predictions.size(owner, identifier(job_id, NOUN))
-    asked, _ = prediction_of(job)
-    written = format_named(BATCH_FORMATS, asked.format)
+    requested, _ = prediction_of(job)
+    written = format_named(BATCH_FORMATS, requested.format)
     media_type = written.media_type
     if not accepts(request.headers.get("accept"), media_type):
         raise HTTPException(406, f"The answer is {media_type}, which the Accept header leaves out.")
@@ -149,13 +149,13 @@ def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) 
     }
     if is_known(request, tag):
         return Response(status_code=304, headers=headers)
-    asked_for = extent_asked(request.headers, size=size, tag=tag)
-    if isinstance(asked_for, Unsatisfiable):
-        told = {"Content-Range": asked_for.told}
-        raise HTTPException(416, f"The file has {size} bytes, and none of those asked for.", told)
-    if asked_for is not None:
-        headers["Content-Range"] = asked_for.told
-    extent = asked_for or Extent(0, size - 1, size)
+    requested_for = requested_range(request.headers, size=size, tag=tag)
+    if isinstance(requested_for, UnsatisfiableRange):
+        reported = {"Content-Range": requested_for.reported}
+        raise HTTPException(416, f"The file has {size} bytes, and none of those asked for.", reported)
+    if requested_for is not None:
+        headers["Content-Range"] = requested_for.reported
+    extent = requested_for or ByteRange(0, size - 1, size)
     headers["Content-Length"] = str(extent.length)
     content = parts.batch_predictions.content(job.id, extent.first, extent.last)
-    return StreamingResponse(content, 206 if asked_for else 200, headers, media_type)
+    return StreamingResponse(content, 206 if requested_for else 200, headers, media_type)

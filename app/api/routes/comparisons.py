@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.api.comparing import comparison_json
+from app.api.comparison import comparison_json
 from app.api.dependencies import JsonBody, Owner, PartsDependency, limits_of
 from app.api.disconnection import run_for_client
 from app.api.documentation import json_body, problems

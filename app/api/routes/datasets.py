@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.api.conditions import NOT_MODIFIED, TAGGED, UNCHANGING, unless_known
+from app.api.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
 from app.api.dependencies import Owner, PartsDependency, identifier, limits_of
 from app.api.disconnection import run_for_client
 from app.api.documentation import problems
@@ -18,7 +18,7 @@ from app.api.schemas.pages import Limit
 from app.api.schemas.row_formats import contents, described
 from app.api.uploads import Upload, dataset_name, declared_kinds, open_table, received
 from app.domain.datasets import Dataset
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.formats import TABLE_FORMATS, listed
 from app.formats.options import Decimal, ReadOptions
 from relevance_bayes.types import datasets as records
@@ -98,13 +98,13 @@ async def upload(
 
     async with received(request, limits) as body:
         # The answer too is written off the event loop: thousands of columns take their time.
-        wanted = named(request, owner, key, *body.content)
-        return await run_for_client(request.receive, once, parts.idempotency, wanted, _created, partial(store, body))
+        required = named(request, owner, key, *body.content)
+        return await run_for_client(request.receive, once, parts.idempotency, required, _created, partial(store, body))
 
 
-def _created(dataset: Dataset) -> KeptAnswer:
+def _created(dataset: Dataset) -> StoredResponse:
     headers = (("Location", f"/v1/datasets/{dataset.id}"), ("Content-Type", "application/json"))
-    return KeptAnswer(201, headers, to_json(dataset_record(dataset)))
+    return StoredResponse(201, headers, to_json(dataset_record(dataset)))
 
 
 @router.get("", summary="List datasets", responses=problems(406, 422))
@@ -123,7 +123,7 @@ def datasets(owner: Owner, parts: PartsDependency, query: Annotated[DatasetsQuer
 def dataset(dataset_id: DatasetId, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """A dataset, and what is known of its columns; it never changes."""
     found = parts.catalogue.dataset(owner, identifier(dataset_id, "dataset"))
-    return unless_known(request, to_json(dataset_record(found)), cache_control=UNCHANGING)
+    return conditional_response(request, to_json(dataset_record(found)), cache_control=UNCHANGING)
 
 
 @router.get("/{dataset_id}/rows", summary="Read a dataset's rows", responses=problems(404, 406, 422))
@@ -131,9 +131,9 @@ def rows(
     dataset_id: DatasetId, owner: Owner, parts: PartsDependency, limit: Limit = 100, after: AfterRow = None
 ) -> Page[RowOut]:
     """Rows in the table's order, each by its number from 0; fewer than `limit` where they are wide."""
-    wanted, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
-    end = parts.catalogue.dataset(owner, wanted).rows
-    found = parts.catalogue.rows(owner, wanted, limit=limit, first=first)
+    required, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
+    end = parts.catalogue.dataset(owner, required).rows
+    found = parts.catalogue.rows(owner, required, limit=limit, first=first)
     following = str(found[-1].number) if found and found[-1].number + 1 < end else None
     return Page.of([RowOut.of(row) for row in found], following)
 

@@ -15,8 +15,8 @@ from app.api.schemas.jobs.evaluation import evaluation_record
 from app.api.schemas.lists import ScoringsQuery, StateQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests.scoring import EVALUATION_IN
-from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.jobs import Job, Which
+from app.domain.idempotency import Keyed, StoredResponse
+from app.domain.jobs import Job, JobFilter
 from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
 
@@ -37,8 +37,8 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     """Queue an evaluation: a version predicts all rows of a dataset, which are put beside what came of them."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        asked = read_strictly(EVALUATION_IN, body)
-        return parts.scoring.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+        requested = read_strictly(EVALUATION_IN, body)
+        return parts.scoring.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
@@ -61,9 +61,9 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
     return once(parts.idempotency, named(request, owner, key), _queued, create)
 
 
-def _queued(job: Job) -> KeptAnswer:
+def _queued(job: Job) -> StoredResponse:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, to_json(evaluation_record(job)))
+    return StoredResponse(202, headers, to_json(evaluation_record(job)))
 
 
 @router.get("", summary="List evaluations", responses=problems(422, 406))
@@ -88,7 +88,7 @@ def of_version(
 ) -> Page[Evaluation]:
     """The evaluations of one version with their metrics, by age."""
     number = parts.catalogue.version(owner, reference).number
-    which = Which("evaluation", query.state, reference.model, number)
+    which = JobFilter("evaluation", query.state, reference.model, number)
     page = parts.jobs.page(owner, query.part, which=which)
     return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
 

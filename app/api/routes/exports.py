@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from app.api.bodies import MAX_DOCUMENT_MEMBERS, checked
-from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
+from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, conditional_response
 from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
 from app.api.idempotency import Key, named, once
@@ -16,7 +16,7 @@ from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.references import ModelName, VersionReference
 from app.api.schemas.models import VersionOut, version_out
 from app.domain.errors import MalformedBodyError
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.models import Version
 from app.exports import npz_file
 from app.exports.formats import NPZ, RENDERINGS, Format
@@ -59,7 +59,7 @@ def export(
     owner: Owner,
     parts: PartsDependency,
     request: Request,
-    wanted: Annotated[
+    required: Annotated[
         Format,
         Query(
             alias="format",
@@ -73,14 +73,16 @@ def export(
     What a number means never changes, so its files don't either while the service stays the same: ask again with
     `If-None-Match`.
     """
-    rendering = RENDERINGS[wanted]
+    rendering = RENDERINGS[required]
     if not accepts(request.headers.get("accept"), rendering.media_type):
         raise HTTPException(406, f"The answer is {rendering.media_type}, which the Accept header leaves out.")
     exported = parts.exporting.version(owner, reference)
     content = rendering.render(exported)
     # The whole digest, by which an import of the file tells where it is from.
     tag = f'"{hashlib.sha256(content).hexdigest()}"'
-    response = unless_known(request, content, cache_control=REVALIDATED, media_type=rendering.media_type, tag=tag)
+    response = conditional_response(
+        request, content, cache_control=REVALIDATED, media_type=rendering.media_type, tag=tag
+    )
     file = f"{exported.model}-{exported.number}{rendering.ending}"
     response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
     return response
@@ -142,7 +144,7 @@ def _read(body: bytes, media_type: str, *, max_bytes: int) -> ExportedVersion:
         raise MalformedBodyError("The document is nested too deeply.") from error
 
 
-def _imported(version: Version) -> KeptAnswer:
+def _imported(version: Version) -> StoredResponse:
     location = f"/v1/models/{quote(version.model, safe='')}/versions/{version.number}"
     headers = (("Location", location), ("Content-Type", "application/json"))
-    return KeptAnswer(201, headers, version_out(version).model_dump_json().encode())
+    return StoredResponse(201, headers, version_out(version).model_dump_json().encode())

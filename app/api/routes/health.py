@@ -18,7 +18,7 @@ class LiveOut(BaseModel):
 
 
 class ReadyOut(BaseModel):
-    """Whether requests can be served, and whether trainings will run."""
+    """The readiness to serve requests, and to run trainings."""
 
     status: Literal["ready", "not_ready", "stopping"]
     database: bool = Field(description="The database answers.")

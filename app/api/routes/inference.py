@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from app import __version__
+from app.api.decompression import expanded
 from app.api.dependencies import (
     Owner,
     Parts,
@@ -17,10 +18,9 @@ from app.api.dependencies import (
     content_encoding_of,
     runner_of,
 )
-from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.documentation import inference_problems, json_body
-from app.api.expanding import expanded
 from app.api.fast_path import FastPath
+from app.api.inference_metadata import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.large_bodies import LargeBody
 from app.api.paths import INFERENCE
 from app.api.prediction import Codec, DeferredCodec, PredictionRunner
@@ -148,7 +148,7 @@ def _ready(parts: Parts, owner: str, reference: Reference) -> ModelReadyOut:
 
 
 _BODY = json_body("InferenceIn")
-_ANSWERS: Mapping[int | str, dict[str, object]] = {
+_RESPONSES: Mapping[int | str, dict[str, object]] = {
     200: {
         "description": f"The tensors asked for. As bytes after the JSON where that was asked for: then with "
         f"`{HEADER_LENGTH.decode().title()}`.",
@@ -163,7 +163,7 @@ _ANSWERS: Mapping[int | str, dict[str, object]] = {
     summary="Infer with the newest version, or an alias",
     response_model=InferenceOut,
     openapi_extra=documented("name@alias", body=_BODY),
-    responses={**_ANSWERS},
+    responses={**_RESPONSES},
 )
 async def infer(request: Request) -> Response:
     """Tensors in and out, in JSON or as bytes; a newer version, and a move of an alias, is seen within a second."""
@@ -175,7 +175,7 @@ async def infer(request: Request) -> Response:
     summary="Infer with one version",
     response_model=InferenceOut,
     openapi_extra=documented("name", "version", body=_BODY),
-    responses={**_ANSWERS},
+    responses={**_RESPONSES},
 )
 async def infer_by_version(request: Request) -> Response:
     """Tensors in and out, in JSON or as bytes."""
@@ -232,7 +232,7 @@ def _codec(
 
 
 def _header_length(scope: Scope) -> int | None:
-    """How many of the body's first bytes are JSON; None: all."""
+    """Return how many of the body's first bytes are JSON; None: all."""
     for name, value in scope["headers"]:
         if name == HEADER_LENGTH:
             if not value.isdigit() or len(value) > 10:

@@ -10,7 +10,7 @@ from app.api.paths import INFERENCE
 from app.api.references import ModelName, VersionName
 from app.api.schemas.inference import InferenceStatisticsOut, ModelStatisticsOut
 from app.domain.models import Version
-from app.services.counting import Counted
+from app.services.usage_counts import Counted
 from relevance_bayes.types.references import Reference
 
 router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])
@@ -19,7 +19,7 @@ router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"
 @router.get("/stats", summary="What all models were asked for", responses=inference_problems(401))
 def statistics(owner: Owner, parts: PartsDependency) -> InferenceStatisticsOut:
     """All versions that came into this process's memory. Of a model called `stats`, ask by its versions."""
-    return _told(parts.prediction.counters.all(owner))
+    return _shown(parts.prediction.counters.all(owner))
 
 
 @router.get("/{name}/stats", summary="What a model was asked for", responses=inference_problems(404))
@@ -43,8 +43,8 @@ def version_statistics(
 
 def _of(parts: Parts, versions: Iterable[Version]) -> InferenceStatisticsOut:
     counters = parts.prediction.counters
-    return _told((Reference(one.model, one.number), counters.until_now(one)) for one in versions)
+    return _shown((Reference(one.model, one.number), counters.until_now(one)) for one in versions)
 
 
-def _told(counted: Iterable[tuple[Reference, Counted]]) -> InferenceStatisticsOut:
+def _shown(counted: Iterable[tuple[Reference, Counted]]) -> InferenceStatisticsOut:
     return InferenceStatisticsOut(model_stats=[ModelStatisticsOut.of(*one) for one in counted])

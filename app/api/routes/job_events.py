@@ -1,4 +1,4 @@
-"""What happened to a job of any kind: as pages, or as a stream for as long as it goes on."""
+"""Events of a job of any kind: as pages, or as a stream until its end."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -20,7 +20,7 @@ from app.api.negotiation import EVENT_STREAM, wants_events
 from app.api.schemas.pages import Limit, Wait
 from app.domain.errors import UnavailableError
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.jobs import NOUNS, ROOMS, Event, JobKind, Transition
+from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
 from relevance_bayes.types.pages import Page
 
 STILL_HERE_SECONDS = 15.0
@@ -72,7 +72,7 @@ class EventStream(StreamingResponse):
 
 def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
     """The door to what happened to jobs of a kind."""
-    router = APIRouter(prefix=ROOMS[kind], tags=[tag])
+    router = APIRouter(prefix=JOB_PATHS[kind], tags=[tag])
 
     @router.get(
         "/{job_id}/events",
@@ -107,7 +107,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
             first = await job_waiter.batch(owner, kind, job, seen)
             if first.is_end and not first.content:
                 return Response(status_code=204)
-            return EventStream(_told(job_waiter, owner, kind, job, first))
+            return EventStream(_rendered(job_waiter, owner, kind, job, first))
         found = await job_waiter.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
         shown = found[:limit]
         return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
@@ -115,10 +115,12 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
     return router
 
 
-async def _told(job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch) -> AsyncGenerator[bytes]:
+async def _rendered(
+    job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch
+) -> AsyncGenerator[bytes]:
     """A stream from its first batch on, to the job's end or that of this process."""
     yield BEGINNING
-    with job_waiter.bell(job_id) as rung:
+    with job_waiter.change_event(job_id) as rung:
         rung.set()  # something may have happened between the first look and now
         while True:
             if batch.content:

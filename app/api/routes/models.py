@@ -6,7 +6,15 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
 
 from app.api.bodies import read_strictly
-from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, Removing, tag_of, unless_known
+from app.api.conditional_requests import (
+    NOT_MODIFIED,
+    REVALIDATED,
+    TAGGED,
+    UNCHANGING,
+    RemovalCondition,
+    conditional_response,
+    tag_of,
+)
 from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
@@ -46,7 +54,7 @@ def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Q
 )
 def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """A model: what its versions have in common."""
-    return unless_known(request, _model_bytes(parts.catalogue.model(owner, name)), cache_control=REVALIDATED)
+    return conditional_response(request, _model_bytes(parts.catalogue.model(owner, name)), cache_control=REVALIDATED)
 
 
 @router.patch(
@@ -56,7 +64,9 @@ def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Reques
     openapi_extra=json_body("AnnotationIn"),
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
 )
-def annotate(name: ModelName, body: JsonBody, owner: Owner, parts: PartsDependency, condition: Removing) -> Response:
+def annotate(
+    name: ModelName, body: JsonBody, owner: Owner, parts: PartsDependency, condition: RemovalCondition
+) -> Response:
     """Change its description and tags, by a JSON merge patch."""
     patch = read_strictly(ANNOTATION_IN, body).to_patch()
     changed = parts.annotations.of_model(
@@ -87,9 +97,9 @@ def versions(
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def version(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
-    """What one training learned, and what its owner says of it."""
+    """Return what one training learned, and what its owner says of it."""
     found = parts.catalogue.version(owner, reference)
-    return unless_known(request, _version_bytes(found), cache_control=REVALIDATED)
+    return conditional_response(request, _version_bytes(found), cache_control=REVALIDATED)
 
 
 @router.patch(
@@ -100,7 +110,7 @@ def version(reference: VersionReference, owner: Owner, parts: PartsDependency, r
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
 )
 def annotate_version(
-    reference: VersionReference, body: JsonBody, owner: Owner, parts: PartsDependency, condition: Removing
+    reference: VersionReference, body: JsonBody, owner: Owner, parts: PartsDependency, condition: RemovalCondition
 ) -> Response:
     """Change its description and tags, by a JSON merge patch; all else of a version never changes."""
     patch = read_strictly(ANNOTATION_IN, body).to_patch()
@@ -127,7 +137,7 @@ def delete_version(reference: VersionReference, owner: Owner, parts: PartsDepend
 def lineage(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
     content = to_json(lineage_record(parts.catalogue.lineage(owner, reference)))
-    return unless_known(request, content, cache_control=REVALIDATED)
+    return conditional_response(request, content, cache_control=REVALIDATED)
 
 
 @router.get(
@@ -159,7 +169,7 @@ def relevance_vectors(
     """The rows that the version stands on, with their weights."""
     page = parts.catalogue.vectors(owner, reference, limit=limit, after=after, sort=sort)
     content = VECTORS.dump_json(Page.of(page.items, page.next))
-    return unless_known(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
+    return conditional_response(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
 
 
 def _model_bytes(model: Model) -> bytes:

@@ -5,12 +5,12 @@ import re
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from app.api.by_lines import by_lines
 from app.api.dependencies import runner_of
 from app.api.documentation import problems
 from app.api.fast_path import FastPath
 from app.api.json_codec import JsonCodec
 from app.api.large_bodies import LargeBody
+from app.api.line_streaming import stream_lines
 from app.api.prediction import Codec, DeferredCodec, PredictionRunner
 from app.api.raw_route import RawRoute, documented, reference_of
 from app.api.schemas.predictions import PredictionsOut
@@ -46,7 +46,7 @@ NDJSON for NDJSON is answered line by line, as the lines come. Bodies may be pac
 newest version answers; `model@alias` is answered by the one to which the alias points. A newer version, and a move of
 an alias, is seen within a second."""
 
-_ANSWERS: dict[int | str, dict[str, object]] = {
+_RESPONSES: dict[int | str, dict[str, object]] = {
     200: {"content": contents(WRITABLE_FORMATS)},
     **problems(400, 406, 404, 413, 415, 422),
 }
@@ -61,7 +61,7 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=RawRou
     description=_DESCRIPTION,
     response_model=PredictionsOut,
     openapi_extra=documented("name@alias", body=_BODY, query=query_parameters()),
-    responses=_ANSWERS,
+    responses=_RESPONSES,
 )
 async def predict(request: Request) -> Response:
     """One prediction for each row of a table, in their order, by the newest version or the one an alias points to."""
@@ -73,7 +73,7 @@ async def predict(request: Request) -> Response:
     summary="Predict with one version",
     response_model=PredictionsOut,
     openapi_extra=documented("name", "version", body=_BODY, query=query_parameters()),
-    responses=_ANSWERS,
+    responses=_RESPONSES,
 )
 async def predict_by_version(request: Request) -> Response:
     """One prediction for each row of a table, in their order; the same rows always get the same answer."""
@@ -101,7 +101,7 @@ async def _predicted(scope: Scope, receive: Receive, runner: PredictionRunner) -
     request = Request(scope, receive)
     negotiated = ContentNegotiation.of(request)
     if negotiated.is_by_lines:
-        return await by_lines(request, runner, await runner.served(owner, reference), negotiated)
+        return await stream_lines(request, runner, await runner.served(owner, reference), negotiated)
     body = await runner.bodies.receive(receive)
     try:
         served = await runner.served(owner, reference)

@@ -15,7 +15,7 @@ from app.api.schemas.jobs.promotion import promotion_record
 from app.api.schemas.lists import ScoringsQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests.scoring import PROMOTION_IN
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.promotions import Promotion
@@ -45,8 +45,8 @@ def submit(
     refuse_no_alias(alias)
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        asked = read_strictly(PROMOTION_IN, body)
-        return parts.scoring.submit(owner, asked.to_request(name, alias), priority=asked.priority, keyed=keyed)
+        requested = read_strictly(PROMOTION_IN, body)
+        return parts.scoring.submit(owner, requested.to_request(name, alias), priority=requested.priority, keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
@@ -69,9 +69,9 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
     return once(parts.idempotency, named(request, owner, key), _queued, create)
 
 
-def _queued(job: Job) -> KeptAnswer:
+def _queued(job: Job) -> StoredResponse:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, to_json(promotion_record(job)))
+    return StoredResponse(202, headers, to_json(promotion_record(job)))
 
 
 @router.get("", summary="List promotions", responses=problems(422, 406))

@@ -14,7 +14,7 @@ from app.api.schemas.jobs import TrainingJobOut, job_out
 from app.api.schemas.lists import JobsQuery
 from app.api.schemas.pages import Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.pages import Page
@@ -34,11 +34,11 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     """Queue a training. Only `dataset_id` and `target` have to be said; the job says what was chosen for the rest."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        asked = read_strictly(TRAINING_JOB_IN, body)
+        requested = read_strictly(TRAINING_JOB_IN, body)
         try:
-            return parts.training.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+            return parts.training.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
         except InvalidRequestError as error:
-            raise InvalidRequestError(error.detail, [asked.as_sent(fault) for fault in error.faults]) from error
+            raise InvalidRequestError(error.detail, [requested.as_sent(fault) for fault in error.faults]) from error
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
@@ -61,9 +61,9 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
     return once(parts.idempotency, named(request, owner, key), _queued, create)
 
 
-def _queued(job: Job) -> KeptAnswer:
+def _queued(job: Job) -> StoredResponse:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return KeptAnswer(202, headers, to_json(job_out(job)))
+    return StoredResponse(202, headers, to_json(job_out(job)))
 
 
 @router.get("", summary="List trainings", responses=problems(422, 406))

@@ -23,7 +23,7 @@ from app.api.schemas.webhooks import (
     delivery_record,
     webhook_record,
 )
-from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.webhooks import Webhook
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.pages import Page
@@ -33,7 +33,7 @@ NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
 
 router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
 messages = APIRouter()
-"""What is sent, for the documentation."""
+"""The messages that are sent, for the documentation."""
 
 
 @router.post(
@@ -48,17 +48,17 @@ def register(request: Request, body: JsonBody, owner: Owner, parts: PartsDepende
     """Tell a URL when a training has ended. The answer shows the secret that messages are signed with, this once."""
 
     def create(keyed: Keyed[Webhook] | None) -> Webhook:
-        asked = read_strictly(WEBHOOK_IN, body)
+        requested = read_strictly(WEBHOOK_IN, body)
         return parts.webhooks.register(
-            owner, asked.url, events=asked.events, description=asked.description, keyed=keyed
+            owner, requested.url, events=requested.events, description=requested.description, keyed=keyed
         )
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    asked_before = named(request, owner, key, content_type, body)
-    return once(parts.idempotency, asked_before, _registered, create, shown=partial(_with_secret, owner, parts))
+    requested_before = named(request, owner, key, content_type, body)
+    return once(parts.idempotency, requested_before, _registered, create, shown=partial(_with_secret, owner, parts))
 
 
-def _registered(webhook: Webhook) -> KeptAnswer:
+def _registered(webhook: Webhook) -> StoredResponse:
     """The answer but for the secret, which stands in one place alone, and goes with the webhook."""
     made = records.NewWebhook(**vars(webhook_record(webhook)), secret="")
     headers = (
@@ -66,10 +66,10 @@ def _registered(webhook: Webhook) -> KeptAnswer:
         ("Cache-Control", "no-store"),
         ("Content-Type", "application/json"),
     )
-    return KeptAnswer(201, headers, to_json(made))
+    return StoredResponse(201, headers, to_json(made))
 
 
-def _with_secret(owner: str, parts: Parts, kept: KeptAnswer) -> KeptAnswer:
+def _with_secret(owner: str, parts: Parts, kept: StoredResponse) -> StoredResponse:
     made = NEW_WEBHOOK.validate_json(kept.content)
     return replace(kept, content=to_json(replace(made, secret=parts.webhooks.secret(owner, UUID(made.id)))))
 
@@ -95,9 +95,9 @@ def webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> records.We
 )
 def change(webhook_id: str, body: JsonBody, owner: Owner, parts: PartsDependency) -> records.Webhook:
     """Change its URL, what it is told of, or whether it is told at all; the secret stays."""
-    asked = read_strictly(WEBHOOK_CHANGE_IN, body)
+    requested = read_strictly(WEBHOOK_CHANGE_IN, body)
     changed = parts.webhooks.change(
-        owner, identifier(webhook_id, "webhook"), url=asked.url, events=asked.events, enabled=asked.enabled
+        owner, identifier(webhook_id, "webhook"), url=requested.url, events=requested.events, enabled=requested.enabled
     )
     return webhook_record(changed)
 
@@ -112,7 +112,7 @@ def remove(webhook_id: str, owner: Owner, parts: PartsDependency) -> None:
 def deliveries(
     webhook_id: str, owner: Owner, parts: PartsDependency, query: Annotated[DeliveriesQuery, Query()]
 ) -> Page[records.Delivery]:
-    """What it was and is to be told, by age, with each attempt."""
+    """Return what it was and is to be told, by age, with each attempt."""
     page = parts.webhooks.deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
     return Page.of([delivery_record(delivery) for delivery in page.items], page.next)
 
@@ -131,8 +131,8 @@ def try_webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> record
 )
 def redeliver(webhook_id: str, delivery_id: str, owner: Owner, parts: PartsDependency) -> records.Delivery:
     """Send a message again, now, and as often as a new one if that fails; its `webhook-id` is the same."""
-    wanted, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
-    return delivery_record(parts.webhooks.redeliver(owner, wanted, again))
+    required, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
+    return delivery_record(parts.webhooks.redeliver(owner, required, again))
 
 
 def _sent(

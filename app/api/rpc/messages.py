@@ -19,7 +19,7 @@ from app.domain.errors import MalformedBodyError
 from app.services.prediction import PredictRequest, ServedVersion
 from app.tasks.prediction import Prediction
 
-Told = Mapping[str, InferParameter]
+Reported = Mapping[str, InferParameter]
 
 CONTENTS: Mapping[str, str] = {
     "BOOL": "bool_contents",
@@ -34,36 +34,36 @@ CONTENTS: Mapping[str, str] = {
 """Where the values of each data type stand; FP16 comes in raw form alone."""
 
 
-def read_request(asked: ModelInferRequest) -> InferenceRequest:
-    """What is asked for; raises MalformedBodyError."""
-    _refuse(asked.parameters)
-    if len({tensor.name for tensor in asked.inputs}) < len(asked.inputs):
+def read_request(requested: ModelInferRequest) -> InferenceRequest:
+    """Return what is asked for; raises MalformedBodyError."""
+    _refuse(requested.parameters)
+    if len({tensor.name for tensor in requested.inputs}) < len(requested.inputs):
         raise MalformedBodyError("Two inputs have one name.")
     return InferenceRequest(
-        _tensors(asked),
+        _tensors(requested),
         InferenceOptions(
-            asked.id or None,
-            tuple(_wanted(output.name, output.parameters) for output in asked.outputs) or None,
+            requested.id or None,
+            tuple(_required(output.name, output.parameters) for output in requested.outputs) or None,
             binary=True,
-            interval=_interval(asked.parameters),
+            interval=_interval(requested.parameters),
         ),
     )
 
 
-def _tensors(asked: ModelInferRequest) -> tuple[Tensor, ...]:
-    for tensor in asked.inputs:
+def _tensors(requested: ModelInferRequest) -> tuple[Tensor, ...]:
+    for tensor in requested.inputs:
         _refuse(tensor.parameters)
-    raw = asked.raw_input_contents
+    raw = requested.raw_input_contents
     if not raw:
-        return tuple(_typed(one.name, one.datatype, one.shape, one.contents) for one in asked.inputs)
-    if len(raw) != len(asked.inputs):
-        raise MalformedBodyError(f"There are {len(asked.inputs)} inputs, and raw contents of {len(raw)}.")
-    for one in asked.inputs:
+        return tuple(_typed(one.name, one.datatype, one.shape, one.contents) for one in requested.inputs)
+    if len(raw) != len(requested.inputs):
+        raise MalformedBodyError(f"There are {len(requested.inputs)} inputs, and raw contents of {len(raw)}.")
+    for one in requested.inputs:
         if one.HasField("contents"):
             raise MalformedBodyError(f"Tensor {one.name!r}: its contents come twice, typed and raw.")
     return tuple(
         from_bytes(one.name, one.datatype, one.shape, memoryview(content))
-        for one, content in zip(asked.inputs, raw, strict=True)
+        for one, content in zip(requested.inputs, raw, strict=True)
     )
 
 
@@ -88,22 +88,22 @@ def _texts(name: str, contents: Sequence[bytes]) -> list[str]:
         raise MalformedBodyError(f"Tensor {name!r}: a text is not UTF-8.") from error
 
 
-def _wanted(name: str, said: Told) -> RequestedOutput:
-    _refuse(said)
+def _required(name: str, given: Reported) -> RequestedOutput:
+    _refuse(given)
     return RequestedOutput(name, None)
 
 
-def _refuse(said: Told) -> None:
-    for name in sorted(UNSUPPORTED & {*said}):
+def _refuse(given: Reported) -> None:
+    for name in sorted(UNSUPPORTED & {*given}):
         raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
 
 
-def _interval(said: Told) -> float | None:
-    if "interval" not in said:
+def _interval(given: Reported) -> float | None:
+    if "interval" not in given:
         return None
-    if said["interval"].WhichOneof("parameter_choice") != "double_param":
+    if given["interval"].WhichOneof("parameter_choice") != "double_param":
         raise MalformedBodyError("The parameter `interval`: expected a double.")
-    return said["interval"].double_param
+    return given["interval"].double_param
 
 
 class RpcCodec:
@@ -133,9 +133,9 @@ class RpcCodec:
         yield write_response(response_of(served, self._options, prediction))
 
     def _read(self, served: ServedVersion) -> PredictRequest:
-        asked = read_request(self._message)
-        self._options = asked.options
-        return request_of(served, asked, self._max_rows)
+        requested = read_request(self._message)
+        self._options = requested.options
+        return request_of(served, requested, self._max_rows)
 
 
 def write_response(response: InferenceResponse) -> ModelInferResponse:

@@ -30,10 +30,10 @@ IDLE_SECONDS = 60
 
 KEEPALIVE_SECONDS = 60
 KEEPALIVE_TIMEOUT_SECONDS = 20
-"""How often the server pings a connection, and how long it waits for the reply before it closes it."""
+"""Seconds between pings of a connection, and until it is closed without a reply."""
 
 MIN_PING_SECONDS = 10
-"""How often clients may ping without data; who does it more often is disconnected (ENHANCE_YOUR_CALM)."""
+"""Seconds between pings of clients without data; faster ones are disconnected (ENHANCE_YOUR_CALM)."""
 
 
 @dataclass(frozen=True)

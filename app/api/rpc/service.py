@@ -11,9 +11,9 @@ from google.protobuf.message import DecodeError, Message
 
 from app import __version__
 from app.api.dependencies import Parts
-from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.errors import kind_of
 from app.api.inference.signature import Kind
+from app.api.inference_metadata import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.keys import HOW_TO_SEND, Key
 from app.api.prediction import MAX_QUICK_BYTES, PredictionRunner
 from app.api.readiness import ReadinessProbe
@@ -27,7 +27,7 @@ from app.services.staleness import CURRENT, Staleness
 from relevance_bayes.types.errors import NotFoundError, RelevanceError, sentence
 from relevance_bayes.types.references import Reference
 
-Asked = TypeVar("Asked", bound=Message)
+Requested = TypeVar("Requested", bound=Message)
 Answered = TypeVar("Answered", bound=Message)
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, Answered]"
 
@@ -43,7 +43,7 @@ CODES: Mapping[int, grpc.StatusCode] = {
     501: grpc.StatusCode.UNIMPLEMENTED,
     503: grpc.StatusCode.UNAVAILABLE,
 }
-"""What gRPC says where HTTP has a status of the one table of problems; INTERNAL for all others."""
+"""gRPC's status codes by the HTTP statuses of problems; INTERNAL for all others."""
 
 log = structlog.stdlib.get_logger("app.requests")
 
@@ -66,7 +66,7 @@ class Service:
         return messages.ServerLiveResponse(live=True)
 
     async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
-        """Whether the process can predict and is not stopping."""
+        """Return whether the process can predict and is not stopping."""
         report = await self._readiness.readiness()
         is_ready = report.can_predict and not self._shutdown.is_requested
         return messages.ServerReadyResponse(ready=is_ready)
@@ -75,15 +75,15 @@ class Service:
         """Who answers."""
         return messages.ServerMetadataResponse(name=SERVER, version=__version__, extensions=EXTENSIONS)
 
-    async def model_ready(self, asked: messages.ModelReadyRequest) -> messages.ModelReadyResponse:
+    async def model_ready(self, requested: messages.ModelReadyRequest) -> messages.ModelReadyResponse:
         """It is, as long as it is there."""
-        reference = _reference(asked.name, asked.version)
+        reference = _reference(requested.name, requested.version)
         await to_thread.run_sync(self._parts.prediction.version, BUILT_IN_OWNER, *reference)
         return messages.ModelReadyResponse(ready=True)
 
-    async def model(self, asked: messages.ModelMetadataRequest) -> messages.ModelMetadataResponse:
+    async def model(self, requested: messages.ModelMetadataRequest) -> messages.ModelMetadataResponse:
         """Its versions and tensors."""
-        reference = _reference(asked.name, asked.version)
+        reference = _reference(requested.name, requested.version)
         found = await to_thread.run_sync(described, self._parts, BUILT_IN_OWNER, reference)
         return messages.ModelMetadataResponse(
             name=found.name,
@@ -93,11 +93,11 @@ class Service:
             outputs=map(_kind, found.outputs),
         )
 
-    async def infer(self, asked: messages.ModelInferRequest) -> messages.ModelInferResponse:
+    async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
         """Tensors in and out."""
-        reference = _reference(asked.model_name, asked.model_version)
+        reference = _reference(requested.model_name, requested.model_version)
         served = await self._runner.served(BUILT_IN_OWNER, reference)
-        rendered, _ = await self._runner.predict(served, RpcCodec(asked, self._runner.max_rows))
+        rendered, _ = await self._runner.predict(served, RpcCodec(requested, self._runner.max_rows))
         return rendered[0]
 
     def handlers(self) -> grpc.GenericRpcHandler:
@@ -116,22 +116,22 @@ class Service:
 
     def _handler(
         self,
-        asked: type[Asked],
-        call: Callable[[Asked], Awaitable[Answered]],
+        requested: type[Requested],
+        call: Callable[[Requested], Awaitable[Answered]],
         *,
         is_open: bool = False,
     ) -> "grpc.RpcMethodHandler[bytes, Answered]":
         """A call as gRPC makes it; `is_open`: whoever asks. No message is parsed of those who do not know the key."""
 
-        name = asked.__name__.removesuffix("Request")
+        name = requested.__name__.removesuffix("Request")
 
-        async def answer(request: bytes, context: "Context[Answered]") -> Answered:
+        async def response(request: bytes, context: "Context[Answered]") -> Answered:
             began, code, detail = time.perf_counter(), grpc.StatusCode.OK, ""
             staleness = Staleness()
             CURRENT.set(staleness)
             try:
                 if is_open or self._key.is_sent(_authorizations(context)):
-                    answered = await call(await self._parsed(asked, request))
+                    answered = await call(await self._parsed(requested, request))
                     if staleness.age is not None:
                         context.set_trailing_metadata((("age", f"{int(staleness.age)}"), ("relevance-stale", "1")))
                     return answered
@@ -148,21 +148,21 @@ class Service:
                     log.info("call", call=name, status=code.name, ms=round((time.perf_counter() - began) * 1000, 2))
             await context.abort(code, detail)
 
-        return grpc.unary_unary_rpc_method_handler(answer, response_serializer=_bytes)
+        return grpc.unary_unary_rpc_method_handler(response, response_serializer=_bytes)
 
-    async def _parsed(self, asked: type[Asked], content: bytes) -> Asked:
+    async def _parsed(self, requested: type[Requested], content: bytes) -> Requested:
         """The message in a request; raises MalformedBodyError, TooLargeError."""
         if len(content) <= MAX_QUICK_BYTES:
-            return _message(asked, content)
-        return await self._runner.run_large(_message, asked, content)
+            return _message(requested, content)
+        return await self._runner.run_large(_message, requested, content)
 
 
-def _message(asked: type[Asked], content: bytes) -> Asked:
+def _message(requested: type[Requested], content: bytes) -> Requested:
     """Raises MalformedBodyError, TooLargeError."""
     if len(content) > MAX_QUICK_BYTES:
         check_fields(content, OF_INFERENCE)
     try:
-        return asked.FromString(content)
+        return requested.FromString(content)
     except DecodeError as error:
         raise MalformedBodyError("The message can't be parsed.") from error
 

@@ -1,1 +1,1 @@
-"""What goes in and out over HTTP, as OpenAPI shows it."""
+"""Schemas of requests and responses for OpenAPI."""

@@ -4,11 +4,11 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.aliases import LONGEST_REASON, Alias
+from app.domain.aliases import MAX_REASON_LENGTH, Alias
 from relevance_bayes.types import aliases as records
 from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 
-Reason: TypeAlias = Annotated[str, Field(max_length=LONGEST_REASON, description="Why, for those who come later.")]
+Reason: TypeAlias = Annotated[str, Field(max_length=MAX_REASON_LENGTH, description="Why, for those who come later.")]
 
 
 class AliasIn(BaseModel):

@@ -1,13 +1,13 @@
-"""What owners say of their models and versions."""
+"""Annotations of models and versions."""
 
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.annotations import LONGEST_DESCRIPTION, LONGEST_VALUE, TAG_PATTERN, AnnotationPatch
+from app.domain.annotations import MAX_DESCRIPTION_LENGTH, MAX_VALUE_LENGTH, TAG_PATTERN, AnnotationPatch
 
 TagName: TypeAlias = Annotated[str, Field(pattern=f"^{TAG_PATTERN}$")]
-TagValue: TypeAlias = Annotated[str, Field(max_length=LONGEST_VALUE)]
+TagValue: TypeAlias = Annotated[str, Field(max_length=MAX_VALUE_LENGTH)]
 
 
 class AnnotationIn(BaseModel):
@@ -15,15 +15,15 @@ class AnnotationIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    description: Annotated[str, Field(max_length=LONGEST_DESCRIPTION)] | None = None
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_LENGTH)] | None = None
     tags: dict[TagName, TagValue | None] | None = Field(
         None, description="Short texts by name; at most 50 in the end. A null in place of all of them removes them."
     )
 
     def to_patch(self) -> AnnotationPatch:
         """As the service has it."""
-        said = frozenset(member for member in ("description", "tags") if member in self.model_fields_set)
-        return AnnotationPatch(said, self.description, self.tags)
+        given = frozenset(member for member in ("description", "tags") if member in self.model_fields_set)
+        return AnnotationPatch(given, self.description, self.tags)
 
 
 ANNOTATION_IN: TypeAdapter[AnnotationIn] = TypeAdapter(AnnotationIn)

@@ -1,4 +1,4 @@
-"""Two versions on the same rows, as OpenAPI shows it; the answers are written by app.api.comparing, without detours."""
+"""The OpenAPI schemas of two versions on the same rows; responses are written by `app.api.comparison`."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ class ComparedNumberOut(BaseModel):
 
 
 class NumbersRowOut(BaseModel):
-    """What two versions say of a row."""
+    """The predictions of two versions for a row."""
 
     first: ComparedNumberOut | ValueOut
     second: ComparedNumberOut | ValueOut
@@ -33,7 +33,7 @@ class ComparedClassOut(BaseModel):
 
 
 class ClassesRowOut(BaseModel):
-    """What two versions say of a row."""
+    """The predictions of two versions for a row."""
 
     first: ComparedClassOut
     second: ComparedClassOut

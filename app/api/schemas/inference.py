@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.api.inference.signature import Kind
 from app.api.inference.tensors import DATATYPES
-from app.services.counting import Counted
+from app.services.usage_counts import Counted
 from relevance_bayes.types.references import Reference
 
 Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATATYPES)})]
@@ -33,21 +33,21 @@ class InferenceLiveOut(BaseModel):
 
 
 class InferenceReadyOut(BaseModel):
-    """Whether it can infer."""
+    """The readiness of the server."""
 
     live: bool
     ready: bool
 
 
 class ModelReadyOut(BaseModel):
-    """Whether a model can infer."""
+    """The readiness of a model."""
 
     name: str
     ready: bool
 
 
 class TensorKindOut(BaseModel):
-    """What is known of a tensor before it is there; a length of -1 is what the request makes it."""
+    """The metadata of a tensor; a length of -1 is what the request makes it."""
 
     name: str
     datatype: Datatype
@@ -65,7 +65,7 @@ class TensorKindOut(BaseModel):
 
 
 class InferenceModelOut(BaseModel):
-    """What a model reads and answers."""
+    """The inputs and outputs of a model."""
 
     name: str
     versions: Sequence[str] = Field(description="Numbers, newest first, and aliases.")
@@ -103,7 +103,7 @@ class InferenceDurationsOut(BaseModel):
 
 
 class ModelStatisticsOut(BaseModel):
-    """What a version was asked for, as the process that answers has counted it since it began."""
+    """Usage statistics of a version, as the process that answers has counted it since it began."""
 
     name: str
     version: str
@@ -115,15 +115,15 @@ class ModelStatisticsOut(BaseModel):
     @classmethod
     def of(cls, reference: Reference, counted: Counted) -> Self:
         """Counts as the protocol has them."""
-        answered, last = sum(counted.answered), counted.last_at
+        succeeded, last = sum(counted.succeeded), counted.last_at
         return cls(
             name=reference.model,
             version=str(reference.version),
             last_inference=0 if last is None else round(1e3 * last.timestamp()),
             inference_count=counted.rows,
-            execution_count=answered,
+            execution_count=succeeded,
             inference_stats=InferenceDurationsOut(
-                success=DurationOut(count=answered, ns=counted.answered_ns),
+                success=DurationOut(count=succeeded, ns=counted.succeeded_ns),
                 fail=DurationOut(count=counted.failed, ns=counted.failed_ns),
                 queue=DurationOut(count=0, ns=0),
             ),
@@ -131,7 +131,7 @@ class ModelStatisticsOut(BaseModel):
 
 
 class InferenceStatisticsOut(BaseModel):
-    """What versions were asked for."""
+    """Usage statistics of versions."""
 
     model_config = ConfigDict(protected_namespaces=())
 
@@ -149,7 +149,7 @@ class InferenceTensorOut(BaseModel):
 
 
 class InferenceOut(BaseModel):
-    """What was inferred."""
+    """The response of an inference."""
 
     model_config = ConfigDict(protected_namespaces=())
 

@@ -29,7 +29,7 @@ class GaussianLikelihood:
 AnyLikelihood = GaussianLikelihood | OtherNumberTarget | ClassLikelihood
 
 
-def asked(likelihood: AnyLikelihood | None) -> tuple[TargetLikelihood | None, str | None]:
+def requested(likelihood: AnyLikelihood | None) -> tuple[TargetLikelihood | None, str | None]:
     """In the core's words, and the column of each row's noise."""
     if not isinstance(likelihood, GaussianLikelihood):
         return likelihood, None

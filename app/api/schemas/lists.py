@@ -1,4 +1,4 @@
-"""What may be asked of lists by age: which stretch of one, from which end, and what is to be on it."""
+"""The query parameters of lists: page, order and filters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
@@ -7,14 +7,14 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.jobs import Which
-from app.domain.pages import Order, Slice
+from app.domain.jobs import JobFilter
+from app.domain.pages import Order, PageRequest
 from relevance_bayes.types.jobs import JobKind, JobState
 from relevance_bayes.types.references import MAX_NUMBER
 from relevance_bayes.types.values import AnyTask
 from relevance_bayes.types.webhooks import DeliveryState
 
-MAX_TAGS_ASKED = 10
+MAX_TAG_FILTERS = 10
 
 
 class ListQuery(BaseModel):
@@ -27,9 +27,9 @@ class ListQuery(BaseModel):
     order: Order = Field("newest", description="Which come first.")
 
     @property
-    def part(self) -> Slice:
+    def part(self) -> PageRequest:
         """As the service has it."""
-        return Slice(self.limit, self.after, self.order)
+        return PageRequest(self.limit, self.after, self.order)
 
 
 class DatasetsQuery(ListQuery):
@@ -40,25 +40,25 @@ class DatasetsQuery(ListQuery):
 
 
 class VersionsQuery(ListQuery):
-    """What has tags."""
+    """Filters by tag."""
 
     tag: Sequence[Annotated[str, Field(json_schema_extra={"pattern": ":"})]] = Field(
         (),
-        max_length=MAX_TAGS_ASKED,
+        max_length=MAX_TAG_FILTERS,
         description="NAME:VALUE, for what has this tag; once more for each further one that it shall have.",
     )
 
     @field_validator("tag")
     @classmethod
     def _is_readable(cls, tag: Sequence[str]) -> Sequence[str]:
-        if any(":" not in said for said in tag) or len({said.partition(":")[0] for said in tag}) < len(set(tag)):
+        if any(":" not in given for given in tag) or len({given.partition(":")[0] for given in tag}) < len(set(tag)):
             raise PydanticCustomError("tag", "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice")
         return tag
 
     @property
     def tags(self) -> Mapping[str, str]:
         """The tags that what is listed shall have."""
-        return {name: value for name, _, value in (said.partition(":") for said in self.tag)}
+        return {name: value for name, _, value in (given.partition(":") for given in self.tag)}
 
 
 class ModelsQuery(VersionsQuery):
@@ -79,9 +79,9 @@ class JobsQuery(StateQuery):
     model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
     dataset_id: UUID | None = Field(None, description="Only those that learn from this dataset, or predict for it.")
 
-    def which(self, kind: JobKind) -> Which:
+    def which(self, kind: JobKind) -> JobFilter:
         """As the service has it."""
-        return Which(kind, self.state, self.model, dataset_id=self.dataset_id)
+        return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
 
 
 class ScoringsQuery(JobsQuery):
@@ -89,12 +89,12 @@ class ScoringsQuery(JobsQuery):
 
     version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only those that use this number.")
 
-    def which(self, kind: JobKind) -> Which:
+    def which(self, kind: JobKind) -> JobFilter:
         """As the service has it."""
-        return Which(kind, self.state, self.model, self.version, self.dataset_id)
+        return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)
 
 
 class DeliveriesQuery(ListQuery):
-    """What a webhook is told."""
+    """Filters of a webhook's deliveries."""
 
     state: DeliveryState | None = Field(None, description="Only those in this state.")

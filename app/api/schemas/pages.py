@@ -7,7 +7,7 @@ from fastapi import Query
 Limit = Annotated[int, Query(ge=1, le=1000, description="Most items of the answer.")]
 After = Annotated[str | None, Query(description="`after` of the page before; without it, the first page.")]
 
-LONGEST_WAIT = 60.0
+MAX_WAIT_SECONDS = 60.0
 Wait = Annotated[
-    float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for something new before answering as it is.")
+    float, Query(ge=0, le=MAX_WAIT_SECONDS, description="Seconds to wait for something new before answering as it is.")
 ]

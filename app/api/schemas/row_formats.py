@@ -32,13 +32,15 @@ def query_parameters() -> list[dict[str, object]]:
     schema = PredictOptionsIn.model_json_schema(ref_template="#/components/schemas/{model}-Input")
     listed: list[dict[str, object]] = []
     for name, member in schema["properties"].items():
-        said = {"name": name, "in": "query", "description": f"Not with a JSON body: {member.pop('description')}"}
-        told = {key: value for key, value in member.items() if key not in {"title", "default"} or value is not None}
+        given = {"name": name, "in": "query", "description": f"Not with a JSON body: {member.pop('description')}"}
+        reported = {key: value for key, value in member.items() if key not in {"title", "default"} or value is not None}
         nested = name in {"class_priors", "costs"}
         listed.append(
-            {**said, "content": {"application/json": {"schema": told}}} if nested else {**said, "schema": told}
+            {**given, "content": {"application/json": {"schema": reported}}}
+            if nested
+            else {**given, "schema": reported}
         )
     for option in DESCRIBED:
-        told = {"type": "string"}
-        listed.append({"name": option, "in": "query", "description": described(option), "schema": told})
+        reported = {"type": "string"}
+        listed.append({"name": option, "in": "query", "description": described(option), "schema": reported})
     return listed

@@ -1,9 +1,9 @@
-"""What a version was asked for, as it goes out."""
+"""The API's form of usage statistics."""
 
 from datetime import datetime
 
 from app.domain.models import Version
-from app.services.counting import BOUNDS, Counted
+from app.services.usage_counts import BOUNDS, Counted
 from relevance_bayes.types.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
 
 
@@ -15,7 +15,7 @@ def statistics_record(version: Version, since: datetime, counted: Counted) -> St
         outside = OutsideSupport(rows=counted.outside, of=counted.placed, share=share)
     buckets = tuple(
         LatencyBucket(upper_bound=bound, requests=requests)
-        for bound, requests in zip((*BOUNDS, None), counted.answered, strict=True)
+        for bound, requests in zip((*BOUNDS, None), counted.succeeded, strict=True)
     )
     return Statistics(
         model=version.model,
@@ -26,5 +26,5 @@ def statistics_record(version: Version, since: datetime, counted: Counted) -> St
         errors=counted.failed,
         rows=counted.rows,
         outside_support=outside,
-        latency=Latency(seconds=counted.answered_ns / 1e9, buckets=buckets),
+        latency=Latency(seconds=counted.succeeded_ns / 1e9, buckets=buckets),
     )

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.webhooks import LONGEST_DESCRIPTION, Delivery, Webhook
+from app.domain.webhooks import MAX_DESCRIPTION_LENGTH, Delivery, Webhook
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.jobs import JobState, VersionName
@@ -23,11 +23,11 @@ class WebhookIn(BaseModel):
 
     url: Url
     events: Events = EVENT_TYPES
-    description: Annotated[str, Field(max_length=LONGEST_DESCRIPTION)] | None = None
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_LENGTH)] | None = None
 
 
 class WebhookChangeIn(BaseModel):
-    """What is to be changed of a webhook; what is left out stays."""
+    """A change of a webhook; what is left out stays."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -87,7 +87,7 @@ class EndedJobOut(BaseModel):
 
 
 class MessageOut(BaseModel):
-    """What a webhook is told, in the form of Standard Webhooks."""
+    """The message to a webhook, in the form of Standard Webhooks."""
 
     type: EventType
     timestamp: datetime = Field(description="When the job ended.")
@@ -101,7 +101,7 @@ class TestedWebhookOut(BaseModel):
 
 
 class TestMessageOut(BaseModel):
-    """What a webhook is told when it is tried."""
+    """The test message of a webhook."""
 
     type: Literal["webhook.test"]
     timestamp: datetime = Field(description="When somebody asked for it.")

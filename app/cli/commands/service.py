@@ -18,7 +18,7 @@ def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
 
     A SQLite database is made, or brought up to date, first. Settings: docs/settings.md.
     """
-    from app.cli.serving import serve
+    from app.cli.run_server import serve
     from app.settings import Settings
 
     _listen_at(grpc_port)
@@ -27,7 +27,7 @@ def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
 
 def api(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API alone."""
-    from app.cli.serving import serve
+    from app.cli.run_server import serve
     from app.settings import Settings
 
     _listen_at(grpc_port)
@@ -42,7 +42,7 @@ def _listen_at(grpc_port: int | None) -> None:
 
 def worker(*, until_eof: UntilEof = False) -> None:
     """Run a worker alone."""
-    from app.cli.working import work
+    from app.cli.run_worker import work
     from app.settings import Settings
 
     work(Settings(), until_eof=until_eof)
@@ -50,7 +50,7 @@ def worker(*, until_eof: UntilEof = False) -> None:
 
 def migrate() -> None:
     """Create the database's tables, or migrate them to this release."""
-    from app.cli.working import migrate
+    from app.cli.run_worker import migrate
     from app.settings import Settings
 
     migrate(Settings())

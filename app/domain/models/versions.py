@@ -20,7 +20,7 @@ P_co = TypeVar("P_co", covariant=True)
 
 @dataclass(frozen=True, eq=False)
 class Learned(Generic[R_co, P_co]):
-    """What a successful fit brings to be recorded in one transaction; the number is given then."""
+    """The result of a successful fit, recorded in one transaction; the number is given then."""
 
     report: R_co
     vectors: tuple[RelevanceVector, ...]

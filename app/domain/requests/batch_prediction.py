@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from app.domain.decisions import Deciding
+from app.domain.decisions import DecisionOptions
 from relevance_bayes.types.references import Selector
 from relevance_bayes.types.values import AnyTask
 
@@ -28,7 +28,7 @@ class PredictionRequest:
     keep: tuple[str, ...] = ()
     on_error: Literal["per_row", "fail"] = "per_row"
     components: int | None = None
-    deciding: Deciding | None = None
+    deciding: DecisionOptions | None = None
     csv_escape_formulas: bool = False
     kind: Literal["prediction"] = "prediction"
 

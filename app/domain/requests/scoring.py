@@ -13,7 +13,7 @@ from relevance_bayes.types.references import Selector
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """How good a version's predictions are on a dataset that has the target too; None is the newest version."""
+    """A request for an evaluation on a dataset that has the target; None is the newest version."""
 
     dataset_id: UUID
     model: str

@@ -1,8 +1,8 @@
-"""How good predictions are: metrics, pictures and comparisons of rows that come block by block."""
+"""Evaluation of predictions: metrics, diagnostics and comparisons of rows that come block by block."""
 
 from app.domain.scoring.classes import ClassResult, ClassScores
 from app.domain.scoring.evaluation import Evaluation
-from app.domain.scoring.judged import COVERAGES, Judged, JudgedClasses, JudgedNumbers
+from app.domain.scoring.labelled import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
 from app.domain.scoring.losses import CLASS_METRICS, NUMBER_METRICS, losses
 from app.domain.scoring.numbers import NumberResult, NumberScores
 from app.domain.scoring.paired import PairedDifferences
@@ -17,9 +17,9 @@ __all__ = [
     "ClassResult",
     "ClassScores",
     "Evaluation",
-    "Judged",
-    "JudgedClasses",
-    "JudgedNumbers",
+    "Labelled",
+    "LabelledClasses",
+    "LabelledNumbers",
     "NumberResult",
     "NumberScores",
     "PairedDifferences",

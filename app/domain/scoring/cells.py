@@ -1,4 +1,4 @@
-"""How errors go with predictions, for a picture: neighbours are put together as more rows come."""
+"""Errors binned by prediction, for a picture: neighbouring bins are joined as more rows come."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Cells:
     """Cells (C,) in the order of their mean prediction: `rows`, and (C, 5) as `ResidualBin` has them."""
 
     rows: Array
-    told: Array
+    reported: Array
 
     @classmethod
     def empty(cls) -> Self:
@@ -31,26 +31,26 @@ class Cells:
     @classmethod
     def of(cls, prediction: Array, error: Array) -> "Cells":
         """Of rows (N,), each one cell."""
-        told = np.column_stack([prediction, prediction, prediction, error, np.abs(error)])
-        return cls.empty() + cls(np.ones(len(prediction)), told)
+        reported = np.column_stack([prediction, prediction, prediction, error, np.abs(error)])
+        return cls.empty() + cls(np.ones(len(prediction)), reported)
 
     def __add__(self, other: "Cells") -> "Cells":
         """Of both together."""
-        rows, told = np.concatenate([self.rows, other.rows]), np.concatenate([self.told, other.told])
-        order = np.argsort(told[:, 2], kind="stable")
-        rows, told = rows[order], told[order]
+        rows, reported = np.concatenate([self.rows, other.rows]), np.concatenate([self.reported, other.reported])
+        order = np.argsort(reported[:, 2], kind="stable")
+        rows, reported = rows[order], reported[order]
         if len(rows) <= MAX_CELLS:
-            return Cells(rows, told)
-        return _together(rows, told, groups=MAX_CELLS // 2)
+            return Cells(rows, reported)
+        return _together(rows, reported, groups=MAX_CELLS // 2)
 
     def bins(self) -> Iterator[ResidualBin]:
         """At most `BINS` of them, in the order of the predictions; exact while there are no more rows than cells."""
-        found = _together(self.rows, self.told, groups=BINS)
-        for rows, told in zip(found.rows.tolist(), found.told.tolist(), strict=True):
-            yield ResidualBin(int(rows), *told)
+        found = _together(self.rows, self.reported, groups=BINS)
+        for rows, reported in zip(found.rows.tolist(), found.reported.tolist(), strict=True):
+            yield ResidualBin(int(rows), *reported)
 
 
-def _together(rows: Array, told: Array, *, groups: int) -> Cells:
+def _together(rows: Array, reported: Array, *, groups: int) -> Cells:
     """Neighbours put together to at most so many groups of about as many rows."""
     if not len(rows):
         return Cells.empty()
@@ -59,6 +59,6 @@ def _together(rows: Array, told: Array, *, groups: int) -> Cells:
     starts = np.flatnonzero(np.diff(group, prepend=-1.0))
     counts = np.add.reduceat(rows, starts)
     share = rows / np.repeat(counts, np.diff(starts, append=len(rows)))
-    lowest = np.minimum.reduceat(told[:, 0], starts)
-    highest = np.maximum.reduceat(told[:, 1], starts)
-    return Cells(counts, np.column_stack([lowest, highest, np.add.reduceat(share[:, None] * told[:, 2:], starts)]))
+    lowest = np.minimum.reduceat(reported[:, 0], starts)
+    highest = np.maximum.reduceat(reported[:, 1], starts)
+    return Cells(counts, np.column_stack([lowest, highest, np.add.reduceat(share[:, None] * reported[:, 2:], starts)]))

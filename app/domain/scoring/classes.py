@@ -1,11 +1,11 @@
-"""How good predictions of classes are: figures and pictures of any number of rows, in bounded memory."""
+"""Metrics and diagnostics of predicted classes, of any number of rows, in bounded memory."""
 
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from app.domain.scoring.judged import JudgedClasses
+from app.domain.scoring.labelled import LabelledClasses
 from app.domain.scoring.losses import losses
 from app.domain.scoring.means import Mean
 from app.domain.scoring.ranking import Ranking
@@ -17,7 +17,7 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class ClassResult:
-    """What predictions of `rows` classes were worth; with no rows every figure is None.
+    """Metrics of predictions for `rows` classes; with no rows every figure is None.
 
     `rows_of_unknown_class` are of a class that the version has never seen: an error each, of no share in `log_loss` and
     the curves of single classes. `brier` is half of the squared distance from certainty. `auc` is the mean of
@@ -42,7 +42,7 @@ class ClassResult:
 
 @dataclass(frozen=True, eq=False)
 class ClassScores:
-    """What was seen so far; scores of pieces are added. `confusion` is (K, K)."""
+    """Scores of the rows so far; scores of parts are added. `confusion` is (K, K)."""
 
     classes: tuple[Label, ...]
     error: Mean
@@ -61,18 +61,18 @@ class ClassScores:
         return cls(classes, Mean(), Mean(), Mean(), Ranking.empty(count), *curves, np.zeros((count, count)))
 
     @classmethod
-    def of(cls, judged: JudgedClasses) -> Self:
+    def of(cls, labelled: LabelledClasses) -> Self:
         """Of some rows."""
-        count, known = len(judged.classes), judged.truth >= 0
-        given = np.take_along_axis(judged.probabilities, judged.chosen[:, None], axis=1)[:, 0]
-        wrong = losses(judged, "error")
-        truth, probabilities, certain = judged.truth[known], judged.probabilities[known], judged.certain[known]
-        pairs = truth * count + judged.chosen[known]
+        count, known = len(labelled.classes), labelled.truth >= 0
+        given = np.take_along_axis(labelled.probabilities, labelled.chosen[:, None], axis=1)[:, 0]
+        wrong = losses(labelled, "error")
+        truth, probabilities, certain = labelled.truth[known], labelled.probabilities[known], labelled.certain[known]
+        pairs = truth * count + labelled.chosen[known]
         return cls(
-            judged.classes,
+            labelled.classes,
             Mean.of(wrong),
-            Mean.of(losses(judged, "log_loss")),
-            Mean.of(losses(judged, "brier")),
+            Mean.of(losses(labelled, "log_loss")),
+            Mean.of(losses(labelled, "brier")),
             Ranking.of(probabilities, truth),
             Reliability.of(given, 1.0 - wrong),
             tuple(map(Reliability.of, probabilities.T, certain.T)),
@@ -95,14 +95,14 @@ class ClassScores:
     def result(self) -> ClassResult:
         """The figures."""
         areas = self.ranking.areas()
-        told = [area for area in areas if area is not None]
+        reported = [area for area in areas if area is not None]
         return ClassResult(
             rows=self.error.rows,
             rows_of_unknown_class=self.log_loss.left_out,
             error=self.error.value,
             log_loss=self.log_loss.value,
             brier=self.brier.value,
-            auc=_mean(told) if told else None,
+            auc=_mean(reported) if reported else None,
             ece=self.confidence.expected_error,
             classes=self.classes,
             auc_per_class=areas,

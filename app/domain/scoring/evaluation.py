@@ -1,4 +1,4 @@
-"""What jobs find that put a version beside what came of the rows of a dataset."""
+"""Results of evaluations and promotions."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from app.domain.scoring.numbers import NumberResult
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a version's predictions for a dataset were worth.
+    """The result of an evaluation on a dataset.
 
     Rows `without_target` have nothing to be judged by; `rows_not_predicted` have, but hold what the version can't
     predict for. Neither are among the `figures`. Of the rows that are, the version was trained on `seen_in_training`;

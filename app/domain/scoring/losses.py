@@ -1,46 +1,46 @@
-"""What each row costs, and the metric that its rows' mean makes: the less, the better."""
+"""The loss of each row, whose mean is a metric: less is better."""
 
 from typing import get_args
 
 import numpy as np
 
-from app.domain.scoring.judged import Judged, JudgedClasses, JudgedNumbers
+from app.domain.scoring.labelled import Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.evaluations import ClassMetric, Metric, NumberMetric
 
 NUMBER_METRICS: tuple[NumberMetric, ...] = get_args(NumberMetric)
 CLASS_METRICS: tuple[ClassMetric, ...] = get_args(ClassMetric)
 
-LARGEST_ERROR = 1e150
+MAX_ERROR = 1e150
 """An error whose square is still a number: greater ones cost as much."""
 
 
-def losses(judged: Judged, metric: Metric) -> Array:
-    """What each of the rows costs, (N,), NaN where it has no such loss; raises ValueError for a metric of other tasks.
+def losses(labelled: Labelled, metric: Metric) -> Array:
+    """Return the loss of each row (N,), NaN where it has none; raises ValueError for a metric of other tasks.
 
     For `rmse` squares, whose mean's root it is. `nll` and `log_loss` in nats, NaN where the version holds what came for
     impossible, or has never seen the class. A class never seen is an error, and stands apart for `brier`, which is half
     of the squared distance from certainty.
     """
-    match judged, metric:
-        case JudgedNumbers(), "rmse":
-            return np.square(np.clip(judged.error, -LARGEST_ERROR, LARGEST_ERROR))
-        case JudgedNumbers(), "mae":
-            return np.abs(judged.error)
-        case JudgedNumbers(), "nll":
-            return np.where(np.isneginf(judged.log_density), np.nan, -judged.log_density)
-        case JudgedClasses(), "error":
-            return np.not_equal(judged.chosen, judged.truth).astype(np.float64)
-        case JudgedClasses(), "log_loss":
-            return _log_loss(judged)
-        case JudgedClasses(), "brier":
-            away = np.square(judged.probabilities - judged.certain).sum(axis=1)
-            return np.asarray(0.5 * (away + np.where(judged.truth < 0, 1.0, 0.0)))
+    match labelled, metric:
+        case LabelledNumbers(), "rmse":
+            return np.square(np.clip(labelled.error, -MAX_ERROR, MAX_ERROR))
+        case LabelledNumbers(), "mae":
+            return np.abs(labelled.error)
+        case LabelledNumbers(), "nll":
+            return np.where(np.isneginf(labelled.log_density), np.nan, -labelled.log_density)
+        case LabelledClasses(), "error":
+            return np.not_equal(labelled.chosen, labelled.truth).astype(np.float64)
+        case LabelledClasses(), "log_loss":
+            return _log_loss(labelled)
+        case LabelledClasses(), "brier":
+            away = np.square(labelled.probabilities - labelled.certain).sum(axis=1)
+            return np.asarray(0.5 * (away + np.where(labelled.truth < 0, 1.0, 0.0)))
         case _:
             raise ValueError(f"expected {CLASS_METRICS} of classes or {NUMBER_METRICS} of numbers, got {metric}")
 
 
-def _log_loss(judged: JudgedClasses) -> Array:
-    places = np.maximum(judged.truth, 0)[:, None]
-    given = np.take_along_axis(judged.probabilities, places, axis=1)[:, 0]
-    return np.where(judged.truth < 0, np.nan, -np.log(np.maximum(given, np.finfo(np.float64).tiny)))
+def _log_loss(labelled: LabelledClasses) -> Array:
+    places = np.maximum(labelled.truth, 0)[:, None]
+    given = np.take_along_axis(labelled.probabilities, places, axis=1)[:, 0]
+    return np.where(labelled.truth < 0, np.nan, -np.log(np.maximum(given, np.finfo(np.float64).tiny)))

@@ -1,4 +1,4 @@
-"""How good predictions of numbers are: figures and pictures of any number of rows, in bounded memory."""
+"""Metrics and diagnostics of predicted numbers, of any number of rows, in bounded memory."""
 
 import math
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Self
 import numpy as np
 
 from app.domain.scoring.cells import Cells
-from app.domain.scoring.judged import COVERAGES, JudgedNumbers
-from app.domain.scoring.losses import LARGEST_ERROR, losses
+from app.domain.scoring.labelled import COVERAGES, LabelledNumbers
+from app.domain.scoring.losses import MAX_ERROR, losses
 from app.domain.scoring.means import Mean
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.moments import Moments
@@ -22,7 +22,7 @@ PIT_BINS = 20
 
 @dataclass(frozen=True)
 class NumberResult:
-    """What predictions of `rows` numbers were worth; with no rows every figure is None.
+    """Metrics of predictions for `rows` numbers; with no rows every figure is None.
 
     `r2` is 0 where the target is constant. `nll` leaves out `rows_of_zero_density`, of which the version held what came
     for impossible. `standardised_residuals` counts (target - mean)/sd between `bin_edges`, the first and the last bin
@@ -45,7 +45,7 @@ class NumberResult:
 
 @dataclass(frozen=True, eq=False)
 class NumberScores:
-    """What was seen so far; scores of pieces are added."""
+    """Scores of the rows so far; scores of parts are added."""
 
     targets: Moments
     errors: Moments
@@ -65,23 +65,23 @@ class NumberScores:
         return cls(Moments(), Moments(), Mean(), Mean(), none, none, *bins, Cells.empty())
 
     @classmethod
-    def of(cls, judged: JudgedNumbers) -> Self:
+    def of(cls, labelled: LabelledNumbers) -> Self:
         """Of some rows."""
-        error, target = judged.error, judged.target
-        inside = (judged.lower <= target) & (target <= judged.upper)
+        error, target = labelled.error, labelled.target
+        inside = (labelled.lower <= target) & (target <= labelled.upper)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            widths = np.minimum(judged.upper - judged.lower, np.finfo(np.float64).max)
-            standardised = np.where(error == 0.0, 0.0, error / judged.sd)
+            widths = np.minimum(labelled.upper - labelled.lower, np.finfo(np.float64).max)
+            standardised = np.where(error == 0.0, 0.0, error / labelled.sd)
         return cls(
             targets=Moments.of(target),
             errors=Moments.of(error),
-            sizes=Mean.of(losses(judged, "mae")),
-            nll=Mean.of(losses(judged, "nll")),
+            sizes=Mean.of(losses(labelled, "mae")),
+            nll=Mean.of(losses(labelled, "nll")),
             inside=tuple(Mean.of(row.astype(np.float64)) for row in inside),
             widths=tuple(map(Mean.of, widths)),
             standardised=_counted(np.searchsorted(STEPS, standardised, side="right"), len(STEPS) + 1),
-            pit=_spread(judged.below, judged.upto),
-            cells=Cells.of(judged.mean, error),
+            pit=_spread(labelled.below, labelled.upto),
+            cells=Cells.of(labelled.mean, error),
         )
 
     def __add__(self, other: "NumberScores") -> "NumberScores":
@@ -122,7 +122,7 @@ class NumberScores:
 
     def _explained(self, rmse: float) -> float:
         spread = self.targets.sd
-        return 1.0 - min(rmse / spread, LARGEST_ERROR) ** 2 if spread else 0.0
+        return 1.0 - min(rmse / spread, MAX_ERROR) ** 2 if spread else 0.0
 
 
 def _counted(places: Indices, bins: int) -> Array:

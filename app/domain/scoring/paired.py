@@ -17,12 +17,12 @@ from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.promotions import Improvement
 
 GroupKeys: TypeAlias = NDArray[np.uint64]
-"""What the rows of one group have in common."""
+"""The keys of the rows of a group."""
 
 MAX_UNITS = 2**18
 """Rows beyond so many share a unit with a row before them, which bounds the memory."""
 
-LARGEST = 1e290
+MAX_LOSS = 1e290
 """A loss of which sums over any number of rows are still numbers: greater ones count as this."""
 
 CONFIDENCE = 0.95
@@ -53,7 +53,7 @@ class PairedDifferences:
         places = self._places(rows) if groups is None else self._places_of(groups[known])
         self._left_out += len(known) - rows
         self._rows += rows
-        costs = np.minimum(np.column_stack([np.ones(rows), holder[known], challenger[known]]), LARGEST)
+        costs = np.minimum(np.column_stack([np.ones(rows), holder[known], challenger[known]]), MAX_LOSS)
         np.add.at(self._sums, places, costs)
 
     def _places(self, rows: int) -> Indices:
@@ -105,7 +105,7 @@ class PairedDifferences:
 
 
 def margins(residuals: Array, rows: Array) -> tuple[float, float]:
-    """How far the ends of a mean's interval lie below and above it.
+    """Return how far the ends of a mean's interval lie below and above it.
 
     `residuals` (G,) are sums over the rows of each of G >= 2 independent units, less the mean for each of its `rows`
     (G,).

@@ -1,4 +1,4 @@
-"""Whether a challenger takes an alias from its holder."""
+"""The decision whether an alias moves from the champion to the challenger."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MIN_GROUPS = 10
 
 @dataclass(frozen=True)
 class Promotion:
-    """What came of it: whether the alias `moved`, and why.
+    """The outcome: whether the alias `moved`, and why.
 
     `champion` and `improvement` are None where the alias pointed nowhere. `rows_without_challenger_loss` are those for
     which the champion has such a loss and the challenger has none: it can't predict for them, or its density there is
@@ -33,7 +33,7 @@ class Promotion:
 
 
 def verdict(improvement: Improvement, *, margin: float, by: Criterion, lost_rows: int) -> tuple[bool, str]:
-    """Whether the challenger is better by more than the margin, and the sentence that says so.
+    """Return whether the challenger is better by more than the margin, and the sentence that says so.
 
     A challenger that predicts fewer rows than the champion is not: what it left out might have been its worst.
     """
@@ -61,7 +61,7 @@ def _difference(improvement: Improvement) -> str:
 
 
 def _too_few(improvement: Improvement) -> str | None:
-    """What there is too little of to compare two versions by; None where there is enough."""
+    """Return what there is too little of to compare two versions by; None where there is enough."""
     if improvement.rows < MIN_ROWS:
         return f"{_counted(improvement.rows, 'row')} compared, and at least {MIN_ROWS} are needed"
     groups, effective = improvement.groups, improvement.effective_groups

@@ -1,4 +1,4 @@
-"""How well scores order rows: the area under the receiver's curve, one class against the rest."""
+"""Ranking quality of scores: the area under the receiver's curve, one class against the rest."""
 
 from dataclasses import dataclass
 from typing import Self

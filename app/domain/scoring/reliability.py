@@ -1,4 +1,4 @@
-"""Whether probabilities are as frequent as they say."""
+"""Reliability (calibration) of probabilities."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

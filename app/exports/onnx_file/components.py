@@ -7,15 +7,15 @@ from app.exports.onnx_file.functions import kernel_columns
 from app.exports.onnx_file.graph import Value
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
+from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
 
 
-def told_of(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:
+def component_outputs(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:
     """The first components (N, K), what these miss, and how usual rows are, (N, 1)."""
     found, graph = predictor.components, inputs.graph
     images = kernel_columns(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows), inputs)
     projected = images @ found.axes
-    first = projected.columns(np.arange(min(COMPONENTS_TOLD, len(found.variances))))
+    first = projected.columns(np.arange(min(COMPONENTS_REPORTED, len(found.variances))))
     noise = found.noise_variance
     along = projected.square() @ (1.0 / (found.variances + noise))[:, None]
     volume = float(np.log1p(found.variances / noise).sum())
@@ -36,7 +36,7 @@ def _missed(projected: Value) -> Value:
 
 
 def _counted(rising: Array, values: Value) -> Value:
-    """How many of the rising numbers (M,) are at most each value (N, 1), by halving."""
+    """Return how many of the rising numbers (M,) are at most each value (N, 1), by halving."""
     graph, step = values.graph, 1 << (len(rising).bit_length() - 1)
     # No value reaches what is behind the last of them.
     padded = graph.constant(np.append(rising, np.full(2 * step - 1 - len(rising), np.inf)))

@@ -8,7 +8,7 @@ from onnx import TensorProto, ValueInfoProto, helper
 from app.exports.onnx_file.graph import Graph, Value
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 
-LARGEST = 1e75
+MAX_SCALED = 1e75
 """Encoded numbers beyond are no rows that can be predicted; in size, as the service has it."""
 
 GAP = ""
@@ -70,7 +70,7 @@ def _number(graph: Graph, column: EncodedNumber, raw: Value) -> list[Value]:
     gap = graph.node("IsNaN", raw)
     filled = raw if column.fill is None else graph.where(gap, column.fill, raw)
     scaled = (filled - column.shift) / column.scale
-    sound = graph.node("LessOrEqual", abs(scaled), LARGEST)
+    sound = graph.node("LessOrEqual", abs(scaled), MAX_SCALED)
     return [graph.where(sound, scaled, np.nan), *([gap.as_number()] if column.indicator else [])]
 
 
@@ -78,16 +78,16 @@ def _category(graph: Graph, column: EncodedCategory, raw: Value) -> list[Value]:
     places = graph.node("Equal", raw, graph.texts(column.categories)).as_number()
     known = graph.node("Greater", graph.sum(places, 1), 0.5)
     if column.fill is None or GAP in column.categories:
-        told = graph.where(known, places, np.nan)
-        return [told, *([graph.sum(places, 1) * 0.0] if column.indicator else [])]
+        reported = graph.where(known, places, np.nan)
+        return [reported, *([graph.sum(places, 1) * 0.0] if column.indicator else [])]
     gap = graph.node("Equal", raw, graph.texts((GAP,)))
-    told = graph.where(known, places, graph.where(gap, np.array([column.fill]), np.nan))
-    return [told, *([gap.as_number()] if column.indicator else [])]
+    reported = graph.where(known, places, graph.where(gap, np.array([column.fill]), np.nan))
+    return [reported, *([gap.as_number()] if column.indicator else [])]
 
 
 def _noise(graph: Graph, target: EncodedTarget, name: str, noise_sd: float) -> Value:
     """Each row's, in the units of t; that of the rows learned from for a row that has none."""
     raw = _raw(graph, name)
     scaled = raw / target.scale
-    sound = graph.node("And", graph.node("Greater", raw, 0.0), graph.node("LessOrEqual", scaled, LARGEST))
+    sound = graph.node("And", graph.node("Greater", raw, 0.0), graph.node("LessOrEqual", scaled, MAX_SCALED))
     return graph.where(graph.node("IsNaN", raw), noise_sd, graph.where(sound, scaled, np.nan))

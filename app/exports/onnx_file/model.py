@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, helper
 
-from app.exports.onnx_file.components import told_of
+from app.exports.onnx_file.components import component_outputs
 from app.exports.onnx_file.functions import terms_of
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
@@ -23,7 +23,7 @@ from relevance_bayes.documents.exported import (
     ExportedVersion,
 )
 from relevance_bayes.documents.models import (
-    COMPONENTS_TOLD,
+    COMPONENTS_REPORTED,
     ApproximationPredictor,
     ComponentsPredictor,
     SupervisedPredictor,
@@ -35,7 +35,7 @@ CLASSES = "relevance.classes"
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """The outputs by name, (N, 1), or (N, K) where `widths` has K; the rows they are of, and what the file says too."""
 
     outputs: dict[str, Value]
@@ -57,18 +57,18 @@ def model_of(exported: ExportedVersion) -> ModelProto:
     inputs = declared(exported.predictor.encoding, exported.noise_column)
     taken = {one.name for one in inputs}
     graph = Graph(frozenset(taken))
-    told = _told(graph, exported)
-    named = {name: (_free(name, taken), value + told.rows.unsound) for name, value in told.outputs.items()}
-    declared_outputs = [_output(graph, free, value, told.widths.get(name)) for name, (free, value) in named.items()]
+    reported = _outputs(graph, exported)
+    named = {name: (_free(name, taken), value + reported.rows.unsound) for name, value in reported.outputs.items()}
+    declared_outputs = [_output(graph, free, value, reported.widths.get(name)) for name, (free, value) in named.items()]
     whole = helper.make_graph(graph.nodes, "relevance", inputs, declared_outputs, graph.constants)
     made = helper.make_model(whole, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     made.producer_name = "relevance"
-    told_of = {"relevance.model": exported.model, "relevance.version": str(exported.number)}
-    helper.set_model_props(made, told_of | told.metadata)
+    component_outputs = {"relevance.model": exported.model, "relevance.version": str(exported.number)}
+    helper.set_model_props(made, component_outputs | reported.metadata)
     return made
 
 
-def _told(graph: Graph, exported: ExportedVersion) -> Told:
+def _outputs(graph: Graph, exported: ExportedVersion) -> Reported:
     match exported:
         case ExportedSupervised(predictor=predictor):
             return _supervised(graph, predictor)
@@ -78,19 +78,19 @@ def _told(graph: Graph, exported: ExportedVersion) -> Told:
             return _components(graph, predictor)
 
 
-def _supervised(graph: Graph, predictor: SupervisedPredictor) -> Told:
+def _supervised(graph: Graph, predictor: SupervisedPredictor) -> Reported:
     learned, target, labels = predictor.learned, predictor.encoding.target, predictor.encoding.target.classes
     model = members_of(learned)[0]
     rows = with_noise(encoded(graph, predictor.encoding), target, model.noise_sd)
-    told, support = _predicted(graph, learned, target, rows)
-    told |= {} if support is None else {"support": support}
+    reported, support = _predicted(graph, learned, target, rows)
+    reported |= {} if support is None else {"support": support}
     several = [
         "probabilities",
         *(["latent_mean"] if has_latent_per_class(learned) else []),
         *(["latent_variance"] if isinstance(learned, PerClass) else []),
     ]
     metadata = {CLASSES: json.dumps(labels)} if labels else {}
-    return Told(told, rows, dict.fromkeys(several, len(labels)), metadata)
+    return Reported(reported, rows, dict.fromkeys(several, len(labels)), metadata)
 
 
 def _predicted(
@@ -109,16 +109,16 @@ def _predicted(
             return of_classes(of_all, each), support
 
 
-def _approximation(graph: Graph, predictor: ApproximationPredictor) -> Told:
+def _approximation(graph: Graph, predictor: ApproximationPredictor) -> Reported:
     rows, terms = encoded(graph, predictor.encoding), predictor.expansion
     value = terms_of(terms, rows.matrix) @ terms.coefficients[:, None] + terms.constant
-    return Told({"value": value}, rows)
+    return Reported({"value": value}, rows)
 
 
-def _components(graph: Graph, predictor: ComponentsPredictor) -> Told:
+def _components(graph: Graph, predictor: ComponentsPredictor) -> Reported:
     rows = encoded(graph, predictor.encoding)
-    first = min(COMPONENTS_TOLD, len(predictor.components.variances))
-    return Told(told_of(predictor, rows.matrix), rows, {"components": first})
+    first = min(COMPONENTS_REPORTED, len(predictor.components.variances))
+    return Reported(component_outputs(predictor, rows.matrix), rows, {"components": first})
 
 
 def _free(name: str, taken: set[str]) -> str:

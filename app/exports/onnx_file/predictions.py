@@ -1,4 +1,4 @@
-"""What each likelihood makes of the latent: the outputs by name, each (N, 1) or (N, K)."""
+"""The predictive distribution of each likelihood: the outputs by name, each (N, 1) or (N, K)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict
 
 
 def of_classes(likelihood: BernoulliPerClass, found: Sequence[Found]) -> dict[str, Value]:
-    """What models of each class against all others predict together, their latents side by side."""
+    """Return what models of each class against all others predict together, their latents side by side."""
     graph = found[0].mean.graph
     mean, variance = (graph.beside(parts) for parts in ([one.mean for one in found], [one.variance for one in found]))
     return _classes(likelihood, mean, variance, found[0].noise_sd.square())
@@ -70,9 +70,9 @@ def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -
         share = found.beyond / known[v].at_least(float(np.finfo(float).tiny))
         spread = written(function, known)
         weights, beyond = (1.0 - share) * spread, share * spread
-    told = _parts(target, written(mean, known), written(noise, known), weights, beyond)
+    reported = _parts(target, written(mean, known), written(noise, known), weights, beyond)
     ends = likelihood.ends(TRACING, m, v, n, Z_95)
     if ends is None or not is_writable(ends):
-        return told
+        return reported
     lower, upper = (written(end, known) * target.scale + target.shift for end in ends)
-    return told | {"lower": lower, "upper": upper}
+    return reported | {"lower": lower, "upper": upper}

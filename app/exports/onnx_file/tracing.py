@@ -42,11 +42,11 @@ OTHERS: dict[str, Callable[[Value, Traced], Value]] = {
     "sum": lambda x, traced: x.along("ReduceSum", traced.axis, keepdims=int(traced.keepdims)),
     "max": lambda x, traced: x.along("ReduceMax", traced.axis, keepdims=int(traced.keepdims)),
 }
-"""What ONNX has no operator for, and operators that have an axis."""
+"""Operations without an operator in ONNX, and operators that have an axis."""
 
 
 def is_writable(formulas: Iterable[Traced]) -> bool:
-    """Whether ONNX has all that formulas are made of: it has no iteration to a tolerance."""
+    """Return whether ONNX has all that formulas are made of: it has no iteration to a tolerance."""
     return all(part.operation != "fixed_point" for part in parts_of(formulas))
 
 

@@ -7,8 +7,8 @@ from relevance_bayes.documents.models import ApproximationPredictor
 def body(program: Program, predictor: ApproximationPredictor) -> str:
     """`predict`."""
     terms = predictor.expansion
-    said = f"{program.constant('CENTRES', terms.centres)}, {program.constant('WIDTHS', terms.widths)}"
-    value = f"gaussians(X, {said}) @ {program.constant('COEFFICIENTS', terms.coefficients)} + {terms.constant!r}"
+    given = f"{program.constant('CENTRES', terms.centres)}, {program.constant('WIDTHS', terms.widths)}"
+    value = f"gaussians(X, {given}) @ {program.constant('COEFFICIENTS', terms.coefficients)} + {terms.constant!r}"
     return predict(
         [
             "X = encode(columns)",

@@ -1,4 +1,4 @@
-"""What is predicted of a class: the likelihood's own probabilities, traced."""
+"""Predictions of classes in ONNX: the likelihood's own probabilities, traced."""
 
 from app.exports.python_file.formulas import called
 from app.exports.python_file.writing import Program

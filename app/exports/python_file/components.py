@@ -3,7 +3,7 @@
 from app.exports.python_file.functions import kernel_expression
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.core.basis import KernelFunctions
-from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
+from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
 
 NOTES = "`components` says how many of the first components are told, and what the `reconstruction_error` is of.\n"
 
@@ -27,5 +27,5 @@ def body(program: Program, predictor: ComponentsPredictor) -> str:
             f'told |= {{"log_density": density, "novelty": share_above(density, {usual})}}',
             "return sound_rows(told, sound)",
         ],
-        beside=f", components: int = {COMPONENTS_TOLD}",
+        beside=f", components: int = {COMPONENTS_REPORTED}",
     )

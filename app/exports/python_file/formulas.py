@@ -19,7 +19,7 @@ def called(
     `parameters` have the name that each has in the function, and what it is called with.
     """
     parts = parts_of(formulas)
-    needed = [told for traced, told in parameters.items() if traced in parts]
+    needed = [reported for traced, reported in parameters.items() if traced in parts]
     names = {traced: own for traced, (own, _) in parameters.items()}
     shared, whole = statements(formulas, names, lambda numbers: program.constant("NUMBERS", numbers))
     body = "\n".join(f"    {line}" for line in [f'"""{described}"""', *shared, f"return {', '.join(whole)}"])

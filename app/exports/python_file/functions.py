@@ -17,7 +17,7 @@ from relevance_bayes.core.kernels import Additive
 
 
 def expression(program: Program, functions: Functions) -> str:
-    """What computes all functions of a dictionary, one a column."""
+    """Return what computes all functions of a dictionary, one a column."""
     if isinstance(functions, GroupFunctions):
         return _single(program, functions.of, f"X[:, {functions.columns.tolist()!r}]")
     return _single(program, functions, "X")
@@ -35,23 +35,23 @@ def _single(program: Program, functions: SingleFunctions, seen: str) -> str:
         case StepFunctions(inputs=inputs, places=places):
             return f"steps({seen}, {named('STEP_INPUTS', inputs)}, {named('STEPS', places)})"
         case FourierFunctions():
-            said = (named("WAVE_INPUTS", functions.inputs), named("ORIGINS", functions.origins))
+            given = (named("WAVE_INPUTS", functions.inputs), named("ORIGINS", functions.origins))
             more = (named("FREQUENCIES", functions.frequencies), named("PHASES", functions.phases))
-            return f"waves({', '.join((seen, *said, *more))})"
+            return f"waves({', '.join((seen, *given, *more))})"
         case SplineFunctions():
-            said = (named("SPLINE_INPUTS", functions.inputs), named("PLACES", functions.places))
-            return f"b_splines({seen}, {functions.degree}, {', '.join(said)}, {named('SPANS', functions.spans)})"
+            given = (named("SPLINE_INPUTS", functions.inputs), named("PLACES", functions.places))
+            return f"b_splines({seen}, {functions.degree}, {', '.join(given)}, {named('SPANS', functions.spans)})"
         case GaborFunctions():
-            said = (named("WAVELETS", functions.centres), named("SPANS", functions.spans))
+            given = (named("WAVELETS", functions.centres), named("SPANS", functions.spans))
             more = (named("FREQUENCIES", functions.frequencies), named("PHASES", functions.phases))
-            return f"wavelets({', '.join((seen, *said, *more))})"
+            return f"wavelets({', '.join((seen, *given, *more))})"
 
 
 def kernel_expression(program: Program, functions: KernelFunctions, seen: str, name: str) -> str:
     """k(u(x), u(z)), the centres z already bent."""
     bend, kernel = functions.input_map, functions.kernel
-    said = (program.constant("WIDTHS", bend.widths), program.constant("SKEW", bend.skew))
-    bent = f"bent({seen}, {', '.join(said)}, {program.constant('TAIL', bend.tail)})"
+    given = (program.constant("WIDTHS", bend.widths), program.constant("SKEW", bend.skew))
+    bent = f"bent({seen}, {', '.join(given)}, {program.constant('TAIL', bend.tail)})"
     mapped = bend(functions.centres)
     if not isinstance(kernel, Additive):
         return f"{kernel_function(program, kernel)}({bent}, {program.constant(name, mapped)})"

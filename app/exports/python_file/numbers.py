@@ -1,4 +1,4 @@
-"""What is predicted of a number: the likelihood's own formulas, traced."""
+"""Predictions of numbers in ONNX: the likelihood's own formulas, traced."""
 
 from statistics import NormalDist
 
@@ -19,12 +19,12 @@ def number_members(program: Program, likelihood: NumberLikelihood, units: str) -
     names = {m: ("m", ARGUMENTS["m"]), v: ("v", ARGUMENTS["v"]), n: ("n", ARGUMENTS["n"])}
     moments, ends = likelihood.moments(TRACING, m, v, n), likelihood.ends(TRACING, m, v, n, Z_95)
     if moments == (m, n, v):
-        told = [f"in_units(mean, noise_sd**2, weights, beyond, {units})"]
+        reported = [f"in_units(mean, noise_sd**2, weights, beyond, {units})"]
     else:
         described = "Of a new observation: the mean, its own variance, and what the function's adds."
         call = called(program, "moments", described, moments, names)
-        told = [f"of_moments({call}, weights, beyond, {units})"]
+        reported = [f"of_moments({call}, weights, beyond, {units})"]
     if ends is not None:
         call = called(program, "ends", "What it lies between with probability 0.95.", ends, names)
-        told.append(f"between(*{call}, {units})")
-    return told[0] if len(told) == 1 else "(\n        " + "\n        | ".join(told) + "\n    )"
+        reported.append(f"between(*{call}, {units})")
+    return reported[0] if len(reported) == 1 else "(\n        " + "\n        | ".join(reported) + "\n    )"

@@ -55,7 +55,7 @@ def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: fl
 
 
 def between(lower: Array, upper: Array, shift: float, scale: float) -> dict[str, Array]:
-    """What a new observation lies between with probability 0.95."""
+    """Return what a new observation lies between with probability 0.95."""
     return {"lower": lower * scale + shift, "upper": upper * scale + shift}
 
 
@@ -72,8 +72,8 @@ def of_moments(
 def real(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
     """Gaussian noise."""
     reach = 1.959963984540054 * np.sqrt(noise + weights + beyond)
-    told = in_units(mean, noise, weights, beyond, shift, scale)
-    return told | between(mean - reach, mean + reach, shift, scale)
+    reported = in_units(mean, noise, weights, beyond, shift, scale)
+    return reported | between(mean - reach, mean + reach, shift, scale)
 
 
 def ndtr(z: Array) -> Array:
@@ -92,8 +92,9 @@ def columns_of(values: Array) -> Array:
     return values if values.ndim > 1 else values[:, None]
 
 
-def sound_rows(told: Mapping[str, Array], sound: Array) -> dict[str, Array]:
+def sound_rows(reported: Mapping[str, Array], sound: Array) -> dict[str, Array]:
     """NaN where a row can't be predicted."""
     return {
-        name: np.where(sound if values.ndim == 1 else sound[:, None], values, math.nan) for name, values in told.items()
+        name: np.where(sound if values.ndim == 1 else sound[:, None], values, math.nan)
+        for name, values in reported.items()
     }

@@ -1,4 +1,4 @@
-"""What generated files are made of: their functions stand here, to be checked and tested as all code is.
+"""The library of generated files: their functions stand here, to be checked and tested as all code is.
 
 A file takes those that it needs, word for word: so they know numpy and the standard library alone, and each other.
 """
@@ -29,9 +29,9 @@ def category(
     strange = [math.nan] * len(known)
     codes = {label: np.eye(len(known))[place].tolist() for place, label in enumerate(known)}
     gap = strange if fill is None else list(fill)
-    told = np.array([gap if value is None else codes.get(value, strange) for value in values], float)
-    told = told.reshape(len(values), len(known))
-    return np.column_stack([told, [float(value is None) for value in values]]) if indicator else told
+    reported = np.array([gap if value is None else codes.get(value, strange) for value in values], float)
+    reported = reported.reshape(len(values), len(known))
+    return np.column_stack([reported, [float(value is None) for value in values]]) if indicator else reported
 
 
 # Functions of the encoded inputs

@@ -19,13 +19,13 @@ from relevance_bayes.tables.encoding import EncodedTarget
 
 
 def notes(target: EncodedTarget) -> str:
-    """What a reader has to know besides."""
-    told = ""
+    """Return what a reader has to know besides."""
+    reported = ""
     if target.noise_column is not None:
-        told += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
+        reported += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
     if target.classes:
-        told += f"Classes, in the order of the probabilities: {', '.join(quoted(one) for one in target.classes)}.\n"
-    return told
+        reported += f"Classes, in the order of the probabilities: {', '.join(quoted(one) for one in target.classes)}.\n"
+    return reported
 
 
 def body(program: Program, predictor: SupervisedPredictor) -> str:
@@ -88,7 +88,7 @@ def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> st
 
 @dataclass(frozen=True)
 class _Predicting:
-    """What is predicted, and with what; `ending` is behind the name of the function that tells all functions."""
+    """The prediction that is generated; `ending` follows the name of the function of all columns."""
 
     program: Program
     target: EncodedTarget
@@ -120,15 +120,15 @@ class _Predicting:
     def predict(self) -> str:
         """The function that the file is for."""
         model = self.ready.model
-        told = self._told(model, self.target)
+        reported = self._outputs(model, self.target)
         lines = [
             "X = encode(columns)",
             "sound = np.isfinite(X).all(axis=1)",
-            *(self.noise() if "noise_sd" in told and self.second is None else []),
+            *(self.noise() if "noise_sd" in reported and self.second is None else []),
             "X = np.where(sound[:, None], X, 0.0)",
             *(self.noise() if self.second is not None else []),
             *self.latent(),
-            f"told = {told}",
+            f"told = {reported}",
             *(['told |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
             "return sound_rows(told, sound)",
         ]
@@ -145,12 +145,12 @@ class _Predicting:
 
     @property
     def knows_places(self) -> bool:
-        """Whether the support is known."""
+        """Return whether the support is known."""
         ready = self.ready
         return ready.augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)
 
     def noise(self) -> list[str]:
-        """How the noise's sd is had: from a function of its own or from the row, else from those learned from."""
+        """Return the noise sd: of a function of the inputs, of the row, or that of the training rows."""
         column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
         bounds = self.ready.model.log_noise
         if self.second is not None and bounds is not None:
@@ -158,9 +158,9 @@ class _Predicting:
             return [*self.second.latent(), f"noise_sd = np.exp(0.5 * {logs})"]
         if column is None:
             return [f"noise_sd = np.full(len(X), {sd!r})"]
-        said = f"columns.get({column!r}, [None] * len(X))"
+        given = f"columns.get({column!r}, [None] * len(X))"
         return [
-            f"noise_sd = number({said}, 0.0, {scale!r}, {sd * scale!r}, False)[:, 0]",
+            f"noise_sd = number({given}, 0.0, {scale!r}, {sd * scale!r}, False)[:, 0]",
             "sound &= noise_sd > 0.0",
         ]
 
@@ -173,12 +173,12 @@ class _Predicting:
                 if isinstance(kept.precision, float)
                 else self.program.constant("PRECISION", np.asarray(kept.precision, np.float64))
             )
-            said = (
+            given = (
                 *("P", kernel_expression(self.program, kept.functions, "X", "ROWS")),
                 *(self.program.constant("WHITENED", kept.whitened), self.program.constant("REACHED", kept.reached)),
                 *(precision, repr(kept.prior)),
             )
-            return [f"left = left_of_new({', '.join(said)})", f"beyond = {kept.prior!r} * left"]
+            return [f"left = left_of_new({', '.join(given)})", f"beyond = {kept.prior!r} * left"]
         if ready.model.amplitude is None:
             return ["beyond = np.zeros(len(X))"]
         if ready.whitening is None or not len(ready.whitening.lower):
@@ -187,7 +187,7 @@ class _Predicting:
         left = f"left = left_of_process(P[:, :{len(lower)}], {self.program.constant('FACTOR', lower)})"
         return [left, f"beyond = {ready.model.amplitude!r} * left"]
 
-    def _told(self, model: Model, target: EncodedTarget) -> str:
+    def _outputs(self, model: Model, target: EncodedTarget) -> str:
         likelihood = model.likelihood
         if isinstance(likelihood, NumberLikelihood):
             return number_members(self.program, likelihood, f"{target.shift!r}, {target.scale!r}")

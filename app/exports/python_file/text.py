@@ -53,10 +53,10 @@ def pieces_by_name() -> dict[str, str]:
 
 def needed(body: str) -> list[str]:
     """The sources of the pieces that a body needs, and those that these need."""
-    sources, wanted, waiting = pieces_by_name(), set[str](), [body]
+    sources, required, waiting = pieces_by_name(), set[str](), [body]
     while waiting:
         for node in ast.walk(ast.parse(waiting.pop())):
-            if isinstance(node, ast.Name) and node.id in sources and node.id not in wanted:
-                wanted.add(node.id)
+            if isinstance(node, ast.Name) and node.id in sources and node.id not in required:
+                required.add(node.id)
                 waiting.append(sources[node.id])
-    return [source for name, source in sources.items() if name in wanted]
+    return [source for name, source in sources.items() if name in required]

@@ -25,9 +25,9 @@ PREFIX, ATOM = 3, 4
 """... tighter binds a sign, and most tightly a name or a call."""
 
 PIECES = frozenset({"expit", "ndtr"})
-"""What numpy lacks: functions that generated files have of their own."""
+"""Operations that numpy lacks: functions that generated files have of their own."""
 
-LONGEST = 60
+MAX_INLINE_LENGTH = 60
 """Characters of an expression above which it gets a name."""
 
 
@@ -67,7 +67,7 @@ class _Statements:
         if operand in self._known:
             return self._known[operand]
         made = _expression(operand, [self.text(one) for one in operand.operands])
-        return self._named(operand, made[0]) if self._counts[operand] > 1 or len(made[0]) > LONGEST else made
+        return self._named(operand, made[0]) if self._counts[operand] > 1 or len(made[0]) > MAX_INLINE_LENGTH else made
 
     def _named(self, traced: Traced, expression: str) -> tuple[str, int]:
         name = next(self._free)
@@ -126,7 +126,7 @@ def _bound(text: str, binding: int, least: int) -> str:
 
 
 def _counts(formulas: Sequence[Traced]) -> Counter[Traced]:
-    """How often each part is an operand, or a formula itself."""
+    """Return how often each part is an operand, or a formula itself."""
     counts = Counter(formulas)
     for one in parts_of(formulas):
         counts.update(one.parts)

@@ -85,8 +85,8 @@ def _encode(encoding: InputEncoding) -> str:
     for column in encoding.inputs:
         where = f"columns[{column.name!r}]"
         if isinstance(column, EncodedNumber):
-            said = (column.shift, column.scale, column.fill, column.indicator)
-            parts.append(f"number({where}, {', '.join(map(repr, said))})")
+            given = (column.shift, column.scale, column.fill, column.indicator)
+            parts.append(f"number({where}, {', '.join(map(repr, given))})")
         else:
             parts.append(f"category({where}, {column.categories!r}, {column.fill!r}, {column.indicator!r})")
     listed = "".join(f"            {part},\n" for part in parts)

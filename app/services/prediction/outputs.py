@@ -12,19 +12,19 @@ def outputs_of(version: Version) -> tuple[str, ...]:
     return task_of(version.report).outputs(version.report)
 
 
-def outputs_asked(version: Version, asked: Sequence[str] | None) -> tuple[str, ...]:
-    """The members that predictions are to have, all where none were `asked` for, in the order asked.
+def requested_outputs(version: Version, requested: Sequence[str] | None) -> tuple[str, ...]:
+    """The members that predictions are to have, all where none were `requested` for, in the order asked.
 
     Raises InvalidRequestError for those that they can't have.
     """
     possible = outputs_of(version)
-    if asked is None:
+    if requested is None:
         return possible
     faults = [
         Fault(f"A model of {version.report.task} answers {', '.join(possible)}.", pointer=f"/outputs/{place}")
-        for place, output in enumerate(asked)
+        for place, output in enumerate(requested)
         if output not in possible
     ]
     if faults:
         raise InvalidRequestError("This model's predictions don't have such an output.", faults)
-    return tuple(dict.fromkeys(asked))
+    return tuple(dict.fromkeys(requested))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.domain.models import Version
-from app.services.counting import Counts
+from app.services.usage_counts import Counts
 from app.tasks.prediction import PredictiveModel
 from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import ColumnKind
@@ -34,5 +34,5 @@ class ServedVersion:
 
 
 def version_metadata(version: Version) -> dict[str, str]:
-    """What a file says of the version that predicted, where its format has room for it."""
+    """Return what a file says of the version that predicted, where its format has room for it."""
     return {"model": version.model, "version": str(version.number)}

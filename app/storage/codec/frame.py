@@ -37,7 +37,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] |
 
 
 class Content(IntEnum):
-    """What a frame holds."""
+    """The content of a frame."""
 
     BLOCK = 1
     TRAIL = 3
@@ -90,7 +90,7 @@ class Arrays:
         return self._raw(number, "|i1").astype(np.int8)
 
     def dtype(self, number: int) -> str:
-        """How an array was stored."""
+        """Return how an array was stored."""
         return self.described[number][0]
 
     def _raw(self, number: int, expected: str) -> Stored:
@@ -108,8 +108,8 @@ def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
     if version != VERSION:
         raise UnreadableBytesError(f"expected format version {VERSION}, got {version}")
     if len(data) != PREAMBLE.size + header_size + body_size:
-        wanted = PREAMBLE.size + header_size + body_size
-        raise UnreadableBytesError(f"expected {wanted} bytes, got {len(data)}")
+        required = PREAMBLE.size + header_size + body_size
+        raise UnreadableBytesError(f"expected {required} bytes, got {len(data)}")
     header, stored = data[PREAMBLE.size : PREAMBLE.size + header_size], memoryview(data)[PREAMBLE.size + header_size :]
     if checksum != _checksum(data[: PREAMBLE.size - CHECKSUM.size], header, stored):
         raise UnreadableBytesError("the checksum is wrong: the bytes are damaged")

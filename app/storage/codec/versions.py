@@ -1,11 +1,11 @@
-"""What versions predict with, as bytes: the members of their documents, not compressed, so that bytes can be compared.
+"""Predictors as bytes: the members of their documents, not compressed, so that bytes can be compared.
 
 The value of the frame is {"format_version": that of the documents, "arrays": their names, sorted, "content": the
 members `task`, `inputs`, `target` and `model` with {"array": name} where an array stood}.
 """
 
 from app.storage.codec.frame import Arrays, Content, Json, UnreadableBytesError, read, write
-from relevance_bayes.documents.arrays import Stored, put_back, taken_out
+from relevance_bayes.documents.arrays import Stored, extract_arrays, restore_arrays
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.documents.reading import predictor_of
 from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION
@@ -15,7 +15,7 @@ from relevance_bayes.types.errors import InvalidRequestError
 
 def encode_predictor(predictor: Predictor) -> bytes:
     """A predictor as bytes: the same bytes for the same predictor."""
-    content, arrays = taken_out(content_of(predictor))
+    content, arrays = extract_arrays(content_of(predictor))
     value: Json = {"format_version": FORMAT_VERSION, "arrays": sorted(arrays), "content": content}
     return write(Content.VERSION, value, [arrays[name] for name in sorted(arrays)], compressible=False)
 
@@ -31,7 +31,7 @@ def decode_predictor(data: bytes) -> Predictor:
             raise UnreadableBytesError("expected the content of a version's document")
     named = {str(name): _array(arrays, number) for number, name in enumerate(names)}
     try:
-        return predictor_of(CONTENT.decode(put_back(content, named)))
+        return predictor_of(CONTENT.decode(restore_arrays(content, named)))
     except KeyError as error:
         raise UnreadableBytesError(f"the array {error} is missing") from error
     except InvalidRequestError as error:

@@ -10,7 +10,7 @@ from app.domain.aliases import MAX_ALIASES, Alias, MovedAlias, nowhere
 from app.domain.conditions import Condition
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
-from app.domain.ports import Clock, Page, Slice
+from app.domain.ports import Clock, Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.notifier import MODELS, notify
@@ -47,7 +47,7 @@ class SqlAliases:
             self.session.execute(query).all(), limit, lambda row: _alias(row, model), lambda row: row[0].name
         )
 
-    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
         """Raises NotFoundError, InvalidRequestError for an `after` of no page."""
         row = AliasMoveRow
         query = select(row).join(ModelRow, ModelRow.id == row.model_id)

@@ -1,4 +1,4 @@
-"""How far running fits were."""
+"""Checkpoints of running fits."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -7,8 +7,8 @@ from sqlalchemy import literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from app.domain.attempts import Checkpoint, Kept
 from app.domain.ports import Clock
-from app.domain.starts import Checkpoint, Kept
 from app.storage.changes import changed
 from app.storage.codec import UnreadableBytesError, decode_trail, encode_trail
 from app.storage.tables import JobCheckpointRow, TrainingJobRow

@@ -9,13 +9,13 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.datasets import Dataset, Upload
-from app.domain.ports import Clock, Page, Slice
+from app.domain.ports import Clock, Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_block, encode_block
 from app.storage.documents import COLUMNS
 from app.storage.engine import lock_for_writing
-from app.storage.repositories.needed import refuse_needed_dataset
+from app.storage.repositories.in_use import refuse_needed_dataset
 from app.storage.repositories.removal import remove_piece
 from app.storage.tables import DatasetBlockRow, DatasetRow
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
@@ -78,7 +78,7 @@ class SqlDatasets:
         changed(self.session, given_up.values(state="deleted"))
         return remove_piece(self.session, dataset_id)
 
-    def sweep(self, *, not_written_since: datetime) -> bool:
+    def remove_expired(self, *, not_written_since: datetime) -> bool:
         """Remove a piece of what was abandoned or deleted; False when there was nothing."""
         silent = update(DatasetRow).where(DatasetRow.state == "uploading", DatasetRow.written_at < not_written_since)
         changed(self.session, silent.values(state="deleted"))
@@ -95,7 +95,7 @@ class SqlDatasets:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         return _dataset(row)
 
-    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         """Finished datasets; raises InvalidRequestError for an `after` of no page."""
         query = _ready().where(DatasetRow.owner == owner)
         if name is not None:
@@ -128,7 +128,7 @@ class SqlDatasets:
     def delete(self, owner: str, dataset_id: UUID) -> None:
         """Make it gone for everyone; raises NotFoundError, or InUseError while an unfinished job needs it.
 
-        Of a large one some blocks stay for `sweep`: to remove them all at once would keep every writer waiting.
+        Blocks of a large one are left for `remove_expired`: to remove all at once would block every writer.
         """
         lock_for_writing(self.session.connection())
         mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")

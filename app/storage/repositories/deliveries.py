@@ -1,4 +1,4 @@
-"""What webhooks were and are to be told."""
+"""Webhook deliveries."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
-from app.domain.ports import Clock, Page, Queue, Slice
+from app.domain.ports import Clock, Page, PageRequest, Queue
 from app.domain.webhooks import Delivery, DeliveryAttempt
 from app.storage import cursors
 from app.storage.changes import changed
@@ -69,7 +69,9 @@ class SqlDeliveries:
         self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
         return delivery_id
 
-    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
+    def page(
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
+    ) -> Page[Delivery]:
         """Raises NotFoundError, InvalidRequestError for an `after` of no page."""
         self._webhook(owner, webhook_id)
         row = WebhookDeliveryRow
@@ -96,7 +98,7 @@ class SqlDeliveries:
         return self._one(delivery_id)
 
     def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
-        """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+        """Return what is to be done; None when the entry is no longer the newest, or nobody is to be told."""
         row, hook = WebhookDeliveryRow, WebhookRow
         found = self.session.execute(
             select(row, hook)
@@ -168,7 +170,7 @@ class SqlDeliveries:
         row = WebhookDeliveryRow
         return frozenset(self.session.scalars(select(row.entry).where(row.entry.in_(entries), row.state == "pending")))
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         """Forget some that are done and that old, in seconds; whether to call again."""
         row = WebhookDeliveryRow
         oldest = self.session.execute(
@@ -192,7 +194,7 @@ class SqlDeliveries:
             raise ConflictError("The webhook is disabled: enable it first.")
 
     def _webhook(self, owner: str, webhook_id: UUID) -> bool:
-        """Whether it is enabled; raises NotFoundError."""
+        """Return whether it is enabled; raises NotFoundError."""
         hook = WebhookRow
         mine = select(hook.enabled).where(hook.owner == owner, hook.id == webhook_id, hook.deleted_at.is_(None))
         enabled = self.session.scalar(mine)

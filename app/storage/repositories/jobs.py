@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import ALL, Job, JobActivity, JobResult, Problem, Which, no_such_job, too_late_to_cancel
+from app.domain.attempts import MAX_STARTS, Claim, EarlierAttempts
+from app.domain.jobs import ALL, Job, JobActivity, JobFilter, JobResult, Problem, no_such_job, too_late_to_cancel
 from app.domain.models import NewVersion, Version
-from app.domain.ports import Clock, Page, Slice
-from app.domain.starts import MAX_STARTS, Claim, EarlierStarts
+from app.domain.ports import Clock, Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS, RESULT
@@ -55,7 +55,7 @@ class SqlJobs:
         """A job of any owner."""
         return next(iter(histories.jobs(self.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None)
 
-    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Raises InvalidRequestError for an `after` of no page."""
         query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *_meant(which))
         found = histories.jobs(self.session, cursors.by_age(query, TrainingJobRow.id, part, cursors.read_id))
@@ -64,16 +64,16 @@ class SqlJobs:
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
     ) -> tuple[Event, ...]:
-        """What happened after event number `after`, in order; raises NotFoundError."""
+        """Return what happened after event number `after`, in order; raises NotFoundError."""
         self._state(owner, job_id, kind)
         return histories.events(self.session, job_id, limit=limit, after=after)
 
     def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
-        """Whether nothing more will happen to it; raises NotFoundError."""
+        """Return whether nothing more will happen to it; raises NotFoundError."""
         return self._state(owner, job_id, kind) in FINISHED
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
-        """How many events there are of each of these jobs."""
+        """Return how many events there are of each of these jobs."""
         query = select(TrainingJobRow.id, TrainingJobRow.events).where(TrainingJobRow.id.in_(job_ids))
         return {row.id: row.events for row in self.session.execute(query)}
 
@@ -87,11 +87,11 @@ class SqlJobs:
             "deaths": died,
             "handed_back": False,
         }
-        wanted = job.cancel_requested_at.is_(None)
-        moved = self._move(job_id, "running", (wanted, died < MAX_STARTS), values, now=now, resumed_from=resumed_from)
+        required = job.cancel_requested_at.is_(None)
+        moved = self._move(job_id, "running", (required, died < MAX_STARTS), values, now=now, resumed_from=resumed_from)
         if moved is not None:
             return Claim(moved.attempt)
-        spent = select(job.attempt).where(job.id == job_id, job.state == "running", wanted, died >= MAX_STARTS)
+        spent = select(job.attempt).where(job.id == job_id, job.state == "running", required, died >= MAX_STARTS)
         attempt = self.session.scalar(spent)
         return None if attempt is None else Claim(attempt, spent=True)
 
@@ -105,15 +105,15 @@ class SqlJobs:
         counted = _running(job_id, attempt).where(job.handed_back.is_(False))
         changed(self.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
 
-    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
-        """What is recorded of a job's starts so far; None where there is no such job."""
+    def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
+        """Return what is recorded of a job's starts so far; None where there is no such job."""
         job = TrainingJobRow
         columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
         row = self.session.execute(select(*columns).where(job.id == job_id)).one_or_none()
         if row is None:
             return None
         has_died = row.state == "running" and not row.handed_back
-        return EarlierStarts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
+        return EarlierAttempts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record for how many seconds a job has run in all its starts, unless the attempt is superseded or ended."""
@@ -136,12 +136,12 @@ class SqlJobs:
         return True
 
     def cancel_requested(self, job_id: UUID) -> bool:
-        """Whether its owner asked for its end."""
-        asked = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
-        return self.session.scalar(asked) is not None
+        """Return whether its owner asked for its end."""
+        requested = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
+        return self.session.scalar(requested) is not None
 
-    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
-        """Whether this attempt is running, the job's newest, and nobody asked for its end."""
+    def is_needed(self, job_id: UUID, attempt: int) -> bool:
+        """Return whether this attempt is running, the job's newest, and nobody asked for its end."""
         job = TrainingJobRow
         here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
         return self.session.scalar(select(job.id).where(*here)) is not None
@@ -149,7 +149,7 @@ class SqlJobs:
     def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """Cancel a queued job, or note the wish; raises NotFoundError, ConflictError when it has ended otherwise."""
         now, job = self.clock(), TrainingJobRow
-        mine = (job.owner == owner, *_meant(Which(kind)))
+        mine = (job.owner == owner, *_meant(JobFilter(kind)))
         queued = (*mine, job.state == "queued")
         moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
         if moved is None:
@@ -227,7 +227,9 @@ class SqlJobs:
     def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
         """Raises NotFoundError."""
         job = TrainingJobRow
-        now = self.session.scalar(select(job.state).where(job.owner == owner, job.id == job_id, *_meant(Which(kind))))
+        now = self.session.scalar(
+            select(job.state).where(job.owner == owner, job.id == job_id, *_meant(JobFilter(kind)))
+        )
         if now is None:
             raise no_such_job(job_id, kind)
         return histories.state(now)
@@ -290,13 +292,13 @@ def _leading_to(state: JobState) -> list[JobState]:
     return [now for now, following in MOVES.items() if state in following]
 
 
-def _meant(which: Which) -> list[ColumnElement[bool]]:
+def _meant(which: JobFilter) -> list[ColumnElement[bool]]:
     job = TrainingJobRow
-    asked = {
+    requested = {
         job.kind: which.kind,
         job.state: which.state,
         job.for_model: which.model,
         job.of_version: which.version,
         job.dataset_id: which.dataset_id,
     }
-    return [column == value for column, value in asked.items() if value is not None]
+    return [column == value for column, value in requested.items() if value is not None]

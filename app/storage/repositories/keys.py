@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.errors import KeyInUseError, KeyReusedError
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import RequestKey, StoredResponse
 from app.storage.changes import changed
 from app.storage.engine import lock_for_writing
 from app.storage.tables import RequestKeyRow
@@ -30,8 +30,8 @@ class SqlKeys:
     session: Session
     kept_for: float
 
-    def find(self, key: RequestKey) -> KeptAnswer | None:
-        """What the key's request was answered; raises KeyReusedError, KeyInUseError."""
+    def find(self, key: RequestKey) -> StoredResponse | None:
+        """Return what the key's request was answered; raises KeyReusedError, KeyInUseError."""
         row = self.session.scalars(
             select(RequestKeyRow).where(_is(key), ~self._over()).execution_options(populate_existing=True)
         ).one_or_none()
@@ -44,11 +44,11 @@ class SqlKeys:
         if row.status is None or row.headers is None or row.content is None:
             raise _in_use()
         headers = tuple((str(name), str(value)) for name, value in json.loads(row.headers))
-        return KeptAnswer(row.status, headers, zlib.decompress(row.content))
+        return StoredResponse(row.status, headers, zlib.decompress(row.content))
 
-    def keep(self, key: RequestKey, answer: KeptAnswer) -> None:
+    def keep(self, key: RequestKey, response: StoredResponse) -> None:
         """Keep an answer; raises KeyInUseError when somebody was first."""
-        self._take(key, _columns(answer))
+        self._take(key, _columns(response))
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
         """Take a key; raises KeyInUseError when somebody was first."""
@@ -58,16 +58,16 @@ class SqlKeys:
         """Put off the end of the holder's time; raises KeyInUseError when it was over, and the key taken over."""
         self._change(key, holder, {})
 
-    def complete(self, key: RequestKey, holder: UUID, answer: KeptAnswer) -> None:
+    def complete(self, key: RequestKey, holder: UUID, response: StoredResponse) -> None:
         """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
-        self._change(key, holder, _columns(answer))
+        self._change(key, holder, _columns(response))
 
     def release(self, key: RequestKey, holder: UUID) -> None:
         """Forget a key whose holder gave no answer."""
         mine = (_is(key), RequestKeyRow.holder == holder, RequestKeyRow.status.is_(None))
         changed(self.session, delete(RequestKeyRow).where(*mine))
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         """Forget some whose time is over; False when none was found among the oldest."""
         # Read before the deletion, which alone takes SQLite's write lock.
         oldest = select(RequestKeyRow).order_by(RequestKeyRow.heard_at).limit(AT_ONCE).subquery()
@@ -110,10 +110,10 @@ def _is(key: RequestKey) -> ColumnElement[bool]:
     return and_(RequestKeyRow.owner == key.owner, RequestKeyRow.scope == key.scope, RequestKeyRow.key == key.key)
 
 
-def _columns(answer: KeptAnswer) -> dict[str, object]:
+def _columns(response: StoredResponse) -> dict[str, object]:
     # An answer about thousands of columns repeats itself: packed, it is a tenth.
-    content = zlib.compress(answer.content, 1)
-    return {"status": answer.status, "headers": json.dumps(answer.headers), "content": content}
+    content = zlib.compress(response.content, 1)
+    return {"status": response.status, "headers": json.dumps(response.headers), "content": content}
 
 
 def _in_use() -> KeyInUseError:

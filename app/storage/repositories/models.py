@@ -12,15 +12,15 @@ from app.domain.annotations import Annotation
 from app.domain.errors import InUseError
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, NewVersion, Version
-from app.domain.ports import Clock, Page, Slice
+from app.domain.ports import Clock, Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.notifier import MODELS, notify
+from app.storage.repositories.in_use import refuse_needed_model, refuse_needed_version
 from app.storage.repositories.naming import version_ids
-from app.storage.repositories.needed import refuse_needed_model, refuse_needed_version
 from app.storage.repositories.recording import record
 from app.storage.repositories.tagging import retag, tagged, tags_of
 from app.storage.tables import (
@@ -59,7 +59,7 @@ class SqlModels:
         return self._read(rows)(rows[0]) if rows else None
 
     def page(
-        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+        self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
         """Models of this task and with these tags; raises InvalidRequestError for an `after` of no page."""
         query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
@@ -88,7 +88,7 @@ class SqlModels:
         """Which versions some names stand for now, without those that stand for none."""
         return version_ids(self.session, names)
 
-    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """Versions with these tags; raises NotFoundError, InvalidRequestError for a wrong `after`."""
         self.get(owner, name)
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
@@ -140,15 +140,15 @@ class SqlModels:
     def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
         """Have this said of a model; raises NotFoundError."""
         model_id = self.locked(owner, name)
-        said = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
-        changed(self.session, said)
+        given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
+        changed(self.session, given)
         retag(self.session, ModelTagRow, model_id, annotation.tags)
         return self.get(owner, name)
 
     def annotate_version(self, version: Version, annotation: Annotation) -> Version:
         """Have this said of a version."""
-        said = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
-        changed(self.session, said.values(description=annotation.description))
+        given = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
+        changed(self.session, given.values(description=annotation.description))
         retag(self.session, VersionTagRow, version.id, annotation.tags)
         return self.version(version.owner, version.model, version.number)
 
@@ -195,7 +195,7 @@ class SqlModels:
         return model_id
 
     def _read(self, rows: Sequence[Row[ModelRow, int, int]]) -> Callable[[Row[ModelRow, int, int]], Model]:
-        """What makes models of these rows, with what other tables hold of them."""
+        """Return what makes models of these rows, with what other tables hold of them."""
         ids = [row[0].id for row in rows]
         aliases, tags = self._aliases(ids), tags_of(self.session, ModelTagRow, ids)
         return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])

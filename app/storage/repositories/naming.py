@@ -1,4 +1,4 @@
-"""What many names stand for, in few statements."""
+"""Resolution of names to versions, many in few statements."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -29,8 +29,8 @@ def _numbered(session: Session, names: Sequence[NamedVersion]) -> dict[NamedVers
         return {}
     query = select(ModelRow.owner, ModelRow.name, ModelVersionRow.number, ModelVersionRow.id)
     query = query.join(ModelRow, ModelVersionRow.model_id == ModelRow.id)
-    wanted = tuple_(ModelRow.owner, ModelRow.name, ModelVersionRow.number).in_(names)
-    return {(owner, name, number): found for owner, name, number, found in session.execute(query.where(wanted))}
+    required = tuple_(ModelRow.owner, ModelRow.name, ModelVersionRow.number).in_(names)
+    return {(owner, name, number): found for owner, name, number, found in session.execute(query.where(required))}
 
 
 def _aliased(session: Session, names: Sequence[NamedVersion]) -> dict[NamedVersion, UUID]:
@@ -38,8 +38,8 @@ def _aliased(session: Session, names: Sequence[NamedVersion]) -> dict[NamedVersi
         return {}
     query = select(ModelRow.owner, ModelRow.name, ModelAliasRow.name, ModelAliasRow.version_id)
     query = query.join(ModelRow, ModelAliasRow.model_id == ModelRow.id)
-    wanted = tuple_(ModelRow.owner, ModelRow.name, ModelAliasRow.name).in_(names)
-    return {(owner, name, alias): found for owner, name, alias, found in session.execute(query.where(wanted))}
+    required = tuple_(ModelRow.owner, ModelRow.name, ModelAliasRow.name).in_(names)
+    return {(owner, name, alias): found for owner, name, alias, found in session.execute(query.where(required))}
 
 
 def _newest(session: Session, names: Sequence[NamedVersion]) -> dict[NamedVersion, UUID]:
@@ -49,5 +49,5 @@ def _newest(session: Session, names: Sequence[NamedVersion]) -> dict[NamedVersio
     last = select(func.max(others.number)).where(others.model_id == ModelRow.id).scalar_subquery()
     query = select(ModelRow.owner, ModelRow.name, ModelVersionRow.id)
     query = query.join(ModelRow, ModelVersionRow.model_id == ModelRow.id).where(ModelVersionRow.number == last)
-    wanted = tuple_(ModelRow.owner, ModelRow.name).in_([name[:2] for name in names])
-    return {(owner, name, None): found for owner, name, found in session.execute(query.where(wanted))}
+    required = tuple_(ModelRow.owner, ModelRow.name).in_([name[:2] for name in names])
+    return {(owner, name, None): found for owner, name, found in session.execute(query.where(required))}

@@ -1,4 +1,4 @@
-"""Removing datasets in pieces, so that no transaction is long."""
+"""RemovalCondition datasets in pieces, so that no transaction is long."""
 
 from uuid import UUID
 

@@ -27,12 +27,12 @@ class SqlResults:
     clock: Clock
 
     def find(self, job_id: UUID) -> KeptResult | None:
-        """How far it is."""
+        """Return how far it is."""
         row = self._row(job_id)
         return None if row is None else KeptResult(_reached(row), row.by, Resumption(row.attempt, row.at))
 
     def begin(self, job_id: UUID, attempt: int, *, by: str) -> Reached | None:
-        """How far it is by the same program, or whole; nothing else is gone on with. None where superseded."""
+        """Return how far it is by the same program, or whole; nothing else is gone on with. None where superseded."""
         if not self._is_ours(job_id, attempt):
             return None
         row = self._row(job_id)
@@ -89,7 +89,7 @@ class SqlResults:
         changed(self.session, delete(result).where(result.job_id == job_id))
         return False
 
-    def sweep(self, *, older_than: float) -> bool:
+    def remove_expired(self, *, older_than: float) -> bool:
         """Forget some of what jobs have made that ended so many seconds ago, or not well; whether to call again."""
         result, job = PredictionResultRow, TrainingJobRow
         useless = or_(job.state != "succeeded", result.whole.is_(False), SecondsSince(job.finished_at) > older_than)
@@ -110,7 +110,7 @@ class SqlResults:
         return self.session.scalars(query.execution_options(populate_existing=True)).one_or_none()
 
     def _is_ours(self, job_id: UUID, attempt: int) -> bool:
-        """Whether the attempt is the job's newest and running, which it stays till the end of the transaction."""
+        """Return whether the attempt is the newest and running, and lock it until the transaction ends."""
         lock_for_writing(self.session.connection())
         job = TrainingJobRow
         ours = select(job.id).where(job.id == job_id, job.state == "running", job.attempt == attempt)

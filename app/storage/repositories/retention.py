@@ -1,4 +1,4 @@
-"""What is forgotten for its age, in pieces, so that no transaction is long."""
+"""Retention: deletion of expired rows in short transactions."""
 
 from uuid import UUID
 

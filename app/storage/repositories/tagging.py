@@ -33,7 +33,7 @@ def retag(session: Session, row: TagRow, of: UUID, tags: Mapping[str, str]) -> N
 
 
 def tagged(row: TagRow, of: InstrumentedAttribute[UUID], tags: Mapping[str, str]) -> ColumnElement[bool]:
-    """Whether what `of` names has all of these tags."""
+    """Return whether what `of` names has all of these tags."""
     return and_(
         True, *(exists().where(row.of == of, row.name == name, row.value == value) for name, value in tags.items())
     )

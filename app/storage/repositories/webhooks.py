@@ -8,7 +8,7 @@ from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError
-from app.domain.ports import Clock, Page, Slice
+from app.domain.ports import Clock, Page, PageRequest
 from app.domain.webhooks import MAX_WEBHOOKS, Webhook
 from app.storage import cursors
 from app.storage.changes import changed
@@ -52,10 +52,10 @@ class SqlWebhooks:
         return _webhook(self._row(owner, webhook_id))
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """What its messages are signed with; raises NotFoundError."""
+        """Return what its messages are signed with; raises NotFoundError."""
         return self._row(owner, webhook_id).secret
 
-    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         """Raises InvalidRequestError for an `after` of no page."""
         query = cursors.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, cursors.read_id)
         return cursors.page(self.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
@@ -76,10 +76,10 @@ class SqlWebhooks:
             "events": None if events is None else EVENTS.write(tuple(events)),
             "enabled": enabled,
         }
-        asked = {name: value for name, value in values.items() if value is not None}
-        if asked:
+        requested = {name: value for name, value in values.items() if value is not None}
+        if requested:
             mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
-            changed(self.session, mine.values(**asked))
+            changed(self.session, mine.values(**requested))
         return self.get(owner, webhook_id)
 
     def disable(self, webhook_id: UUID) -> None:
@@ -93,7 +93,7 @@ class SqlWebhooks:
         if not changed(self.session, mine.values(deleted_at=self.clock(), enabled=False, secret="")):
             raise NotFoundError(f"There is no webhook {webhook_id}.")
 
-    def sweep(self) -> bool:
+    def remove_expired(self) -> bool:
         """Forget some deliveries of one that was removed, and with the last of them itself; whether to call again."""
         removed = self.session.scalar(select(WebhookRow.id).where(WebhookRow.deleted_at.is_not(None)).limit(1))
         if removed is None:

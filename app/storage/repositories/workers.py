@@ -7,7 +7,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.domain.ports import Beat
+from app.domain.ports import LastHeartbeat
 from app.storage.changes import changed
 from app.storage.tables import WorkerRow
 from app.storage.types import DatabaseNow, SecondsSince
@@ -19,7 +19,7 @@ class SqlWorkers:
 
     session: Session
 
-    def beat(self, executor: str) -> None:
+    def record_heartbeat(self, executor: str) -> None:
         """Say that a worker lives; one that left does not come back by it."""
         insert = sqlite.insert if self.session.connection().dialect.name == "sqlite" else postgresql.insert
         first = insert(WorkerRow).values(executor=executor, beat_at=DatabaseNow())
@@ -29,10 +29,10 @@ class SqlWorkers:
         """Mark its work as handed back."""
         changed(self.session, update(WorkerRow).where(WorkerRow.executor == executor).values(left_at=DatabaseNow()))
 
-    def beats(self) -> Mapping[str, Beat]:
+    def last_heartbeats(self) -> Mapping[str, LastHeartbeat]:
         """The last one of each executor that was not forgotten."""
         rows = self.session.execute(select(WorkerRow.executor, WorkerRow.beat_at, WorkerRow.left_at))
-        return {row.executor: Beat(row.beat_at, left=row.left_at is not None) for row in rows}
+        return {row.executor: LastHeartbeat(row.beat_at, left=row.left_at is not None) for row in rows}
 
     def forget(self, executor: str) -> None:
         """Remove its row, when nothing is left of it to be taken over."""

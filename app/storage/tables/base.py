@@ -1,4 +1,4 @@
-"""What all tables stand on.
+"""The declarative base of all tables.
 
 JSON is kept as text, so that both databases keep it as it was written and a person can read it.
 """

@@ -110,7 +110,7 @@ class JobTransitionRow(Base):
 
 
 class JobProgressRow(Base):
-    """How far a job was (JSON), numbered among its events."""
+    """The progress of a job (JSON), numbered among its events."""
 
     __tablename__ = "job_progress"
 
@@ -121,7 +121,7 @@ class JobProgressRow(Base):
 
 
 class JobCheckpointRow(Base):
-    """How far a job's fit was, in the codec's bytes, and the program that made it."""
+    """A checkpoint of a job's fit, in the codec's bytes, and the program that made it."""
 
     __tablename__ = "job_checkpoints"
 

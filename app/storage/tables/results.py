@@ -10,7 +10,7 @@ from app.storage.tables.base import Base
 
 
 class PredictionResultRow(Base):
-    """How far a job's result is: `rows` of it, of which `faulty` hold no prediction, are written in `size` bytes.
+    """The progress of a job's result: `rows` of it, of which `faulty` hold no prediction, are written in `size` bytes.
 
     So far it came by an `attempt`, `at` a time, by a program. `whole`: the file is there, of `size` bytes.
     """

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
-from app.tasks.mapped import mapped
+from app.tasks.mapped_rows import mapped
 from relevance_bayes.core.approximation import Approximation, Expansion, approximating, negative_mass, proper_steps
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.trail import Trail
@@ -60,7 +60,7 @@ class ApproximationFit:
             yield from self._improved(whole, found, trail)
 
     def _improved(self, whole: Expansion, found: Approximation, trail: Trail) -> Iterator[Step | Fitted]:
-        """What was found, made a density where it is to be one."""
+        """Return what was found, made a density where it is to be one."""
         negative = negative_mass(found.expansion)
         if not self.density:
             yield Fitted(Approximated(found, whole.mass, negative))

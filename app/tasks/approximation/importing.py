@@ -3,9 +3,9 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.listing import Place, listed_terms
+from app.domain.listing import FunctionLocation, listed_terms
 from app.domain.models import Learned, NewApproximationVersion
-from app.tasks.refusing import refuse
+from app.tasks.refusals import refuse
 from relevance_bayes.documents.exported import ExportedApproximation
 from relevance_bayes.documents.validation import approximation_faults
 from relevance_bayes.tables.encoding import column_names
@@ -13,11 +13,11 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:
-    """What is recorded of it under this name; raises InvalidRequestError for what has no values."""
+    """Return what is recorded of it under this name; raises InvalidRequestError for what has no values."""
     report, predictor = exported.report, exported.predictor
     refuse(approximation_faults(predictor, report))
     terms = predictor.expansion
     # Somewhere: the rows that they were stayed where they were.
-    somewhere = repeat(Place("gaussian"), terms.size)
+    somewhere = repeat(FunctionLocation("gaussian"), terms.size)
     vectors = tuple(listed_terms(terms, column_names(predictor.encoding), somewhere))
     return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)

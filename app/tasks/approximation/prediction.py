@@ -21,7 +21,7 @@ class ApproximationModel(PredictiveModel):
 
     @property
     def bytes(self) -> int:
-        """How much memory its arrays take."""
+        """Return how much memory its arrays take."""
         terms = self.predictor.expansion
         return terms.centres.nbytes + terms.coefficients.nbytes + terms.widths.nbytes
 

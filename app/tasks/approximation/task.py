@@ -7,7 +7,7 @@ from app.domain.models import NewApproximationVersion, Version
 from app.tasks.approximation.importing import checked
 from app.tasks.approximation.prediction import ApproximationModel
 from app.tasks.approximation.training import ApproximationTraining
-from app.tasks.complete import Read
+from app.tasks.complete_rows import Read
 from app.tasks.task import Task, expected
 from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
 from relevance_bayes.documents.exported import ExportedApproximation, ExportedVersion

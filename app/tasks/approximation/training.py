@@ -6,10 +6,10 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.listing import Place, listed_terms
+from app.domain.listing import FunctionLocation, listed_terms
 from app.domain.models import Learned, NewApproximationVersion
 from app.tasks.approximation.fit import Approximated, ApproximationFit
-from app.tasks.complete import Read, complete_rows
+from app.tasks.complete_rows import Read, complete_rows
 from app.tasks.matrix import Matrix, write_matrix
 from app.tasks.raw_rows import BlockHolding, raw_rows
 from app.tasks.task import expected
@@ -40,7 +40,7 @@ class ApproximationTraining:
 
     @property
     def fit(self) -> ApproximationFit:
-        """What the child is asked for."""
+        """Return what the child is asked for."""
         plan = self.plan
         return ApproximationFit(
             self.terms.path,
@@ -85,5 +85,5 @@ class ApproximationTraining:
         integral = [column.name for column in self.dataset.columns if column.integral]
         cells = raw_rows(numbers, names, integral, holding)
         return listed_terms(
-            result.found.expansion, names, (Place("gaussian", row=row, cells=cells[row]) for row in numbers)
+            result.found.expansion, names, (FunctionLocation("gaussian", row=row, cells=cells[row]) for row in numbers)
         )

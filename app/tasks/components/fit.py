@@ -8,7 +8,7 @@ import numpy as np
 
 from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
-from app.tasks.mapped import mapped
+from app.tasks.mapped_rows import mapped
 from relevance_bayes.core.components import FOLDS, Components, components, drawn, typical_width, usual_densities
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.scales import InputMap

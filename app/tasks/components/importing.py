@@ -3,9 +3,9 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.listing import Place, listed_images
+from app.domain.listing import FunctionLocation, listed_images
 from app.domain.models import Learned, NewComponentsVersion
-from app.tasks.refusing import refuse
+from app.tasks.refusals import refuse
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.documents.exported import ExportedComponents
@@ -16,7 +16,7 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:
-    """What is recorded of it under this name; raises InvalidRequestError for what tells nothing of rows."""
+    """Return what is recorded of it under this name; raises InvalidRequestError for what tells nothing of rows."""
     report, predictor = exported.report, exported.predictor
     refuse(components_faults(predictor, report))
     vectors = _vectors(predictor.components)
@@ -29,7 +29,7 @@ def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> 
 def _vectors(found: Components) -> tuple[RelevanceVector, ...]:
     """Somewhere: the rows stayed where they were learned from. Raises InvalidRequestError."""
     try:
-        return tuple(listed_images(found, repeat(Place(found.kernel.type), len(found.rows))))
+        return tuple(listed_images(found, repeat(FunctionLocation(found.kernel.type), len(found.rows))))
     except NotPositiveDefiniteError as error:
         detail = "The covariance of the images is not positive definite."
         raise InvalidRequestError(detail, [Fault(detail, "/model")]) from error

@@ -9,7 +9,7 @@ from app.tasks.expansion import VersionExpansion, no_expansion
 from app.tasks.options import PredictOptions, refuse_all
 from app.tasks.prediction import Means, Members, PredictiveModel, Rows
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
+from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
 from relevance_bayes.tables.columns import Block, FlatColumn
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.types.errors import Fault
@@ -74,7 +74,7 @@ class ComponentsPrediction:
 
     @property
     def figures(self) -> dict[str, Array]:
-        """What is told beside the components, by output."""
+        """Return what is told beside the components, by output."""
         return {"reconstruction_error": self.missed, "log_density": self.log_density, "novelty": self.novelty}
 
     def arrays(self) -> dict[str, Array]:
@@ -113,17 +113,17 @@ class ComponentsModel(PredictiveModel):
         refuse_all(options, "A model of components", but=("components",))
         inputs, faults = encode_inputs(self.predictor.encoding, block)
         found, usual = self.predictor.components, self.predictor.log_densities
-        answered = min(options.components or COMPONENTS_TOLD, len(found.variances))
-        told = np.full((len(inputs), answered + 3), np.nan)
+        answered = min(options.components or COMPONENTS_REPORTED, len(found.variances))
+        reported = np.full((len(inputs), answered + 3), np.nan)
         sound = np.flatnonzero(np.isfinite(inputs[:, 0]))
         for first in range(0, len(sound), ROWS_AT_ONCE):
             some = sound[first : first + ROWS_AT_ONCE]
             projected = found.project(inputs[some])
             density = found.log_density_at(projected)
             above = len(usual) - np.searchsorted(usual, density, side="right")
-            told[some, :answered] = projected[:, :answered]
-            told[some, answered:] = np.column_stack(
+            reported[some, :answered] = projected[:, :answered]
+            reported[some, answered:] = np.column_stack(
                 [found.missed_at(projected[:, :answered]), density, above / len(usual)]
             )
-        missed, log_density, novelty = told[:, answered:].T
-        return ComponentsPrediction(told[:, :answered], missed, log_density, novelty, faults)
+        missed, log_density, novelty = reported[:, answered:].T
+        return ComponentsPrediction(reported[:, :answered], missed, log_density, novelty, faults)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from app.domain.datasets import Dataset
 from app.domain.models import NewComponentsVersion, Version
-from app.tasks.complete import Read
+from app.tasks.complete_rows import Read
 from app.tasks.components.importing import checked
 from app.tasks.components.prediction import ComponentsModel
 from app.tasks.components.training import ComponentsTraining

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.listing import Place, listed_images
+from app.domain.listing import FunctionLocation, listed_images
 from app.domain.models import Learned, NewComponentsVersion
-from app.tasks.complete import Read
+from app.tasks.complete_rows import Read
 from app.tasks.components.fit import ComponentsFit, FoundComponents
 from app.tasks.matrix import Matrix, encoded_matrix
 from app.tasks.raw_rows import BlockHolding, raw_rows
@@ -40,7 +40,7 @@ class ComponentsTraining:
 
     @property
     def fit(self) -> ComponentsFit:
-        """What the child is asked for; a list of widths has one for each encoded column."""
+        """Return what the child is asked for; a list of widths has one for each encoded column."""
         plan, made = self.plan, self.made
         widths = plan.widths
         if widths is not None and len(widths) > 1:
@@ -94,4 +94,4 @@ class ComponentsTraining:
         numbers = self.made.mapped()[found.rows, -1].astype(int).tolist()
         integral = [column.name for column in self.dataset.columns if column.integral]
         cells = raw_rows(numbers, names, integral, holding)
-        return listed_images(found, (Place(found.kernel.type, row=row, cells=cells[row]) for row in numbers))
+        return listed_images(found, (FunctionLocation(found.kernel.type, row=row, cells=cells[row]) for row in numbers))

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
-from app.tasks.mapped import mapped
+from app.tasks.mapped_rows import mapped
 from relevance_bayes.core.images import steps
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.trail import Trail

@@ -23,7 +23,7 @@ class ImageModel(PredictiveModel):
 
     @property
     def bytes(self) -> int:
-        """How much memory its arrays take."""
+        """Return how much memory its arrays take."""
         code = self.predictor.code
         return code.weights.nbytes * 8 + 16 * len(code.path)
 

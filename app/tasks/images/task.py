@@ -5,7 +5,7 @@ from pathlib import Path
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError
 from app.domain.models import NewImageVersion, Version
-from app.tasks.complete import Read
+from app.tasks.complete_rows import Read
 from app.tasks.images.prediction import ImageModel
 from app.tasks.images.training import ImageTraining
 from app.tasks.task import Task, expected

@@ -9,7 +9,7 @@ import numpy as np
 from app import __version__
 from app.domain.datasets import Dataset
 from app.domain.models import Learned, NewImageVersion
-from app.tasks.complete import Read, complete_rows
+from app.tasks.complete_rows import Read, complete_rows
 from app.tasks.images.fit import ImageFit
 from app.tasks.matrix import write_matrix
 from app.tasks.raw_rows import BlockHolding
@@ -23,7 +23,7 @@ from relevance_bayes.types.functions import InputShape, RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.models import TermsError
 
-MAX_STEPS_TOLD = 200
+MAX_STEPS_REPORTED = 200
 """Of the path of errors, spread evenly over its logarithm."""
 
 
@@ -45,7 +45,7 @@ class ImageTraining:
 
     @property
     def fit(self) -> ImageFit:
-        """What the child is asked for."""
+        """Return what the child is asked for."""
         plan = self.plan
         return ImageFit(self.path, plan.height, plan.width, plan.max_functions, plan.error, plan.noise_sd)
 
@@ -116,9 +116,9 @@ class ImageTraining:
 
 
 def thinned(path: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
-    """At most `MAX_STEPS_TOLD` of a path, the first and the last among them."""
-    if len(path) <= MAX_STEPS_TOLD:
+    """At most `MAX_STEPS_REPORTED` of a path, the first and the last among them."""
+    if len(path) <= MAX_STEPS_REPORTED:
         return path
-    ratio = len(path) ** (1.0 / (MAX_STEPS_TOLD - 1))
-    places = sorted({min(round(ratio**step), len(path)) - 1 for step in range(MAX_STEPS_TOLD)})
+    ratio = len(path) ** (1.0 / (MAX_STEPS_REPORTED - 1))
+    places = sorted({min(round(ratio**step), len(path)) - 1 for step in range(MAX_STEPS_REPORTED)})
     return tuple(path[place] for place in places)

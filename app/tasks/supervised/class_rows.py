@@ -1,4 +1,4 @@
-"""How many of the rows learned from are of each class."""
+"""The number of training rows of each class."""
 
 import numpy as np
 

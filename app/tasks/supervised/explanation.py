@@ -1,4 +1,4 @@
-"""What adds up to a prediction: a baseline, what the functions of a model that add most add, and all others."""
+"""Explanations of predictions as sums: a baseline, what the functions of a model that add most add, and all others."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,7 +9,7 @@ from relevance_bayes.core.contributions import Contributions
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.tables.encoding import EncodedTarget
 
-_LARGEST = float(np.finfo(np.float64).max)
+_MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,4 +60,4 @@ def _spread(part: Array, rows: Mask) -> Array:
 
 
 def _finite(values: Array) -> Array:
-    return np.clip(values, -_LARGEST, _LARGEST)
+    return np.clip(values, -_MAX_FLOAT, _MAX_FLOAT)

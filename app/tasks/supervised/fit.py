@@ -9,7 +9,7 @@ import numpy as np
 
 from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
-from app.tasks.mapped import MappedRows, mapped
+from app.tasks.mapped_rows import MappedRows, mapped
 from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.trail import Trail

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.errors import TrainingFailedError
-from app.tasks.complete import Part
+from app.tasks.complete_rows import Part
 from relevance_bayes.core.types import Mask
-from relevance_bayes.plans.recurring import InputLevels, RecurringRows
+from relevance_bayes.plans.recurring_rows import InputLevels, RecurringRows
 from relevance_bayes.plans.requests import RandomSplit, SupervisedPlan
 from relevance_bayes.plans.split import NOTHING, Cut, Ranks, content_hash, cut, held_out_rows, ranks
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.domain.listing import Place, listed, places
+from app.domain.listing import FunctionLocation, listed, places
 from app.domain.models import Learned, NewSupervisedVersion
 from app.tasks.options import PredictOptions
-from app.tasks.refusing import refuse
+from app.tasks.refusals import refuse
 from app.tasks.supervised.prediction import SupervisedModel
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.basis import KernelFunctions
@@ -30,18 +30,18 @@ USUAL = (0.0, -1.0, 1.0)
 
 
 def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> NewSupervisedVersion:
-    """What is recorded of it under this name; raises InvalidRequestError for what can't predict."""
+    """Return what is recorded of it under this name; raises InvalidRequestError for what can't predict."""
     report, predictor = exported.report, exported.predictor
     refuse([*supervised_faults(predictor, report.task), *_of_report(exported)])
     _try(exported)
     encoding, model = predictor.encoding, predictor.learned
-    vectors = tuple(listed(model, encoding.target.classes, places(model, encoding, _standing)))
+    vectors = tuple(listed(model, encoding.target.classes, places(model, encoding, _locations)))
     return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)
 
 
-def _standing(functions: KernelFunctions, _: Indices) -> Iterator[Place]:
+def _locations(functions: KernelFunctions, _: Indices) -> Iterator[FunctionLocation]:
     """Somewhere: the rows stayed where they were learned from."""
-    yield from (Place(functions.kernel.type) for _ in range(functions.size))
+    yield from (FunctionLocation(functions.kernel.type) for _ in range(functions.size))
 
 
 def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
@@ -71,12 +71,12 @@ def _try(exported: ExportedSupervised) -> None:
         raise InvalidRequestError(detail, [Fault(detail, where)]) from error
     with np.errstate(all="ignore"):
         found = served.predict(_usual_rows(exported.predictor.encoding), PredictOptions())
-    told = (
+    reported = (
         (found.mean, found.sd, found.lower, found.upper)
         if isinstance(found, RegressionPrediction)
         else (found.probabilities, found.latent_mean, found.latent_variance)
     )
-    if found.faults or not all(np.isfinite(numbers).all() for numbers in told):
+    if found.faults or not all(np.isfinite(numbers).all() for numbers in reported):
         detail = "The model predicts no finite numbers for rows at the mean of what it was trained on."
         raise InvalidRequestError(detail, [Fault(detail, "/model")])
 

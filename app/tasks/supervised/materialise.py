@@ -8,10 +8,10 @@ from typing import BinaryIO
 import numpy as np
 
 from app.domain.errors import TrainingFailedError
-from app.tasks.complete import Part, Read, complete_rows, refuse_too_few, refuse_too_many
-from app.tasks.supervised.copies import WrittenRows, drop_copies
+from app.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
+from app.tasks.supervised.duplicates import WrittenRows, drop_duplicates
 from app.tasks.supervised.holdout import Holdout
-from app.tasks.supervised.outlying import AllLimits, OutlyingInput, outlying_inputs, outside
+from app.tasks.supervised.outlying_inputs import AllLimits, OutlyingInput, outlying_inputs, outside
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.plans.encoding_statistics import Statistics
@@ -24,7 +24,7 @@ from relevance_bayes.tables.encoding import EncodedTarget, Encoding, encode_inpu
 EXTRA_COLUMNS = 4
 """Beside its inputs a row of the file has t, its noise sd, the fold key and the dataset row's number."""
 
-MAX_FAULTS_TOLD = 20
+MAX_FAULTS_REPORTED = 20
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
     copies = 0
     if plan.spec.likelihood.in_target_units:
         written = WrittenRows(path, training, measured, encoding.width)
-        copies = drop_copies(written, by_group=isinstance(plan.split, GroupSplit))
+        copies = drop_duplicates(written, by_group=isinstance(plan.split, GroupSplit))
     dropped += usable - training - measured + copies
     return Materialised(path, encoding, training - copies, measured, dropped, encoding.width, copies, outlying)
 
 
 @dataclass(frozen=True)
 class _Gathered:
-    """What a pass over the rows says: statistics of those to train on, how many can be used, and how many not."""
+    """The result of a pass over the rows: statistics of training rows, numbers of usable and dropped rows."""
 
     statistics: Statistics
     usable: int
@@ -182,7 +182,7 @@ def _write(
             raise TrainingFailedError(
                 "Some rows hold values that can't be computed with." + (f" {faults[0].detail}" if faults else ""),
                 kind="too-large",
-                faults=faults[:MAX_FAULTS_TOLD],
+                faults=faults[:MAX_FAULTS_REPORTED],
             )
         file.seek(learned * row_bytes)
         learned += _put(file, rows[~held_out])

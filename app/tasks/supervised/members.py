@@ -34,10 +34,10 @@ def decision_members(classes: Sequence[Label], decisions: Decisions) -> list[Mem
 
 
 def explanation_members(explanation: Explanation | None, functions: Sequence[ListedFunction]) -> Members:
-    """What adds most to each row, and what all adds up to, where that was asked for."""
+    """Return what adds most to each row, and what all adds up to, where that was asked for."""
     if explanation is None:
         return {}
-    told = [
+    reported = [
         [_explained(functions[place], one, share) for place, one, share in zip(places, added, shares, strict=True)]
         for places, added, shares in zip(
             explanation.functions.tolist(), explanation.added.tolist(), explanation.shares.tolist(), strict=True
@@ -47,7 +47,7 @@ def explanation_members(explanation: Explanation | None, functions: Sequence[Lis
         {"baseline": explanation.baseline, "others": others, "mean": mean}
         for others, mean in zip(explanation.others.tolist(), explanation.mean.tolist(), strict=True)
     ]
-    return {"explanation": told, "explanation_sum": sums}
+    return {"explanation": reported, "explanation_sum": sums}
 
 
 def _explained(function: ListedFunction, added: float, share: float) -> Member:

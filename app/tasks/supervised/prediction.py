@@ -7,14 +7,14 @@ from math import nan, sqrt
 import numpy as np
 
 from app.domain.cancellation import check_cancelled
-from app.domain.deciding import Rule, rule_of
+from app.domain.decision_rule import DecisionRule, rule_of
 from app.domain.decisions import Decisions, most_probable
 from app.tasks.expansion import VersionExpansion
 from app.tasks.options import PredictOptions, refuse_all
-from app.tasks.prediction import JudgedBlock, PredictiveModel
+from app.tasks.prediction import LabelledBlock, PredictiveModel
+from app.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block
 from app.tasks.supervised.expansion import model_expansion
 from app.tasks.supervised.explanation import Explanation
-from app.tasks.supervised.judging import ROWS_AT_ONCE, judged_block
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint
@@ -39,9 +39,9 @@ from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 
 FIGURES = 8
-"""What is told of a number: see `_figures`."""
+"""The figures of a predicted number: see `_figures`."""
 
-_LARGEST = float(np.finfo(np.float64).max)
+_MAX_FLOAT = float(np.finfo(np.float64).max)
 
 MAX_ROWS_TOGETHER = 1_000
 """Rows of which the covariance is answered: their squares of numbers are in one answer."""
@@ -81,9 +81,9 @@ class SupervisedModel(PredictiveModel):
         """The mean of a number, or the latent function of two classes."""
         return model_expansion(self.predictor)
 
-    def judge(self, block: Block) -> JudgedBlock:
-        """What it predicts for a block that has the column of its target, beside that."""
-        return judged_block(self.predictor.encoding, self.ready, block)
+    def evaluate_block(self, block: Block) -> LabelledBlock:
+        """Return what it predicts for a block that has the column of its target, beside that."""
+        return labelled_block(self.predictor.encoding, self.ready, block)
 
     def predict(self, block: Block, options: PredictOptions) -> RegressionPrediction | ClassificationPrediction:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
@@ -103,8 +103,8 @@ class SupervisedModel(PredictiveModel):
             faults = tuple(sorted((*faults, *wrong), key=lambda fault: fault.row or 0))
         if sound is not None:
             inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
-        asked = _Asked(inputs, noise_sd, sound, faults)
-        return _classes(self, asked, options, rule) if classes else _reals(self, asked, options)
+        requested = _Requested(inputs, noise_sd, sound, faults)
+        return _classes(self, requested, options, rule) if classes else _reals(self, requested, options)
 
     def _of_one_row(self, inputs: Array, interval: float, one_row: OneRow) -> RegressionPrediction:
         """The fast path of one row x (1, d): without it a one-row request costs 1.6 times the CPU in process."""
@@ -130,7 +130,7 @@ def _bytes(ready: Ready) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _Requested:
     """The sound rows (n, d) of those that were sent, which of these they are (None: all), and why not the others.
 
     `noise_sd` (n,) where they bring it.
@@ -170,12 +170,12 @@ class _Asked:
 
 
 def _classes(
-    known: SupervisedModel, asked: _Asked, options: PredictOptions, rule: Rule | None
+    known: SupervisedModel, requested: _Requested, options: PredictOptions, rule: DecisionRule | None
 ) -> ClassificationPrediction:
     if options.covariance:
         raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
-    told = [*asked.parts(known.ready)]
-    parts = [part for _, part, _ in told if isinstance(part, ClassPrediction)]
+    reported = [*requested.parts(known.ready)]
+    parts = [part for _, part, _ in reported if isinstance(part, ClassPrediction)]
     probabilities = _joined([part.probabilities for part in parts], None)
     decisions = None
     if rule is not None:
@@ -183,13 +183,13 @@ def _classes(
     latents = most_probable(probabilities) if has_latent_per_class(known.predictor.learned) else None
     return ClassificationPrediction(
         classes=known.predictor.encoding.target.classes,
-        probabilities=_joined([probabilities], asked.sound),
-        latent_mean=_joined([part.latent_mean for part in parts], asked.sound),
-        latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
-        support=asked.joined([support for _, _, support in told]),
-        explanation=asked.explanation(known, options, latents=latents),
-        decisions=None if decisions is None else _spread(decisions, asked.sound),
-        faults=asked.faults,
+        probabilities=_joined([probabilities], requested.sound),
+        latent_mean=_joined([part.latent_mean for part in parts], requested.sound),
+        latent_variance=_joined([part.latent_variance for part in parts], requested.sound),
+        support=requested.joined([support for _, _, support in reported]),
+        explanation=requested.explanation(known, options, latents=latents),
+        decisions=None if decisions is None else _spread(decisions, requested.sound),
+        faults=requested.faults,
     )
 
 
@@ -202,20 +202,22 @@ def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
     return Decisions(chosen, _joined([decisions.expected_cost], sound), rejected)
 
 
-def _reals(known: SupervisedModel, asked: _Asked, options: PredictOptions) -> RegressionPrediction:
+def _reals(known: SupervisedModel, requested: _Requested, options: PredictOptions) -> RegressionPrediction:
     target = known.predictor.encoding.target
-    figures = np.empty((FIGURES, len(asked.inputs)))
+    figures = np.empty((FIGURES, len(requested.inputs)))
     supports: list[Array | None] = []
-    for some, part, support in asked.parts(known.ready):
+    for some, part, support in requested.parts(known.ready):
         assert isinstance(part, NumberPrediction)
         figures[:, some] = _figures(target, part, options.interval)
         supports.append(support)
-    if asked.sound is not None:
-        spread = np.full((FIGURES, len(asked.sound)), np.nan)
-        spread[:, asked.sound] = figures
+    if requested.sound is not None:
+        spread = np.full((FIGURES, len(requested.sound)), np.nan)
+        spread[:, requested.sound] = figures
         figures = spread
-    covariance = _covariance(known, asked) if options.covariance else None
-    return _regression(figures, asked.joined(supports), covariance, asked.explanation(known, options), asked.faults)
+    covariance = _covariance(known, requested) if options.covariance else None
+    return _regression(
+        figures, requested.joined(supports), covariance, requested.explanation(known, options), requested.faults
+    )
 
 
 def _regression(
@@ -245,7 +247,7 @@ def _figures_of_one(
 ) -> list[float]:
     """The figures of one row with Gaussian noise, those of `_figures` to the bit."""
     total = noise + weights + residual
-    sd, unit, largest = sqrt(total), target.scale, _LARGEST
+    sd, unit, largest = sqrt(total), target.scale, _MAX_FLOAT
     lower, upper = standard_ends(interval)
     ends = mean + lower * sd, mean + upper * sd
     places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
@@ -253,20 +255,20 @@ def _figures_of_one(
     return [*places, min(sd * unit, largest), *variances]
 
 
-def _covariance(known: SupervisedModel, asked: _Asked) -> Array:
+def _covariance(known: SupervisedModel, requested: _Requested) -> Array:
     """(N, N), in the user's units squared."""
     likelihood = likelihood_of(known.predictor.learned)
     if not isinstance(likelihood, GaussianNoise):
         raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood.type}".')
-    rows = len(asked.inputs) if asked.sound is None else len(asked.sound)
+    rows = len(requested.inputs) if requested.sound is None else len(requested.sound)
     if rows > MAX_ROWS_TOGETHER:
         raise _refused(f"A covariance is answered for {MAX_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
-    _, found = joint(known.ready, asked.inputs, asked.noise_sd)
-    covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_LARGEST)
-    if asked.sound is None:
+    _, found = joint(known.ready, requested.inputs, requested.noise_sd)
+    covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_MAX_FLOAT)
+    if requested.sound is None:
         return covariance
     spread = np.full((rows, rows), np.nan)
-    spread[np.ix_(asked.sound, asked.sound)] = covariance
+    spread[np.ix_(requested.sound, requested.sound)] = covariance
     return spread
 
 

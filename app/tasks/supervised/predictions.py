@@ -1,4 +1,4 @@
-"""What is predicted of numbers and of classes, in the user's units."""
+"""Predictions of numbers and of classes, in the user's units."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

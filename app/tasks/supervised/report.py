@@ -117,11 +117,11 @@ class _Units:
 
     @classmethod
     def of(cls, plan: SupervisedPlan, target: EncodedTarget) -> "_Units":
-        asked = (plan.spec, *plan.compared_models, *plan.pool)
-        run = [in_target_units(spec, target) for spec in asked]
+        requested = (plan.spec, *plan.compared_models, *plan.pool)
+        run = [in_target_units(spec, target) for spec in requested]
         return cls(
-            {there.likelihood: here.likelihood for there, here in zip(run, asked, strict=True)},
-            {there.prior: here.prior for there, here in zip(run, asked, strict=True)},
+            {there.likelihood: here.likelihood for there, here in zip(run, requested, strict=True)},
+            {there.prior: here.prior for there, here in zip(run, requested, strict=True)},
         )
 
     def likelihood(self, likelihood: TargetLikelihood) -> TargetLikelihood:
@@ -207,11 +207,11 @@ def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> 
 
 
 def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> Iterator[Alternative]:
-    """What was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
-    for beaten in trained.contenders[1:]:
-        score = user_log_evidence(target, beaten.score, rows)
-        spec = units.spec(beaten.spec)
-        yield Alternative(spec.basis[0], spec.prior, spec.likelihood, beaten.functions, "integrated_evidence", score)
+    """Return what was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
+    for outscored in trained.contenders[1:]:
+        score = user_log_evidence(target, outscored.score, rows)
+        spec = units.spec(outscored.spec)
+        yield Alternative(spec.basis[0], spec.prior, spec.likelihood, outscored.functions, "integrated_evidence", score)
     taken = [trained.spec, *(member.spec for member in trained.members)]
     for one in trained.compared:
         if one.spec not in taken or one.reason is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from app.domain.datasets import Dataset
 from app.domain.models import NewSupervisedVersion, Version
-from app.tasks.complete import Read
+from app.tasks.complete_rows import Read
 from app.tasks.supervised.importing import checked
 from app.tasks.supervised.prediction import SupervisedModel
 from app.tasks.supervised.training import SupervisedTraining

@@ -6,7 +6,7 @@ from typing import Literal
 
 from app.domain.datasets import Dataset
 from app.domain.models import NewSupervisedVersion
-from app.tasks.complete import Read
+from app.tasks.complete_rows import Read
 from app.tasks.raw_rows import BlockHolding
 from app.tasks.supervised.fit import SupervisedFit
 from app.tasks.supervised.materialise import Materialised, materialise
@@ -35,7 +35,7 @@ class SupervisedTraining:
 
     @property
     def fit(self) -> SupervisedFit:
-        """What the child is asked for."""
+        """Return what the child is asked for."""
         plan, made = self.plan, self.made
         target = made.encoding.target
         return SupervisedFit(
@@ -45,7 +45,7 @@ class SupervisedTraining:
             made.inputs,
             in_target_units(in_columns(plan.spec, made.encoding), target),
             _folding(plan.split),
-            rivals=tuple(in_target_units(rival, target) for rival in plan.compared_models),
+            rivals=tuple(in_target_units(other_fit, target) for other_fit in plan.compared_models),
             pool=tuple(in_target_units(member, target) for member in plan.pool),
             alternatives=plan.alternatives,
             folds=_folds(plan),

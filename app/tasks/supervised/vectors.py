@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from app.domain.datasets import Dataset
-from app.domain.listing import Place, listed, places
+from app.domain.listing import FunctionLocation, listed, places
 from app.tasks.raw_rows import BlockHolding, raw_rows
 from app.tasks.supervised.materialise import Materialised
 from relevance_bayes.core.basis import KernelFunctions
@@ -16,7 +16,7 @@ from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.types.functions import RelevanceVector
 
 MOVED = 1e-9
-"""How far a function's centre differs from its row, of the number or of its unit, once it has left it."""
+"""The least distance of an optimised centre from its row, of the number or of its unit, once it has left it."""
 
 
 def vectors(
@@ -25,15 +25,15 @@ def vectors(
     """The functions that a version keeps, in the user's units."""
     rows = made.rows()
 
-    def standing(functions: KernelFunctions, columns: Indices) -> Iterator[Place]:
+    def locate(functions: KernelFunctions, columns: Indices) -> Iterator[FunctionLocation]:
         stood = rows[functions.rows]
         # A centre that only went through its warp and back differs by rounding.
         stays = np.isclose(functions.centres, stood[:, columns], rtol=MOVED, atol=MOVED)
         moved = ~np.logical_and.reduce(stays, axis=1)
         for number, has_moved in zip(stood[:, -1].tolist(), moved.tolist(), strict=True):
-            yield Place(functions.kernel.type, row=int(number), moved=has_moved)
+            yield FunctionLocation(functions.kernel.type, row=int(number), moved=has_moved)
 
-    found = list(places(model, made.encoding, standing))
+    found = list(places(model, made.encoding, locate))
     names = [column.name for column in plan.inputs]
     integral = [column.name for column in dataset.columns if column.integral]
     cells = raw_rows([place.row for place in found if place.row is not None], names, integral, holding)

@@ -1,9 +1,9 @@
-"""What a training left out, or could not do as it was planned, in sentences."""
+"""Warnings of a training: rows and fits that it left out."""
 
 from collections.abc import Iterator
 
 from app.tasks.supervised.materialise import Materialised
-from app.tasks.supervised.outlying import OutlyingInput
+from app.tasks.supervised.outlying_inputs import OutlyingInput
 from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import members_of

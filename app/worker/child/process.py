@@ -17,7 +17,7 @@ from threading import Thread
 from typing import TypeAlias
 
 from app.malloc import tune_malloc
-from app.tasks.fit import Fit, Fitted, Rested, Trainer, run
+from app.tasks.fit import Fit, FitCheckpoint, Fitted, Trainer, run
 from app.tasks.limits import Limits, limit_memory
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.selection import Step
@@ -37,7 +37,7 @@ FOR_FITS = (
     "scipy.optimize",
     "scipy.special",
 )
-"""What fits need, and what the core loads when it first needs it: loaded before the first fit comes, not while that
+"""Modules that fits need, and those that the core loads lazily: loaded before the first fit comes, not while that
 waits."""
 
 
@@ -50,9 +50,9 @@ class Failure:
     traceback: str | None = None
 
 
-Message = Step | Rested | Fitted | Failure
+Message = Step | FitCheckpoint | Fitted | Failure
 Order: TypeAlias = tuple[Fit, tuple[Mark, ...]]
-"""What to do, and the trail of an earlier child that was to do the same."""
+"""The fit to do, and the trail of an earlier child that was to do the same."""
 
 Pipe: TypeAlias = "Connection[Message, Order]"
 
@@ -82,7 +82,7 @@ def _obey(order: Order, train: Trainer, limits: Limits, connection: Pipe) -> Non
     fit, trail = order
     for message in _work(train, fit, limits, trail):
         connection.send(message)
-        if not isinstance(message, Step | Rested):
+        if not isinstance(message, Step | FitCheckpoint):
             return
 
 
@@ -97,13 +97,13 @@ def _work(train: Trainer, fit: Fit, limits: Limits, trail: tuple[Mark, ...]) -> 
         yield Failure(type(error).__name__, str(error), traceback.format_exc())
 
 
-def _seldom(found: Iterator[Step | Rested | Fitted]) -> Iterator[Step | Rested | Fitted]:
+def _seldom(found: Iterator[Step | FitCheckpoint | Fitted]) -> Iterator[Step | FitCheckpoint | Fitted]:
     """The first step of each phase, then about one a second, the last one, and the end; where it rested as often."""
     withheld: Step | None = None
     phase, due, rest_due = "", float("-inf"), float("-inf")
     for result in found:
         now = time.monotonic()
-        if isinstance(result, Rested):
+        if isinstance(result, FitCheckpoint):
             if now >= rest_due:
                 yield result
                 rest_due = now + STEP_SECONDS

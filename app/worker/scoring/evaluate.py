@@ -1,4 +1,4 @@
-"""How good a version's predictions for a dataset are, in one pass over it.
+"""Evaluation of a version on a dataset, in one pass over it.
 
 Nothing is kept on the way: a pass costs what predicting costs, seconds for a million rows, and a start that died leaves
 nothing behind that the next one could take for its own.
@@ -7,20 +7,20 @@ nothing behind that the next one could take for its own.
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationPlan
 from app.domain.scoring import Evaluation
-from app.services.prediction import judge
+from app.services.prediction import evaluate_block
 from app.worker.attempts import Attempt
-from app.worker.scoring.rows import told_blocks, version_at_hand
-from app.worker.scoring.tally import Tally
+from app.worker.scoring.accumulator import ScoreAccumulator
+from app.worker.scoring.rows import reported_blocks, version_at_hand
 from app.worker.scoring.training_rows import seen_rows, training_rows_of
 
 
 def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:
-    """What the version's predictions were worth; raises Superseded, Interrupted."""
+    """Return what the version's predictions were worth; raises Superseded, Interrupted."""
     served = version_at_hand(attempt, job, plan.version)
     training_rows = training_rows_of(attempt, job, served.version)
-    tally = Tally.of(served, training_rows)
-    for block in told_blocks(attempt, job, phase="evaluate"):
-        found = judge(served, block)
-        tally.add(found)
-        tally.count_seen(found.chosen & seen_rows(block, training_rows))
-    return tally.result()
+    accumulator = ScoreAccumulator.of(served, training_rows)
+    for block in reported_blocks(attempt, job, phase="evaluate"):
+        found = evaluate_block(served, block)
+        accumulator.add(found)
+        accumulator.count_seen(found.chosen & seen_rows(block, training_rows))
+    return accumulator.result()

@@ -18,7 +18,7 @@ from app.formats.format import AssembledFormat, PartsFormat
 from app.services.batch_predictions import options_by
 from app.services.prediction import PredictRequest, ServedVersion, predict, version_metadata
 from app.worker.attempts import Attempt, Pace, Superseded
-from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
+from app.worker.scoring.rows import PROGRESS_SECONDS, version_at_hand
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.jobs import Progress
@@ -26,12 +26,12 @@ from relevance_bayes.types.jobs import Progress
 MAX_CELLS_AT_ONCE = 2**19
 """Of a part: with what is made of them on the way, some tens of MiB."""
 
-MAX_FAULTS_TOLD = 20
+MAX_FAULTS_REPORTED = 20
 
 T = TypeVar("T")
 
 
-class Refused(Exception):
+class RefusedRows(Exception):
     """Rows that can't be predicted for, where these are not to be left out."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
@@ -40,11 +40,11 @@ class Refused(Exception):
 
 
 def predict_dataset(attempt: Attempt, job: Job, *, by: str) -> BatchPredicted | Problem:
-    """What a batch prediction made, or why not; `by` is the program. Raises Superseded, Interrupted."""
+    """Return what a batch prediction made, or why not; `by` is the program. Raises Superseded, Interrupted."""
     request, plan = prediction_of(job)
     served = version_at_hand(attempt, job, plan.version)
     dataset = attempt.records.retry(lambda uow: uow.datasets.get(job.owner, request.dataset_id))
-    return Predictions(attempt, by, request, plan, dataset, served, Pace(TELL_SECONDS)).run()
+    return Predictions(attempt, by, request, plan, dataset, served, Pace(PROGRESS_SECONDS)).run()
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class Predictions:
     pace: Pace
 
     def run(self) -> BatchPredicted | Problem:
-        """What was made, or why not; raises Superseded, Interrupted."""
+        """Return what was made, or why not; raises Superseded, Interrupted."""
         reached = self._ours(self._begin())
         if not reached.whole:
             try:
                 reached = self._predict(reached)
-            except Refused as refused:
-                return _unanswerable(refused.faults)
+            except RefusedRows as refusal:
+                return _unanswerable(refusal.faults)
             if not reached.whole:
                 reached = self._assemble(reached)
         self._trim("rows", 0)
@@ -86,7 +86,7 @@ class Predictions:
         """The parts of all rows that are not there yet."""
         layer, coded = self._parts
         self._trim(layer, reached.size)
-        self._tell("predict", reached.rows)
+        self._report("predict", reached.rows)
         for first_row, block in self._blocks(reached):
             content, faulty = self._part(block, first_row, coded)
             rows = first_row + block_rows(block)
@@ -96,7 +96,7 @@ class Predictions:
             self._put(layer, reached.size, content, further)
             reached = further
             if is_last or self.pace.is_due():
-                self._tell("predict", rows)
+                self._report("predict", rows)
         return reached
 
     def _blocks(self, reached: Reached) -> Iterator[tuple[int, Block]]:
@@ -128,7 +128,7 @@ class Predictions:
         found = predict(self.served, PredictRequest(block, options_by(request)))
         tells_errors = request.on_error == "per_row"
         if found.faults and not tells_errors:
-            raise Refused([_placed(fault, first_row) for fault in found.faults[:MAX_FAULTS_TOLD]])
+            raise RefusedRows([_placed(fault, first_row) for fault in found.faults[:MAX_FAULTS_REPORTED]])
         faulty = faulty_rows(block_rows(block), found.faults)
         table = FlatTable(
             found.columns(self.plan.outputs),
@@ -152,7 +152,7 @@ class Predictions:
         for content in written.assemble(self._kept(reached.size)):
             self.attempt.look()
             if self.pace.is_due():
-                self._tell("write", reached.rows)
+                self._report("write", reached.rows)
             self._put("file", size, content)
             size += len(content)
         whole = replace(reached, size=size, whole=True)
@@ -182,8 +182,8 @@ class Predictions:
         while self.attempt.records.retry(lambda uow: uow.results.trim(job_id, number, layer, size=size)):
             pass
 
-    def _tell(self, phase: str, rows: int) -> None:
-        self.attempt.tell(Progress(phase=phase, completed=rows, total=self.dataset.rows, unit="rows"))
+    def _report(self, phase: str, rows: int) -> None:
+        self.attempt.report(Progress(phase=phase, completed=rows, total=self.dataset.rows, unit="rows"))
 
     def _ours(self, found: T | None) -> T:
         if found is None:

@@ -1,4 +1,4 @@
-"""Whether a challenger is better than the version to which an alias points, on the same rows; if so, the alias moves.
+"""Promotion: an alias moves to a challenger that is better than the champion on the same rows.
 
 As an evaluation it keeps nothing on the way: a start that begins anew finds the same. Rows that one of the two was
 trained on are left out.
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.aliases import LONGEST_REASON
+from app.domain.aliases import MAX_REASON_LENGTH
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.errors import ConflictError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PromotionPlan
 from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
-from app.services.prediction import ServedVersion, judge
-from app.tasks.prediction import JudgedBlock
+from app.services.prediction import ServedVersion, evaluate_block
+from app.tasks.prediction import LabelledBlock
 from app.worker.attempts import Attempt
-from app.worker.scoring.rows import told_blocks, version_at_hand
-from app.worker.scoring.tally import Tally
+from app.worker.scoring.accumulator import ScoreAccumulator
+from app.worker.scoring.rows import reported_blocks, version_at_hand
 from app.worker.scoring.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.split import content_hash
@@ -36,17 +36,19 @@ ALIAS_MOVED = Problem(
 
 
 def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
-    """What is to become of the alias; raises Superseded, Interrupted."""
+    """Return what is to become of the alias; raises Superseded, Interrupted."""
     challenger = _Compared.of(attempt, job, plan.version)
     if plan.champion is None:
         return _without_holder(attempt, job, challenger)
     holder = _Compared.of(attempt, job, plan.champion)
     differences, lost_rows = PairedDifferences(plan.metric, grouped=plan.groups is not None), 0
     seen = 0
-    for whole in told_blocks(attempt, job, phase="compare"):
+    for whole in reported_blocks(attempt, job, phase="compare"):
         block = _unseen(whole, challenger, holder)
         seen += block_rows(whole) - block_rows(block)
-        costs, costs_of_holder = (_costs(version.judge(block), plan.metric) for version in (challenger, holder))
+        costs, costs_of_holder = (
+            _costs(version.evaluate_block(block), plan.metric) for version in (challenger, holder)
+        )
         lost_rows += int((np.isnan(costs) & ~np.isnan(costs_of_holder)).sum())
         groups = None if plan.groups is None else content_hash(block, (plan.groups,), KEY_SEED)
         differences.add(costs_of_holder, costs, groups)
@@ -56,8 +58,8 @@ def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
     return Promotion(
         moved,
         reason,
-        challenger.tally.result(),
-        holder.tally.result(),
+        challenger.accumulator.result(),
+        holder.accumulator.result(),
         improvement,
         lost_rows,
         rows_seen_in_training=seen,
@@ -70,30 +72,30 @@ class _Compared:
 
     served: ServedVersion
     training_rows: KnownRows
-    tally: Tally
+    accumulator: ScoreAccumulator
 
     @classmethod
     def of(cls, attempt: Attempt, job: Job, number: int) -> "_Compared":
         """Of no rows yet; raises Superseded, Interrupted."""
         served = version_at_hand(attempt, job, number)
         training_rows = training_rows_of(attempt, job, served.version)
-        return cls(served, training_rows, Tally.of(served, training_rows))
+        return cls(served, training_rows, ScoreAccumulator.of(served, training_rows))
 
-    def judge(self, block: Block) -> JudgedBlock:
+    def evaluate_block(self, block: Block) -> LabelledBlock:
         """The version's predictions beside the truth, which its figures count too."""
-        found = judge(self.served, block)
-        self.tally.add(found)
+        found = evaluate_block(self.served, block)
+        self.accumulator.add(found)
         return found
 
 
 def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> Promotion:
     seen = 0
-    for whole in told_blocks(attempt, job, phase="compare"):
+    for whole in reported_blocks(attempt, job, phase="compare"):
         block = _unseen(whole, challenger)
         seen += block_rows(whole) - block_rows(block)
-        challenger.judge(block)
+        challenger.evaluate_block(block)
     reason = f"The alias pointed to no version.{_unknown(challenger)}"
-    return Promotion(True, reason, challenger.tally.result(), rows_seen_in_training=seen)
+    return Promotion(True, reason, challenger.accumulator.result(), rows_seen_in_training=seen)
 
 
 def _unseen(block: Block, *versions: _Compared) -> Block:
@@ -101,7 +103,7 @@ def _unseen(block: Block, *versions: _Compared) -> Block:
     seen = np.zeros(block_rows(block), np.bool_)
     for version in versions:
         known = seen_rows(block, version.training_rows)
-        version.tally.count_seen(known)
+        version.accumulator.count_seen(known)
         seen |= known
     kept = np.flatnonzero(~seen)
     return block if len(kept) == len(seen) else {name: taken(column, kept) for name, column in block.items()}
@@ -123,8 +125,8 @@ def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) 
     """
     try:
         attempt.records.retry(lambda uow: _end(attempt, job, plan, found, uow))
-    except ConflictError as refused:  # a new alias, and the model has as many as it may
-        attempt.fail(Problem("alias-refused", "The alias can't be made", refused.detail))
+    except ConflictError as refusal:  # a new alias, and the model has as many as it may
+        attempt.fail(Problem("alias-refused", "The alias can't be made", refusal.detail))
 
 
 def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, uow: UnitOfWork) -> None:
@@ -133,7 +135,7 @@ def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, uow:
     if _holder(uow, job.owner, plan) != plan.champion:
         uow.jobs.fail(attempt.job_id, attempt.number, ALIAS_MOVED)
     elif uow.jobs.conclude(attempt.job_id, attempt.number, found) and found.moved:
-        reason = f"Promotion {attempt.job_id}: {found.reason}"[:LONGEST_REASON]
+        reason = f"Promotion {attempt.job_id}: {found.reason}"[:MAX_REASON_LENGTH]
         alias, to = plan.alias, plan.version
         uow.aliases.move(job.owner, plan.model, alias, to=to, by=job.owner, reason=reason, condition=UNCONDITIONAL)
 
@@ -145,8 +147,8 @@ def _holder(uow: UnitOfWork, owner: str, plan: PromotionPlan) -> int | None:
         return None
 
 
-def _costs(found: JudgedBlock, metric: Metric) -> Array:
-    """What each row of the block costs (N,), NaN where that is not known."""
+def _costs(found: LabelledBlock, metric: Metric) -> Array:
+    """Return what each row of the block costs (N,), NaN where that is not known."""
     costs = np.full(len(found.chosen), np.nan)
-    costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.judged] or [np.empty(0)])
+    costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.labelled] or [np.empty(0)])
     return costs

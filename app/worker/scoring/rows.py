@@ -6,14 +6,14 @@ from uuid import UUID
 from app.domain.jobs import Job
 from app.domain.models import Version
 from app.domain.ports import UnitOfWork
-from app.services.counting import Counts
 from app.services.prediction import ServedVersion
 from app.services.serving import Stored, serve, stored
+from app.services.usage_counts import Counts
 from app.worker.attempts import Attempt, Pace
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import Progress
 
-TELL_SECONDS = 1.0
+PROGRESS_SECONDS = 1.0
 
 
 def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
@@ -27,15 +27,15 @@ def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
     return serve(version, kept, Counts())
 
 
-def told_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block]:
+def reported_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block]:
     """The blocks of the job's dataset; how many rows are done is told when the next one is asked for.
 
     Raises Superseded, Interrupted.
     """
     dataset_id: UUID = job.request.dataset_id
     dataset = attempt.records.retry(lambda uow: uow.datasets.get(job.owner, dataset_id))
-    pace = Pace(TELL_SECONDS)
+    pace = Pace(PROGRESS_SECONDS)
     for first_row, block in attempt.blocks(dataset_id):
         yield block
         if pace.is_due():
-            attempt.tell(Progress(phase, first_row + block_rows(block), dataset.rows, "rows"))
+            attempt.report(Progress(phase, first_row + block_rows(block), dataset.rows, "rows"))

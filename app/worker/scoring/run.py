@@ -7,7 +7,7 @@ from app.domain.jobs import Job, JobResult, Problem, scoring_of
 from app.domain.requests import EvaluationPlan, PredictionPlan, PromotionPlan
 from app.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.worker.problems import TOO_LONG
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 from app.worker.scoring.evaluate import evaluate
 from app.worker.scoring.promote import conclude, promote
 

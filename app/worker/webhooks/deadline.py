@@ -1,10 +1,10 @@
-"""How long one attempt may take in all."""
+"""The deadline of a delivery attempt."""
 
 import time
 from dataclasses import dataclass, field
 from threading import Event
 
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 
 SECONDS = 10.0
 """For one attempt, from looking up the name to the status."""

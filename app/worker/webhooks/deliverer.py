@@ -14,7 +14,7 @@ from app.domain.addresses import Allowance, Target, read_target
 from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
 from app.domain.webhook_messages import message, trial_message
 from app.domain.webhooks import GONE, PAUSES, DeliveryAttempt, signature
-from app.worker.retrying import Interrupted, retry
+from app.worker.retry import Interrupted, retry
 from app.worker.webhooks.deadline import Deadline
 from app.worker.webhooks.sending import NotSent, post
 from relevance_bayes.types.errors import InvalidRequestError
@@ -74,12 +74,12 @@ class Deliverer:
         at, began = self.clock(), time.monotonic()
         if not delivery_attempt.enabled:
             return Attempt(at, 0.0, error="disabled")
-        said = int(at.timestamp())
+        given = int(at.timestamp())
         headers = {
             "User-Agent": f"Relevance/{__version__}",
             "webhook-id": str(delivery_attempt.event_id),
-            "webhook-timestamp": str(said),
-            "webhook-signature": signature(delivery_attempt.secret, str(delivery_attempt.event_id), said, body),
+            "webhook-timestamp": str(given),
+            "webhook-signature": signature(delivery_attempt.secret, str(delivery_attempt.event_id), given, body),
         }
         try:
             target = read_target(delivery_attempt.url)
@@ -135,7 +135,7 @@ class Finder:
 
 
 def _read(entry: UUID, uow: UnitOfWork) -> tuple[DeliveryAttempt, bytes] | None:
-    """What is to be done, and what is to be said."""
+    """Return what is to be done, and what is to be said."""
     delivery_attempt = uow.deliveries.delivery_attempt(entry)
     if delivery_attempt is None:
         return None

@@ -23,7 +23,7 @@ SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[i
 Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, SocketAddress]
 
 STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9][0-9])(?=[ \r])")
-LONGEST_HEAD = 16 * 1024
+MAX_HEAD_BYTES = 16 * 1024
 """Bytes up to the end of the headers; with what is read of the body, and dropped, there are no more either."""
 
 DROP_SECONDS = 0.5
@@ -69,22 +69,22 @@ def _addresses(target: Target, allowed: Allowance, deadline: Deadline) -> Sequen
 
 def _looked_up(target: Target, deadline: Deadline) -> Sequence[Found]:
     """In a thread of its own, since nothing else ends a look-up that takes too long."""
-    answers: SimpleQueue[Sequence[Found] | OSError] = SimpleQueue()
+    responses: SimpleQueue[Sequence[Found] | OSError] = SimpleQueue()
 
     def look() -> None:
         try:
-            answers.put(socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM))
+            responses.put(socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM))
         except OSError as error:
-            answers.put(error)
+            responses.put(error)
 
     Thread(target=look, name="look-up", daemon=True).start()
     while True:
         with suppress(Empty):
-            answer = answers.get(timeout=deadline.piece())
+            response = responses.get(timeout=deadline.piece())
             break
-    if isinstance(answer, OSError) or not answer:
+    if isinstance(response, OSError) or not response:
         raise NotSent("name-not-found")
-    return answer
+    return response
 
 
 @contextmanager
@@ -107,13 +107,13 @@ def _trust() -> ssl.SSLContext:
 
 
 def _first(found: Sequence[Found], deadline: Deadline) -> socket.socket:
-    refused: OSError | None = None
+    refusal: OSError | None = None
     for family, kind, protocol, _, address in found:
         try:
             return _open(socket.socket(family, kind, protocol), address, deadline)
         except OSError as error:
-            refused = error
-    raise refused or NotSent("name-not-found")
+            refusal = error
+    raise refusal or NotSent("name-not-found")
 
 
 def _open(connection: socket.socket, address: SocketAddress, deadline: Deadline) -> socket.socket:
@@ -138,7 +138,7 @@ def _status(connection: socket.socket, deadline: Deadline) -> int:
     head = b""
     for _ in range(10):
         while (end := head.find(b"\r\n\r\n")) < 0:
-            if len(head) > LONGEST_HEAD:
+            if len(head) > MAX_HEAD_BYTES:
                 raise NotSent("not-http")
             received = _received(connection, deadline)
             if not received:
@@ -167,5 +167,5 @@ def _drop(connection: socket.socket, length: int) -> None:
     """Read a little of the body, lest a server that is about to send it be cut off; what comes late does not matter."""
     deadline = Deadline(Event(), DROP_SECONDS)
     with suppress(OSError):
-        while length < LONGEST_HEAD and (received := _received(connection, deadline)):
+        while length < MAX_HEAD_BYTES and (received := _received(connection, deadline)):
             length += len(received)

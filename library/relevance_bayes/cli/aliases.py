@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from relevance_bayes.cli.console import say
+from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.rendering import print_json, print_table, time_text
 from relevance_bayes.client import Relevance
 
@@ -12,7 +12,7 @@ def move_alias(
 ) -> None:
     """Point one to a version."""
     moved = client.aliases.move(model, alias, version, reason=reason, new=new)
-    print_json(moved) if as_json else say(f"{moved.model}@{moved.alias} is version {moved.version}.")
+    print_json(moved) if as_json else echo(f"{moved.model}@{moved.alias} is version {moved.version}.")
 
 
 def list_aliases(client: Relevance, model: str, *, as_json: bool) -> None:
@@ -28,11 +28,11 @@ def list_aliases(client: Relevance, model: str, *, as_json: bool) -> None:
 def remove_alias(client: Relevance, model: str, alias: str, reason: str | None) -> None:
     """Have one point nowhere."""
     client.aliases.delete(model, alias, reason=reason)
-    say(f"{model}@{alias} points nowhere any more.")
+    echo(f"{model}@{alias} points nowhere any more.")
 
 
 def show_history(client: Relevance, model: str, alias: str, *, limit: int, as_json: bool) -> None:
-    """How one moved, newest first."""
+    """Return how one moved, newest first."""
     moves = tuple(islice(client.aliases.history(model, alias), limit))
     if as_json:
         print_json(moves)

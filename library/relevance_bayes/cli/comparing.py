@@ -9,8 +9,8 @@ from relevance_bayes.cli.predicting import BATCH
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.cli.rows import Row, RowReader
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, SupervisedVersion, VersionBase
-from relevance_bayes.client.answers.comparisons import Largest, Summary
+from relevance_bayes.client.responses import Json, SupervisedVersion, VersionBase
+from relevance_bayes.client.responses.comparisons import Largest, Summary
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.jobs import VersionName
 from relevance_bayes.types.values import ColumnKind
@@ -62,8 +62,8 @@ def joined(summaries: Sequence[Summary]) -> Summary:
 
 def _mean(means: Sequence[tuple[int, float | None]]) -> float | None:
     """The mean over all rows, of means over so many each."""
-    told = [(rows, mean) for rows, mean in means if mean is not None]
-    return sum(rows * mean for rows, mean in told) / sum(rows for rows, _ in told) if told else None
+    reported = [(rows, mean) for rows, mean in means if mean is not None]
+    return sum(rows * mean for rows, mean in reported) / sum(rows for rows, _ in reported) if reported else None
 
 
 def _size(largest: Largest) -> float:

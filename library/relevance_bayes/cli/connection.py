@@ -14,7 +14,7 @@ HINTS = {
     CONNECTION_LOST: NO_SERVICE,
     "/problems/unauthenticated": "RELEVANCE_API_KEY holds the key, or RELEVANCE_API_KEY_FILE names its file.",
 }
-"""What to do next, by the type of the problem."""
+"""Hints by the type of the problem."""
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def service(url: str) -> Iterator[Relevance]:
 
 
 def in_plain_text(problem: Problem) -> str:
-    """What went wrong, where, and what to do next."""
+    """Return what went wrong, where, and what to do next."""
     hint = HINTS.get(problem.type)
     return f"{problem}\n{hint}" if hint else str(problem)
 

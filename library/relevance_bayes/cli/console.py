@@ -1,11 +1,11 @@
-"""What a command says: results on standard output, everything else on standard error."""
+"""The output of commands: results on standard output, everything else on standard error."""
 
 from typing import NoReturn
 
 import typer
 
 
-def say(text: str) -> None:
+def echo(text: str) -> None:
     """A line on standard output, at once."""
     typer.echo(text)
 

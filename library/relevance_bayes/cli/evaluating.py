@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relevance_bayes.cli.connection import in_plain_text
-from relevance_bayes.cli.console import refuse, say, warn
+from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.client import Problem, Relevance
@@ -26,7 +26,7 @@ def evaluate(
     dataset_id = client.upload(file).id if dataset is None and file is not None else dataset or ""
     job = client.evaluations.submit(model, dataset_id)
     if not wait:
-        print_json(job) if as_json else say(f"Evaluation {job.id} is {job.state}.")
+        print_json(job) if as_json else echo(f"Evaluation {job.id} is {job.state}.")
         return
     try:
         watch(client.evaluations.follow(job.id), label=model)
@@ -40,7 +40,7 @@ def evaluate(
 
 
 @dataclass(frozen=True)
-class Proof:
+class PromotionCriteria:
     """By what a version has to be better, as the options said; None is "not said"."""
 
     metric: str | None
@@ -55,7 +55,7 @@ def promote(
     version: int | str,
     file: Path | None,
     dataset: str | None,
-    proof: Proof,
+    proof: PromotionCriteria,
     *,
     as_json: bool,
 ) -> None:
@@ -80,7 +80,7 @@ def promote(
         print_json(job)
     elif job.result.moved:
         moved_to = None if job.version is None else job.version.version
-        say(f"{model}@{alias} is version {moved_to} now. {job.result.reason}{_left_out(job.result)}")
+        echo(f"{model}@{alias} is version {moved_to} now. {job.result.reason}{_left_out(job.result)}")
     if not job.result.moved:
         refuse(f"{model}@{alias} stays. {job.result.reason}{_left_out(job.result)}")
 
@@ -98,7 +98,7 @@ def _left_out(
 
 
 def show_evaluation(job: Evaluation) -> None:
-    """What it found, as a table of figures."""
+    """Return what it found, as a table of figures."""
     facts: list[tuple[str, str | None]] = [
         ("version", None if job.version is None else f"{job.version.model}@{job.version.version}"),
         ("dataset", job.dataset_id),
@@ -117,7 +117,7 @@ def show_evaluation(job: Evaluation) -> None:
 
 
 def _seen(rows: int | None) -> str | None:
-    """How many rows a version was trained on, None where it was on none."""
+    """Return how many rows a version was trained on, None where it was on none."""
     if rows is None:
         return "not known"
     return f"{rows:,}" if rows else None

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from relevance_bayes.cli.console import refuse, say
+from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import VersionBase
 from relevance_bayes.client.exports import ExportFormat
+from relevance_bayes.client.responses import VersionBase
 
 FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
 """By what a file's name ends in."""
@@ -22,10 +22,10 @@ def export(client: Relevance, model: str, version: str | None, form: ExportForma
         output.write_bytes(content)
     except OSError as error:
         refuse(f"{output}: {error.strerror}")
-    say(f"Version {found.version} of {found.model} is in {output}.")
+    echo(f"Version {found.version} of {found.model} is in {output}.")
 
 
-def take_in(client: Relevance, file: Path, model: str | None, *, as_json: bool) -> None:
+def import_file(client: Relevance, file: Path, model: str | None, *, as_json: bool) -> None:
     """A file as a new version."""
     version = client.import_version(file, model=model)
     print_json(version) if as_json else show_version(version)

@@ -6,29 +6,29 @@ from itertools import islice
 from typing import TypeAlias
 
 from relevance_bayes.cli.connection import in_plain_text
-from relevance_bayes.cli.console import say
+from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.progress import figures, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.versions import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.promotions import Promotions
+from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.types.batch_predictions import BatchPredicted, BatchPrediction
 from relevance_bayes.types.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
 from relevance_bayes.types.jobs import JobBase, VersionName
 from relevance_bayes.types.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
 
-Room: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
+Collection: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 
 NOT_FOUND = 404
 
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
     """The newest jobs of all kinds."""
-    lists: list[Iterator[JobBase]] = [room.all() for room in _rooms(client)]
+    lists: list[Iterator[JobBase]] = [collection.all() for collection in _collections(client)]
     jobs = tuple(islice(heapq.merge(*lists, key=lambda job: job.created_at, reverse=True), limit))
     if as_json:
         print_json(jobs)
@@ -52,7 +52,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ("kind", _kind(job)),
             ("state", job.state),
             ("model", job.model),
-            *_asked(job),
+            *_requested(job),
             *_columns(job),
             ("outcome", _outcome(job) or None),
             ("priority", str(job.priority) if job.priority else None),
@@ -66,38 +66,40 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 
 def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """What happens to a job until it has ended, then all of it."""
-    room, job = _found(client, job_id)
-    watch(room.follow(job_id), label=job.model)
+    """Return what happens to a job until it has ended, then all of it."""
+    collection, job = _found(client, job_id)
+    watch(collection.follow(job_id), label=job.model)
     show_job(client, job_id, as_json=as_json)
 
 
 def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """Ask for a job's end."""
-    room, _ = _found(client, job_id)
-    job = room.cancel(job_id)
+    collection, _ = _found(client, job_id)
+    job = collection.cancel(job_id)
     if as_json:
         print_json(job)
     else:
-        say(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
+        echo(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
 
 
 def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """Ask for what a finished job was asked for again."""
-    room, _ = _found(client, job_id)
-    job = room.retry(job_id)
-    print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
+    collection, _ = _found(client, job_id)
+    job = collection.retry(job_id)
+    print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
 
 
-def _rooms(client: Relevance) -> tuple[Room, ...]:
+def _collections(client: Relevance) -> tuple[Collection, ...]:
     return client.trainings, client.evaluations, client.batch_predictions, client.promotions
 
 
-def _found(client: Relevance, job_id: str) -> tuple[Room, JobBase]:
+def _found(client: Relevance, job_id: str) -> tuple[Collection, JobBase]:
     """A job, and where those of its kind are, which its id does not tell. Raises ClientError where there is none."""
-    for room in _rooms(client):
+    for collection in _collections(client):
         try:
-            return room, room.get(job_id, of=Job) if isinstance(room, Trainings) else room.get(job_id)
+            return collection, collection.get(job_id, of=Job) if isinstance(collection, Trainings) else collection.get(
+                job_id
+            )
         except ClientError as refused:
             if refused.problem.status != NOT_FOUND:
                 raise
@@ -116,8 +118,8 @@ def _kind(job: JobBase) -> str:
             return "evaluation"
 
 
-def _asked(job: JobBase) -> list[tuple[str, str | None]]:
-    """What is to be learned, and how."""
+def _requested(job: JobBase) -> list[tuple[str, str | None]]:
+    """Return what is to be learned, and how."""
     match job:
         case SupervisedJob():
             return [
@@ -149,7 +151,7 @@ def _asked(job: JobBase) -> list[tuple[str, str | None]]:
 
 
 def _columns(job: JobBase) -> list[tuple[str, str | None]]:
-    """What a training reads, and what it does not."""
+    """Return what a training reads, and what it does not."""
     if not isinstance(job, Job):
         return []
     return [
@@ -172,7 +174,7 @@ def _about(job: JobBase) -> str:
 
 
 def _outcome(job: JobBase) -> str:
-    """What came of it, or how far it is."""
+    """Return what came of it, or how far it is."""
     if job.error is not None:
         return in_plain_text(Problem.of_job(job))
     if job.progress is not None and not job.has_ended:

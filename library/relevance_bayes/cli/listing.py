@@ -6,7 +6,7 @@ from itertools import islice
 from relevance_bayes.cli.rendering import cell_text, number, print_json, print_table, time_text
 from relevance_bayes.cli.versions import measured_text, show_version, tags_text
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Column, VersionBase
+from relevance_bayes.client.responses import Column, VersionBase
 from relevance_bayes.types.functions import RelevanceVector
 
 MAX_COLUMNS_SHOWN = 8
@@ -83,7 +83,7 @@ def list_versions(client: Relevance, model: str, tags: Mapping[str, str], *, lim
 
 
 def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:
-    """What one version has learned."""
+    """Return what one version has learned."""
     learned = client.version(name, version, of=VersionBase)
     print_json(learned) if as_json else show_version(learned)
 
@@ -123,12 +123,12 @@ def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _function(vector: RelevanceVector) -> str:
-    """What it is, and how it lies in each input that it sees."""
+    """Return what it is, and how it lies in each input that it sees."""
     name = vector.kind if vector.input is None else f"{vector.kind} {vector.input}"
     lies = [
-        f"{said} {number(value)}{f' of {one.input}' if len(vector.shape) > 1 else ''}"
+        f"{given} {number(value)}{f' of {one.input}' if len(vector.shape) > 1 else ''}"
         for one in vector.shape
-        for said, value in (("at", one.location), ("over", one.scale), ("frequency", one.frequency))
+        for given, value in (("at", one.location), ("over", one.scale), ("frequency", one.frequency))
         if value is not None
     ]
     phase = [] if vector.phase is None else [f"phase {number(vector.phase)}"]

@@ -9,13 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from relevance_bayes.cli.console import refuse, say, warn
-from relevance_bayes.cli.deciding import read_costs, read_priors
-from relevance_bayes.cli.prediction_columns import Wanted, columns_of
+from relevance_bayes.cli.console import echo, refuse, warn
+from relevance_bayes.cli.decision_options import read_costs, read_priors
+from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
 from relevance_bayes.cli.rows import Row, RowReader
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.answers import (
+from relevance_bayes.client.responses import (
     Json,
     Prediction,
     Predictions,
@@ -39,71 +39,71 @@ def predict(
     file: Path,
     *,
     version: str | None,
-    wanted: Wanted,
+    required: PredictOptions,
     read_rows: RowReader,
     output: Path | None,
     as_json: bool,
 ) -> None:
     """Predict for every row of `file`; raises typer.Exit(1) where it, or what is wanted, can't be read."""
     learned = client.version(model, version, of=VersionBase)
-    answered = _answered(client, learned, read_rows, file, wanted)
+    answered = _predicted_rows(client, learned, read_rows, file, required)
     try:
         if as_json or (output is not None and output.suffix.lower() == ".json"):
-            document = Predictions(learned.model, learned.version, tuple(answer for _, answer in answered))
+            document = Predictions(learned.model, learned.version, tuple(response for _, response in answered))
             print_json(document) if output is None else write_json(output, document)
         elif output is not None or not sys.stdout.isatty():
             with _opened(output) as stream:
-                _write_csv(stream, learned, answered, wanted)
+                _write_csv(stream, learned, answered, required)
         else:
-            _show(learned, answered, wanted)
+            _show(learned, answered, required)
     except RelevanceError as unreadable:
         faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
         refuse(f"{file}: {unreadable.detail}{faults}")
     if output is not None:
-        say(f"Written to {output}, by {learned.model}, version {learned.version}.")
+        echo(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
 def predict_file(
     client: Relevance,
     model: str,
     file: Path,
-    answer: str,
+    response: str,
     *,
     version: str | None,
-    wanted: Wanted,
+    required: PredictOptions,
     output: Path | None,
 ) -> None:
     """Send `file` as it is, and write the answer as it comes; raises typer.Exit(1) where there is no place for it."""
-    if output is None and not by_name(answer).is_text and sys.stdout.isatty():
-        refuse(f"{answer} is nothing to read on a terminal: say where to write it with --output FILE.")
+    if output is None and not by_name(response).is_text and sys.stdout.isatty():
+        refuse(f"{response} is nothing to read on a terminal: say where to write it with --output FILE.")
     if (by_suffix(file) or CSV).is_document:
         refuse("A file of JSON has its options in itself: write its rows as .ndjson, or leave --format out.")
     learned = client.version(model, version, of=VersionBase)
     content = client.files.predict(
         learned.model,
         file,
-        answer,
+        response,
         version=learned.version,
-        interval=wanted.interval,
-        explain=wanted.explain,
-        class_priors=read_priors(wanted.class_priors, columns_of(learned, wanted).classes),
-        costs=read_costs(wanted.costs),
-        reject_cost=wanted.reject_cost,
-        components=wanted.components,
-        csv_escape_formulas=wanted.csv_escape_formulas,
+        interval=required.interval,
+        explain=required.explain,
+        class_priors=read_priors(required.class_priors, columns_of(learned, required).classes),
+        costs=read_costs(required.costs),
+        reject_cost=required.reject_cost,
+        components=required.components,
+        csv_escape_formulas=required.csv_escape_formulas,
     )
     if output is None:
         sys.stdout.buffer.write(content)
         return
     output.write_bytes(content)
-    say(f"Written to {output}, by {learned.model}, version {learned.version}.")
+    echo(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
-def _answered(
-    client: Relevance, version: VersionBase, read_rows: RowReader, file: Path, wanted: Wanted
+def _predicted_rows(
+    client: Relevance, version: VersionBase, read_rows: RowReader, file: Path, required: PredictOptions
 ) -> Iterator[tuple[Row, Prediction]]:
-    columns = columns_of(version, wanted)
-    priors, costs = read_priors(wanted.class_priors, columns.classes), read_costs(wanted.costs)
+    columns = columns_of(version, required)
+    priors, costs = read_priors(required.class_priors, columns.classes), read_costs(required.costs)
     kinds = {column.name: column.kind for column in version.inputs}
     if columns.noise_column is not None:
         kinds[columns.noise_column] = "number"
@@ -112,20 +112,20 @@ def _answered(
         names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
         cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
         try:
-            answer = client.predict(
+            response = client.predict(
                 version.model,
                 {"names": names, "rows": cells},
                 version=version.version,
-                interval=wanted.interval,
-                explain=wanted.explain,
+                interval=required.interval,
+                explain=required.explain,
                 class_priors=priors,
                 costs=costs,
-                reject_cost=wanted.reject_cost,
+                reject_cost=required.reject_cost,
                 components=columns.components,
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
-        yield from zip(rows, answer.predictions, strict=True)
+        yield from zip(rows, response.predictions, strict=True)
         first += len(rows)
 
 
@@ -136,15 +136,15 @@ def _from_row(first: int, problem: Problem) -> ClientError:
 
 
 def _write_csv(
-    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], wanted: Wanted
+    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], required: PredictOptions
 ) -> None:
-    columns = columns_of(version, wanted)
-    writer, escapes = csv.writer(stream, lineterminator="\n"), wanted.csv_escape_formulas
-    for position, (row, answer) in enumerate(answered):
+    columns = columns_of(version, required)
+    writer, escapes = csv.writer(stream, lineterminator="\n"), required.csv_escape_formulas
+    for position, (row, response) in enumerate(answered):
         if position == 0:  # called after the target: a column of the file may be called "mean"
             names = (*row, *(f"{columns.prefix}_{heading}" for heading in columns.headings))
             writer.writerow([_csv_cell(name, escapes) for name in names])
-        writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *columns.cells(answer))])
+        writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *columns.cells(response))])
 
 
 def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
@@ -153,11 +153,11 @@ def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
     return str(cell).lower() if isinstance(cell, bool) else cell
 
 
-def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], wanted: Wanted) -> None:
+def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], required: PredictOptions) -> None:
     shown = list(islice(answered, ROWS_SHOWN))
     names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
-    columns = columns_of(version, wanted)
-    cells = ((*(row[name] for name in names), *columns.cells(answer)) for row, answer in shown)
+    columns = columns_of(version, required)
+    cells = ((*(row[name] for name in names), *columns.cells(response)) for row, response in shown)
     titles = (*names, *columns.headings)
     print_table(titles, (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
     if more := sum(1 for _ in answered):

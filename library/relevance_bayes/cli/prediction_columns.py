@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from relevance_bayes.client.answers import (
+from relevance_bayes.client.responses import (
     ComponentsVersion,
     Contribution,
     Prediction,
@@ -14,14 +14,14 @@ from relevance_bayes.client.answers import (
 from relevance_bayes.types.values import Label
 
 COMPONENTS = 10
-"""How many of the first are told of a row where nothing is said."""
+"""The default number of components shown for a row."""
 
 Cells: TypeAlias = tuple[Label | None, ...]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What predictions are to tell; `class_priors` and `costs` as they were said, JSON or a file of it."""
+class PredictOptions:
+    """Options of predictions; `class_priors` and `costs` as they were said, JSON or a file of it."""
 
     interval: float
     explain: int | None = None
@@ -33,8 +33,8 @@ class Wanted:
 
     @property
     def decides(self) -> bool:
-        """Whether each row of classes has a decision."""
-        return any(said is not None for said in (self.class_priors, self.costs, self.reject_cost))
+        """Return whether each row of classes has a decision."""
+        return any(given is not None for given in (self.class_priors, self.costs, self.reject_cost))
 
 
 class Columns(Protocol):
@@ -42,7 +42,7 @@ class Columns(Protocol):
 
     @property
     def prefix(self) -> str:
-        """What their names begin with in a file: its own columns may have the same names."""
+        """Return what their names begin with in a file: its own columns may have the same names."""
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -54,25 +54,25 @@ class Columns(Protocol):
 
     @property
     def components(self) -> int | None:
-        """How many of a row are asked for."""
+        """Return how many of a row are asked for."""
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What a prediction adds to its row."""
+        """Return what a prediction adds to its row."""
 
     def cells(self, prediction: Prediction) -> Cells:
-        """What stands under `headings`."""
+        """Return what stands under `headings`."""
 
 
-def columns_of(version: VersionBase, wanted: Wanted) -> Columns:
+def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
     """The columns of a version."""
     match version:
         case SupervisedVersion():
-            return SupervisedColumns(version, wanted)
+            return SupervisedColumns(version, required)
         case ComponentsVersion():
-            return ComponentsColumns(version, wanted)
+            return ComponentsColumns(version, required)
         case _:
-            return ValueColumns(version, wanted)
+            return ValueColumns(version, required)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class SupervisedColumns:
     """Of numbers or classes."""
 
     version: SupervisedVersion
-    wanted: Wanted
+    required: PredictOptions
 
     @property
     def prefix(self) -> str:
@@ -100,20 +100,20 @@ class SupervisedColumns:
     @property
     def components(self) -> int | None:
         """As it was said: the service refuses it."""
-        return self.wanted.components
+        return self.required.components
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What a prediction adds to its row."""
-        explanation = () if self.wanted.explain is None else ("because",)
+        """Return what a prediction adds to its row."""
+        explanation = () if self.required.explain is None else ("because",)
         if not self.classes:
             return ("mean", "sd", "lower", "upper", "support", *explanation)
-        decision = ("decision", "expected_cost") if self.wanted.decides else ()
+        decision = ("decision", "expected_cost") if self.required.decides else ()
         probabilities = (f"probability_{label}" for label in self.classes)
         return ("predicted", *probabilities, *decision, "support", *explanation)
 
     def cells(self, prediction: Prediction) -> Cells:
-        """What stands under `headings`."""
+        """Return what stands under `headings`."""
         one = prediction
         numbers = (one.mean, one.sd, one.lower, one.upper, one.support)
         cells = self._classes(one) if self.classes else numbers
@@ -131,7 +131,7 @@ class ValueColumns:
     """Of a known function, or of an image."""
 
     version: VersionBase
-    wanted: Wanted
+    required: PredictOptions
 
     classes = ()
     noise_column = None
@@ -145,10 +145,10 @@ class ValueColumns:
     @property
     def components(self) -> int | None:
         """As it was said: the service refuses it."""
-        return self.wanted.components
+        return self.required.components
 
     def cells(self, prediction: Prediction) -> Cells:
-        """What stands under `headings`."""
+        """Return what stands under `headings`."""
         return (prediction.value,)
 
 
@@ -157,7 +157,7 @@ class ComponentsColumns:
     """Of components."""
 
     version: ComponentsVersion
-    wanted: Wanted
+    required: PredictOptions
 
     classes = ()
     noise_column = None
@@ -170,26 +170,26 @@ class ComponentsColumns:
     @property
     def components(self) -> int:
         """So many as were said, or a few."""
-        return self.wanted.components or COMPONENTS
+        return self.required.components or COMPONENTS
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What a prediction adds to its row."""
-        told = min(self.components, len(self.version.variances))
-        return (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
+        """Return what a prediction adds to its row."""
+        reported = min(self.components, len(self.version.variances))
+        return (*(f"component_{k}" for k in range(1, reported + 1)), "reconstruction_error", "log_density", "novelty")
 
     def cells(self, prediction: Prediction) -> Cells:
-        """What stands under `headings`."""
+        """Return what stands under `headings`."""
         one = prediction
         return (*(one.components or ()), one.reconstruction_error, one.log_density, one.novelty)
 
 
-def _because(answer: Prediction) -> Iterator[str]:
-    """What the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
-    whole = answer.explanation_sum
+def _because(response: Prediction) -> Iterator[str]:
+    """Return what the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
+    whole = response.explanation_sum
     if whole is not None:
         yield f"baseline: {whole.baseline:+.4g}"
-    yield from map(_contribution, answer.explanation or ())
+    yield from map(_contribution, response.explanation or ())
     if whole is not None:
         yield f"others: {whole.others:+.4g}"
 

@@ -19,7 +19,7 @@ def watch(events: Iterable[Event], *, label: str, console: Console | None = None
 
 
 def figures(progress: JobProgress) -> str:
-    """What the fit knows by now: functions kept, log evidence, noise."""
+    """Return what the fit knows by now: functions kept, log evidence, noise."""
     known = [
         None if progress.functions is None else f"{progress.functions} functions",
         None if progress.log_marginal_likelihood is None else f"log evidence {progress.log_marginal_likelihood:.1f}",
@@ -61,12 +61,12 @@ def _lines(events: Iterable[Event], label: str, console: Console) -> None:
         if event.progress is not None:
             now = event.progress
             parts = (f"{_words(now.phase)} {_count(now)}".strip(), figures(now))
-            said = "; ".join(part for part in parts if part)
+            given = "; ".join(part for part in parts if part)
         elif event.transition is not None:
-            said = event.transition.state
+            given = event.transition.state
         else:
             continue
-        console.print(f"{label}: {said}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"{label}: {given}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _words(slug: str) -> str:

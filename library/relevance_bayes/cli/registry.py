@@ -4,74 +4,74 @@ from collections.abc import Sequence
 
 import typer
 
-from relevance_bayes.cli.console import say
+from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.rendering import print_facts, print_json, time_text
 from relevance_bayes.cli.versions import imported_text, tags_text
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.paths import reference
-from relevance_bayes.client.registry import Said
+from relevance_bayes.client.registry import AnnotationChange
 
 
-def read_tags(said: Sequence[str], option: str) -> dict[str, str]:
+def read_tags(given: Sequence[str], option: str) -> dict[str, str]:
     """NAME:VALUE each; raises typer.BadParameter."""
-    pairs = [text.partition(":") for text in said]
-    if wrong := [text for text, (_, colon, _) in zip(said, pairs, strict=True) if not colon]:
+    pairs = [text.partition(":") for text in given]
+    if wrong := [text for text, (_, colon, _) in zip(given, pairs, strict=True) if not colon]:
         raise typer.BadParameter(f"{wrong[0]} is not NAME:VALUE", param_hint=option)
     return {name: value for name, _, value in pairs}
 
 
-def annotate(client: Relevance, name: str, said: Said, *, as_json: bool) -> None:
+def annotate(client: Relevance, name: str, given: AnnotationChange, *, as_json: bool) -> None:
     """Change what is said of a model, or of a version."""
     changed = (
-        client.registry.annotate(name, said)
+        client.registry.annotate(name, given)
         if reference(name).version is None
-        else client.registry.annotate_version(name, said)
+        else client.registry.annotate_version(name, given)
     )
     if as_json:
         print_json(changed)
         return
-    say(f"{name}: {changed.description or 'no description'}; {tags_text(changed.tags) or 'no tags'}.")
+    echo(f"{name}: {changed.description or 'no description'}; {tags_text(changed.tags) or 'no tags'}.")
 
 
 def show_lineage(client: Relevance, name: str, *, as_json: bool) -> None:
     """Where a version comes from."""
-    told = client.registry.lineage(name)
+    reported = client.registry.lineage(name)
     if as_json:
-        print_json(told)
+        print_json(reported)
         return
-    parent = told.parent
+    parent = reported.parent
     print_facts(
         [
-            ("model", f"{told.model}, version {told.version}"),
-            ("recorded", time_text(told.created_at)),
-            ("dataset", f"{told.dataset.id} ({told.dataset.name if told.dataset.exists else 'deleted'})"),
-            ("content", f"sha256:{told.dataset.digest}"),
-            ("job", told.job_id),
-            ("imported", imported_text(told.imported)),
-            ("asked for", "; ".join(f"{k}: {v}" for k, v in (told.request or {}).items() if v is not None) or None),
+            ("model", f"{reported.model}, version {reported.version}"),
+            ("recorded", time_text(reported.created_at)),
+            ("dataset", f"{reported.dataset.id} ({reported.dataset.name if reported.dataset.exists else 'deleted'})"),
+            ("content", f"sha256:{reported.dataset.digest}"),
+            ("job", reported.job_id),
+            ("imported", imported_text(reported.imported)),
+            ("asked for", "; ".join(f"{k}: {v}" for k, v in (reported.request or {}).items() if v is not None) or None),
             ("after", None if parent is None else f"version {parent.version}{'' if parent.exists else ' (deleted)'}"),
-            ("program", told.software_version),
+            ("program", reported.software_version),
         ]
     )
 
 
 def show_statistics(client: Relevance, name: str, *, as_json: bool) -> None:
-    """What a version was asked for."""
-    told = client.registry.statistics(name)
+    """Return what a version was asked for."""
+    reported = client.registry.statistics(name)
     if as_json:
-        print_json(told)
+        print_json(reported)
         return
-    outside, answered = told.outside_support, told.requests - told.errors
+    outside, answered = reported.outside_support, reported.requests - reported.errors
     print_facts(
         [
-            ("model", f"{told.model}, version {told.version}"),
-            ("counted since", time_text(told.since)),
-            ("last request", "none" if told.last_request_at is None else time_text(told.last_request_at)),
-            ("requests", f"{told.requests:,}, of which {told.errors:,} were refused or failed"),
-            ("rows", f"{told.rows:,}"),
+            ("model", f"{reported.model}, version {reported.version}"),
+            ("counted since", time_text(reported.since)),
+            ("last request", "none" if reported.last_request_at is None else time_text(reported.last_request_at)),
+            ("requests", f"{reported.requests:,}, of which {reported.errors:,} were refused or failed"),
+            ("rows", f"{reported.rows:,}"),
             ("outside support", None if outside is None else f"{outside.share:.1%} of {outside.of:,} rows"),
-            ("time", f"{1e3 * told.latency.seconds / answered:.3g} ms a request" if answered else None),
-            *((f"  {_span(one.upper_bound)}", f"{one.requests:,}") for one in told.latency.buckets if one.requests),
+            ("time", f"{1e3 * reported.latency.seconds / answered:.3g} ms a request" if answered else None),
+            *((f"  {_span(one.upper_bound)}", f"{one.requests:,}") for one in reported.latency.buckets if one.requests),
         ]
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from relevance_bayes.cli.console import say
+from relevance_bayes.cli.console import echo
 from relevance_bayes.client.json import dumps
 from relevance_bayes.types.records import encode
 
@@ -17,14 +17,14 @@ WIDTH_OFF_TERMINAL = 200
 """Columns of text where there is no terminal that would say how many it has."""
 
 
-def print_json(answer: object) -> None:
+def print_json(response: object) -> None:
     """An answer of the client as the API would say it."""
-    say(json.dumps(encode(answer), ensure_ascii=False, indent=2))
+    echo(json.dumps(encode(response), ensure_ascii=False, indent=2))
 
 
-def write_json(path: Path, answer: object) -> None:
+def write_json(path: Path, response: object) -> None:
     """The same into a file."""
-    path.write_text(f"{dumps(answer)}\n", encoding="utf-8")
+    path.write_text(f"{dumps(response)}\n", encoding="utf-8")
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_none: str) -> None:
@@ -33,7 +33,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_no
     for row in rows:
         table.add_row(*row)
     if table.row_count == 0:
-        say(if_none)
+        echo(if_none)
     else:
         _console().print(table)
 

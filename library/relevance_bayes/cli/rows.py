@@ -31,7 +31,7 @@ class RowReader(Protocol):
 
 @dataclass(frozen=True)
 class CommandContext:
-    """What commands are given by the program that they are part of."""
+    """The context that a program gives its commands."""
 
     read_rows: RowReader
 

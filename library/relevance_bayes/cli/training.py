@@ -7,12 +7,12 @@ from pathlib import Path
 import typer
 
 from relevance_bayes.cli.connection import in_plain_text
-from relevance_bayes.cli.console import refuse, say, warn
+from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Problem, Relevance
-from relevance_bayes.client.answers import Job, Json, VersionBase
+from relevance_bayes.client.responses import Job, Json, VersionBase
 
 Document = dict[str, Json]
 
@@ -24,8 +24,8 @@ WITHOUT_TARGET = ("approximation", "image", "components")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
-    """What the options said; None is "not said"."""
+class TrainOptions:
+    """The values of options; None is "not given"."""
 
     target: str | None = None
     model: str | None = None
@@ -48,10 +48,10 @@ class Choices:
     priority: int | None = None
 
 
-def spelled_out(choices: Choices, request: Path | None) -> Document:
+def training_document(choices: TrainOptions, request: Path | None) -> Document:
     """The request for the API: the file's, with the options over it. Raises typer.BadParameter."""
     document = {} if request is None else _read(request)
-    said: dict[str, Json] = {
+    given: dict[str, Json] = {
         "target": choices.target,
         "model": choices.model,
         "inputs": None if choices.inputs is None else list(choices.inputs),
@@ -69,7 +69,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "likelihood": _likelihood(choices),
         "split": None if choices.split is None else _split(choices.split),
     }
-    document |= {name: value for name, value in said.items() if value is not None}
+    document |= {name: value for name, value in given.items() if value is not None}
     if "target" not in document and document.get("task") not in WITHOUT_TARGET:
         raise typer.BadParameter("which column is to be learned?", param_hint="--target")
     return document
@@ -80,7 +80,7 @@ def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_j
     dataset = client.upload(file)
     job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
     if not wait:
-        print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
+        print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
         return
     try:
         watch(client.trainings.follow(job.id), label=file.name)
@@ -104,7 +104,7 @@ def _read(request: Path) -> Document:
     return document
 
 
-def _likelihood(choices: Choices) -> Json:
+def _likelihood(choices: TrainOptions) -> Json:
     name, noise_sd, column = choices.likelihood, choices.noise_sd, choices.noise_column
     if noise_sd is None and column is None:
         return None if name is None else {"type": name}
@@ -116,24 +116,24 @@ def _likelihood(choices: Choices) -> Json:
     return {"type": "gaussian", "noise_sd": _noise_sd(noise_sd) if column is None else {"column": column}}
 
 
-def _noise_sd(said: str | None) -> Json:
+def _noise_sd(given: str | None) -> Json:
     """A number, or the name of a way to learn it."""
     try:
-        return None if said is None else float(said)
+        return None if given is None else float(given)
     except ValueError:
-        return said
+        return given
 
 
 def _basis(kernel: str | None, width: str | None) -> Json:
     """One kernel with what was said of it: the service knows what goes with it."""
     if kernel is None and width is None:
         return None
-    said: dict[str, Json] = {"type": "kernel"}
+    given: dict[str, Json] = {"type": "kernel"}
     if kernel is not None:
-        said["kernel"] = {"type": kernel}
+        given["kernel"] = {"type": kernel}
     if width is not None:
-        said["width"] = _width(width)
-    return said
+        given["width"] = _width(width)
+    return given
 
 
 def _width(text: str) -> Json:

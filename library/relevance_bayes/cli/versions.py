@@ -1,9 +1,9 @@
-"""What a version has learned, told to people."""
+"""The text in which the command line shows a version."""
 
 from collections.abc import Mapping, Sequence
 
 from relevance_bayes.cli.rendering import cell_text, number, print_facts
-from relevance_bayes.client.answers import (
+from relevance_bayes.client.responses import (
     Alternative,
     ApproximationVersion,
     ComparedModel,
@@ -13,14 +13,14 @@ from relevance_bayes.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
-from relevance_bayes.client.answers.values import Choice
+from relevance_bayes.client.responses.values import Choice
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import Evidence, Hyperparameters, InputWarp, InputWidth, Outlier, Score
 
 MAX_OUTLIERS_SHOWN = 8
 
 MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
-"""What figures were measured on, by the API's names."""
+"""The rows of metrics, by the API's names."""
 
 UNSEEN = 100.0
 """An input whose width is more than so many of its standard deviations has no effect on the kernels."""
@@ -30,7 +30,7 @@ MIN_BENT = 0.005
 
 
 def show_version(version: VersionBase) -> None:
-    """What was learned."""
+    """Return what was learned."""
     match version:
         case SupervisedVersion():
             _show_supervised(version)
@@ -169,7 +169,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
 
 
 EVIDENCE = {"exact": "", "laplace": " (Laplace's approximation)", "lower_bound": " or more (a lower bound)"}
-"""What each kind of evidence adds to its value."""
+"""The terms beside the value of each kind of evidence."""
 
 
 def _evidence(found: Evidence | None) -> str | None:
@@ -207,7 +207,7 @@ def member_text(member: Member, version: SupervisedVersion) -> str:
 
 
 def _score(found: Score) -> str:
-    """How rows are predicted that were not learned from."""
+    """Return how rows are predicted that were not learned from."""
     if found.value is None:
         return f"none: {found.reason}"
     error = "" if found.standard_error is None else f" +- {number(found.standard_error)}"
@@ -217,7 +217,7 @@ def _score(found: Score) -> str:
 
 
 def _score_loss(version: SupervisedVersion) -> str | None:
-    """What the reduction to few functions costs, and what it saves."""
+    """Return what the reduction to few functions costs, and what it saves."""
     if version.score_loss is None:
         return None
     text = f"{version.score_loss:.3f} nats a row, by few functions"
@@ -293,10 +293,10 @@ def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
 
 def _noise_sd(version: SupervisedVersion) -> str | None:
     """That of all rows, or where each one's stands."""
-    said, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
+    given, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
     if version.likelihood.get("noise_sd") == "heteroscedastic":
-        return f"a function of the inputs; root mean square {said}"
-    return said if column is None else f"by row, in {column}; root mean square {said}"
+        return f"a function of the inputs; root mean square {given}"
+    return given if column is None else f"by row, in {column}; root mean square {given}"
 
 
 def _outliers(outliers: Sequence[Outlier]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import islice
 
-from relevance_bayes.cli.console import say
+from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.client import Relevance
 from relevance_bayes.types.webhooks import EVENT_TYPES, Delivery
@@ -17,7 +17,7 @@ def add_webhook(client: Relevance, url: str, ends: Sequence[str], description: s
         print_json(made)
         return
     print_facts([("webhook", made.id), ("url", made.url), ("told of", ", ".join(made.events)), ("secret", made.secret)])
-    say("Keep the secret: it is not shown again.")
+    echo("Keep the secret: it is not shown again.")
 
 
 def list_webhooks(client: Relevance, *, as_json: bool) -> None:
@@ -36,7 +36,7 @@ def list_webhooks(client: Relevance, *, as_json: bool) -> None:
 def remove_webhook(client: Relevance, webhook_id: str) -> None:
     """Have one told no more."""
     client.webhooks.delete(webhook_id)
-    say(f"Webhook {webhook_id} is told no more.")
+    echo(f"Webhook {webhook_id} is told no more.")
 
 
 def list_deliveries(client: Relevance, webhook_id: str, *, limit: int, as_json: bool) -> None:
@@ -58,7 +58,7 @@ def try_webhook(client: Relevance, webhook_id: str, *, as_json: bool) -> None:
     if as_json:
         print_json(delivery)
     else:
-        say(f"Delivery {delivery.id} is made: `relevance webhooks deliveries {webhook_id}` shows what came back.")
+        echo(f"Delivery {delivery.id} is made: `relevance webhooks deliveries {webhook_id}` shows what came back.")
 
 
 def redeliver(client: Relevance, webhook_id: str, delivery_id: str, *, as_json: bool) -> None:
@@ -67,7 +67,7 @@ def redeliver(client: Relevance, webhook_id: str, delivery_id: str, *, as_json: 
     if as_json:
         print_json(delivery)
     else:
-        say(f"Delivery {delivery.id} is made again.")
+        echo(f"Delivery {delivery.id} is made again.")
 
 
 def _last(delivery: Delivery) -> str:

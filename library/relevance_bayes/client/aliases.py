@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from relevance_bayes.client.answers import Json
 from relevance_bayes.client.http import Http
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.aliases import Alias, AliasMove
 from relevance_bayes.types.pages import Page
 
@@ -52,7 +52,7 @@ class Aliases:
         self.http.delete(_path(model, alias), {"reason": reason}, headers=_if_match(if_match))
 
     def history(self, model: str, alias: str) -> Iterator[AliasMove]:
-        """How one moved, newest first."""
+        """Return how one moved, newest first."""
         return self.http.pages(Page[AliasMove], f"{_path(model, alias)}/history")
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from relevance_bayes.client.answers import Json
-from relevance_bayes.client.deciding import listed
+from relevance_bayes.client.class_priors import listed
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
-from relevance_bayes.client.job_room import VersionJobRoom
+from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.paths import part, reference
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
@@ -20,7 +20,7 @@ _ONE: Converter[BatchPrediction] = Converter(BatchPrediction)
 
 
 @dataclass(frozen=True)
-class BatchPredictions(VersionJobRoom[BatchPrediction]):
+class BatchPredictions(VersionJobCollection[BatchPrediction]):
     """Files of predictions for whole datasets."""
 
     path: str = "/v1/batch-predictions"
@@ -51,7 +51,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
         `keep` are columns of the dataset to stand before the predictions.
         """
         model, selector = reference(name, version)
-        wanted: dict[str, Json] = {
+        required: dict[str, Json] = {
             "model": model,
             "version": selector,
             "dataset_id": dataset_id,
@@ -67,8 +67,8 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
             "csv_escape_formulas": csv_escape_formulas,
             "priority": priority,
         }
-        said = {name: value for name, value in wanted.items() if value is not None}
-        return self.http.create(self.one, self.path, said, key=key)
+        given = {name: value for name, value in required.items() if value is not None}
+        return self.http.create(self.one, self.path, given, key=key)
 
     def download(self, job_id: str, file: Path) -> int:
         """Write the predictions to a file, and how many bytes these are; raises OSError.

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from relevance_bayes.client.answers import Json
-from relevance_bayes.client.job_room import VersionJobRoom
+from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.paths import reference, version_path
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
@@ -14,8 +14,8 @@ _ONE: Converter[Evaluation] = Converter(Evaluation)
 
 
 @dataclass(frozen=True)
-class Evaluations(VersionJobRoom[Evaluation]):
-    """How good versions are on datasets."""
+class Evaluations(VersionJobCollection[Evaluation]):
+    """Evaluations of versions on datasets."""
 
     path: str = "/v1/evaluations"
     one: Converter[Evaluation] = _ONE
@@ -29,9 +29,9 @@ class Evaluations(VersionJobRoom[Evaluation]):
         `key` as in `Relevance.upload`.
         """
         model, selector = reference(name, version)
-        asked: dict[str, Json] = {"model": model, "dataset_id": dataset_id, "priority": priority}
-        said: dict[str, Json] = {} if selector is None else {"version": selector}
-        return self.http.create(self.one, self.path, asked | said, key=key)
+        requested: dict[str, Json] = {"model": model, "dataset_id": dataset_id, "priority": priority}
+        given: dict[str, Json] = {} if selector is None else {"version": selector}
+        return self.http.create(self.one, self.path, requested | given, key=key)
 
     def of(self, name: str, version: int | str) -> Iterator[Evaluation]:
         """All of one version, newest first, without pictures."""

@@ -22,7 +22,7 @@ class Files:
         self,
         name: str,
         file: Path,
-        answer: str,
+        response: str,
         *,
         version: int | str | None = None,
         interval: float | None = None,
@@ -37,7 +37,7 @@ class Files:
     ) -> bytes:
         """Predict for the rows of a file, told apart by its name's ending: the bytes of the answer, a row for each.
 
-        `answer` is the name of a format, as "csv". Options as of `Relevance.predict`; a file of JSON has them in
+        `response` is the name of a format, as "csv". Options as of `Relevance.predict`; a file of JSON has them in
         itself. Raises OSError, LookupError for a format that there is not.
         """
         priors = None if class_priors is None else [{"label": one, "prior": p} for one, p in class_priors.items()]
@@ -56,6 +56,6 @@ class Files:
             f"{version_path(name, version)}/predict",
             file.read_bytes(),
             media_type=media_type_of(file),
-            answer_type=by_name(answer).media_type,
+            response_type=by_name(response).media_type,
             query=query,
         )

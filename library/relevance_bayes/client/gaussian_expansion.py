@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.client.answers import Json
 from relevance_bayes.client.arrays import Array
 from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.client.responses import Json
 
 WEIGHTS = "weight of the term"
 """The column of a table of terms; no input is called so."""
@@ -36,8 +36,8 @@ class GaussianExpansion:
         return {**places, WEIGHTS: list[Json](self.weights.tolist())}
 
     @property
-    def asked(self) -> dict[str, Json]:
-        """What a request says of that table."""
+    def requested(self) -> dict[str, Json]:
+        """Return what a request says of that table."""
         return {
             "task": "approximation",
             "inputs": list(self.inputs),

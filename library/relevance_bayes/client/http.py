@@ -21,7 +21,7 @@ T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8000"
 
 TIMEOUT = 30.0
-"""Seconds that the service may take to answer, beyond those that it was asked to wait."""
+"""Seconds that the service may take to form, beyond those that it was asked to wait."""
 
 PAUSES = (0.5, 1.0, 2.0, 4.0)
 """Seconds before what makes something is sent again."""
@@ -29,7 +29,7 @@ PAUSES = (0.5, 1.0, 2.0, 4.0)
 CONNECT_SECONDS = 5.0
 
 Form: TypeAlias = type[T] | Converter[T]
-"""What an answer is read as: a class, or the converter of a union of several."""
+"""The type that a response is read as: a class, or the converter of a union of several."""
 
 _PROBLEM: Converter[Problem] = Converter(Problem)
 
@@ -57,15 +57,15 @@ class Http:
         """Give the connections back."""
         self.client.close()
 
-    def get(self, answer: Form[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
+    def get(self, form: Form[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
         """Ask for `path`; the service may hold its answer back for `wait` seconds. Raises ClientError."""
-        return _decoded(self._send("GET", path, query=query, deadline=TIMEOUT + wait), answer)
+        return _decoded(self._send("GET", path, query=query, deadline=TIMEOUT + wait), form)
 
-    def pages(self, answer: type[Page[T]], path: str, query: Query | None = None) -> Iterator[T]:
+    def pages(self, form: type[Page[T]], path: str, query: Query | None = None) -> Iterator[T]:
         """The items of a list, page by page as they are asked for. Raises ClientError."""
         after: str | None = None
         while True:
-            page = self.get(answer, path, {**(query or {}), "after": after})
+            page = self.get(form, path, {**(query or {}), "after": after})
             yield from page.items
             if not page.has_more:
                 return
@@ -75,9 +75,9 @@ class Http:
         """The bytes at `path`, as this type. Raises ClientError."""
         return self._send("GET", path, query=query, headers={"Accept": media_type}).content
 
-    def exchange(self, path: str, content: bytes, *, media_type: str, answer_type: str, query: Query) -> bytes:
+    def exchange(self, path: str, content: bytes, *, media_type: str, response_type: str, query: Query) -> bytes:
         """Send bytes of one type for bytes of another. Raises ClientError."""
-        headers = {"Content-Type": media_type, "Accept": f"{answer_type}, application/problem+json;q=0.1"}
+        headers = {"Content-Type": media_type, "Accept": f"{response_type}, application/problem+json;q=0.1"}
         return self._send("POST", path, query=query, content=content, headers=headers).content
 
     @contextmanager
@@ -93,39 +93,39 @@ class Http:
                 raise ClientError(_problem(response))
             yield None if response.status_code == httpx.codes.NO_CONTENT else response.iter_bytes()
 
-    def post(self, answer: Form[T], path: str, body: object = None) -> T:
+    def post(self, form: Form[T], path: str, body: object = None) -> T:
         """Send `body` as JSON. Raises ClientError."""
         headers = {} if body is None else {"Content-Type": "application/json"}
         content = None if body is None else _encoded(body)
-        return _decoded(self._send("POST", path, content=content, headers=headers), answer)
+        return _decoded(self._send("POST", path, content=content, headers=headers), form)
 
-    def patch(self, answer: Form[T], path: str, body: object, *, headers: Mapping[str, str] | None = None) -> T:
+    def patch(self, form: Form[T], path: str, body: object, *, headers: Mapping[str, str] | None = None) -> T:
         """Send `body` as JSON, to change what stands at `path`. Raises ClientError."""
         headers = {"Content-Type": "application/json", **(headers or {})}
-        return _decoded(self._send("PATCH", path, content=_encoded(body), headers=headers), answer)
+        return _decoded(self._send("PATCH", path, content=_encoded(body), headers=headers), form)
 
-    def put(self, answer: Form[T], path: str, body: object, *, headers: Mapping[str, str]) -> T:
+    def put(self, form: Form[T], path: str, body: object, *, headers: Mapping[str, str]) -> T:
         """Send `body` as JSON, to stand at `path`. Raises ClientError."""
         sent = {"Content-Type": "application/json", **headers}
-        return _decoded(self._send("PUT", path, content=_encoded(body), headers=sent), answer)
+        return _decoded(self._send("PUT", path, content=_encoded(body), headers=sent), form)
 
-    def tagged(self, answer: Form[T], path: str) -> tuple[T, str]:
-        """What stands at `path`, and its entity tag. Raises ClientError."""
+    def tagged(self, form: Form[T], path: str) -> tuple[T, str]:
+        """Return what stands at `path`, and its entity tag. Raises ClientError."""
         response = self._send("GET", path)
-        return _decoded(response, answer), response.headers.get("ETag", "")
+        return _decoded(response, form), response.headers.get("ETag", "")
 
-    def create(self, answer: Form[T], path: str, body: object = None, *, key: str | None = None) -> T:
+    def create(self, form: Form[T], path: str, body: object = None, *, key: str | None = None) -> T:
         """Send `body` as JSON to make something, under an idempotency `key` (a new one when None).
 
         So it is safe to send again, and is, where the connection is lost before the answer. Raises ClientError.
         """
         headers = _named(key) | ({} if body is None else {"Content-Type": "application/json"})
         content = None if body is None else _encoded(body)
-        return _decoded(self._retry(lambda: self._send("POST", path, content=content, headers=headers)), answer)
+        return _decoded(self._retry(lambda: self._send("POST", path, content=content, headers=headers)), form)
 
     def upload(
         self,
-        answer: Form[T],
+        form: Form[T],
         path: str,
         file: Path,
         *,
@@ -141,7 +141,7 @@ class Http:
                 chunks = iter(lambda: stream.read(1 << 18), b"")
                 return self._send("POST", path, query=query, content=chunks, headers=headers, deadline=600)
 
-        return _decoded(self._retry(send), answer)
+        return _decoded(self._retry(send), form)
 
     def delete(self, path: str, query: Query | None = None, *, headers: Mapping[str, str] | None = None) -> None:
         """Remove what stands at `path`. Raises ClientError."""
@@ -173,11 +173,11 @@ class Http:
         headers: Mapping[str, str] | None = None,
         deadline: float = TIMEOUT,
     ) -> httpx.Response:
-        said = {name: value for name, value in (query or {}).items() if value is not None}
+        given = {name: value for name, value in (query or {}).items() if value is not None}
         timeout = httpx.Timeout(deadline, connect=CONNECT_SECONDS)
         with self._reached():
             response = self.client.request(
-                method, path, params=said or None, content=content, headers=headers, timeout=timeout
+                method, path, params=given or None, content=content, headers=headers, timeout=timeout
             )
         if not response.is_success:
             raise ClientError(_problem(response))
@@ -213,9 +213,9 @@ def _encoded(body: object) -> bytes:
         raise ClientError(Problem(title="Not JSON", detail=f"This can't be said in JSON: {broken}")) from broken
 
 
-def _decoded(response: httpx.Response, answer: Form[T]) -> T:
+def _decoded(response: httpx.Response, form: Form[T]) -> T:
     try:
-        return read(response.content, answer if isinstance(answer, Converter) else Converter(answer))
+        return read(response.content, form if isinstance(form, Converter) else Converter(form))
     except (ValueError, InvalidRequestError) as broken:
         detail = f"{response.request.url} answered something else than expected: {broken}. Is it a Relevance service?"
         raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken

@@ -2,8 +2,8 @@
 
 from typing import TypeVar
 
-from relevance_bayes.client.answers import ImportedVersion, Job, TrainingJob, Version, VersionBase
 from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.client.responses import ImportedVersion, Job, TrainingJob, Version, VersionBase
 from relevance_bayes.types.records import Converter
 
 A = TypeVar("A", Job, VersionBase)
@@ -13,9 +13,9 @@ ANY_VERSION: Converter[VersionBase] = Converter(Version)
 IMPORTED_VERSION: Converter[ImportedVersion] = Converter(ImportedVersion)
 
 
-def of_kind(kind: type[A], answer: A) -> A:
+def of_kind(kind: type[A], response: A) -> A:
     """The answer, as what was expected; raises ClientError for another kind."""
-    if not isinstance(answer, kind):
-        detail = f"This is a {type(answer).__name__}, and a {kind.__name__} was expected; say `of`."
+    if not isinstance(response, kind):
+        detail = f"This is a {type(response).__name__}, and a {kind.__name__} was expected; say `of`."
         raise ClientError(Problem(title="Another task", detail=detail))
-    return answer
+    return response

@@ -8,7 +8,7 @@ from relevance_bayes.types.references import Reference
 
 
 def reference(name: str, version: int | str | None = None) -> Reference:
-    """What a name, which may be `model@alias`, and a version, which may be an alias, mean together.
+    """Return what a name, which may be `model@alias`, and a version, which may be an alias, mean together.
 
     Raises ClientError where it can be nothing.
     """

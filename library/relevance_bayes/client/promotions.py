@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.client.answers import Json
-from relevance_bayes.client.job_room import VersionJobRoom
+from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.paths import part
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.promotions import Promotion
 from relevance_bayes.types.records import Converter
@@ -13,8 +13,8 @@ _ONE: Converter[Promotion] = Converter(Promotion)
 
 
 @dataclass(frozen=True)
-class Promotions(VersionJobRoom[Promotion]):
-    """Whether versions are better than those to which aliases point."""
+class Promotions(VersionJobCollection[Promotion]):
+    """Promotions of versions that are better than those to which aliases point."""
 
     path: str = "/v1/promotions"
     one: Converter[Promotion] = _ONE
@@ -37,7 +37,7 @@ class Promotions(VersionJobRoom[Promotion]):
 
         `groups` is the column whose values say which rows belong together.
         """
-        wanted: dict[str, Json] = {
+        required: dict[str, Json] = {
             "version": version,
             "dataset_id": dataset_id,
             "metric": metric,
@@ -45,5 +45,5 @@ class Promotions(VersionJobRoom[Promotion]):
             "criterion": criterion,
             "groups": groups,
         }
-        said = {name: value for name, value in wanted.items() if value is not None}
-        return self.http.create(self.one, f"/v1/models/{part(model)}/aliases/{part(alias)}/promotions", said, key=key)
+        given = {name: value for name, value in required.items() if value is not None}
+        return self.http.create(self.one, f"/v1/models/{part(model)}/aliases/{part(alias)}/promotions", given, key=key)

@@ -3,20 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from relevance_bayes.client.answers import Json, VersionBase
-from relevance_bayes.client.answers.comparisons import Comparison
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import Http, Query
 from relevance_bayes.client.kinds import ANY_VERSION
 from relevance_bayes.client.paths import reference, version_path
+from relevance_bayes.client.responses import Json, VersionBase
+from relevance_bayes.client.responses.comparisons import Comparison
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.statistics import Statistics
 
 
 @dataclass(frozen=True)
-class Said:
-    """What is to be said: None leaves it as it is; an empty description is none, and a tag of None goes."""
+class AnnotationChange:
+    """A change: None leaves a member as it is; an empty description removes it, and None removes a tag."""
 
     description: str | None = None
     tags: Mapping[str, str | None] | None = None
@@ -37,22 +37,22 @@ class Registry:
 
     http: Http
 
-    def annotate(self, model: str, said: Said, *, if_match: str | None = None) -> Model:
+    def annotate(self, model: str, given: AnnotationChange, *, if_match: str | None = None) -> Model:
         """Change what is said of a model; with `if_match`, only if it is still what had this `ETag`."""
-        return self.http.patch(Model, version_path(model, None), said.as_patch(), headers=_if_match(if_match))
+        return self.http.patch(Model, version_path(model, None), given.as_patch(), headers=_if_match(if_match))
 
     def annotate_version(
-        self, name: str, said: Said, *, version: int | str | None = None, if_match: str | None = None
+        self, name: str, given: AnnotationChange, *, version: int | str | None = None, if_match: str | None = None
     ) -> VersionBase:
         """Change what is said of a version, named as `model@alias` or by its `version`."""
-        return self.http.patch(ANY_VERSION, _one(name, version), said.as_patch(), headers=_if_match(if_match))
+        return self.http.patch(ANY_VERSION, _one(name, version), given.as_patch(), headers=_if_match(if_match))
 
     def lineage(self, name: str, version: int | str | None = None) -> Lineage:
         """Where a version comes from, named as in `annotate_version`."""
         return self.http.get(Lineage, f"{_one(name, version)}/lineage")
 
     def statistics(self, name: str, version: int | str | None = None) -> Statistics:
-        """What a version was asked for, as the process that answers has counted it; named as in `annotate_version`."""
+        """Usage statistics of a version, as the process that answers has counted it; named as in `annotate_version`."""
         return self.http.get(Statistics, f"{_one(name, version)}/statistics")
 
     def compare(

@@ -6,18 +6,8 @@ from pathlib import Path
 from typing import Literal, TypeVar, overload
 
 from relevance_bayes.client.aliases import Aliases
-from relevance_bayes.client.answers import (
-    ApproximationJob,
-    Dataset,
-    ImportedVersion,
-    Json,
-    Predictions,
-    SupervisedVersion,
-    Version,
-    VersionBase,
-)
 from relevance_bayes.client.batch_predictions import BatchPredictions
-from relevance_bayes.client.deciding import listed
+from relevance_bayes.client.class_priors import listed
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.exports import ExportFormat, exported_name
@@ -28,6 +18,16 @@ from relevance_bayes.client.kinds import ANY_VERSION, IMPORTED_VERSION, of_kind
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.registry import Registry, tag_query
+from relevance_bayes.client.responses import (
+    ApproximationJob,
+    Dataset,
+    ImportedVersion,
+    Json,
+    Predictions,
+    SupervisedVersion,
+    Version,
+    VersionBase,
+)
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.formats import media_type_of
@@ -68,7 +68,7 @@ class Relevance:
 
     @property
     def evaluations(self) -> Evaluations:
-        """How good versions are."""
+        """Return how good versions are."""
         return Evaluations(self.http)
 
     @property
@@ -83,12 +83,12 @@ class Relevance:
 
     @property
     def registry(self) -> Registry:
-        """What is said of models and versions, and where these come from."""
+        """Return what is said of models and versions, and where these come from."""
         return Registry(self.http)
 
     @property
     def trainings(self) -> Trainings:
-        """What makes versions."""
+        """Return what makes versions."""
         return Trainings(self.http)
 
     @property
@@ -136,10 +136,10 @@ class Relevance:
     ) -> ApproximationJob:
         """Ask for few terms that stand for all of an expansion: its terms become the dataset `model`."""
         terms = self.create_dataset(expansion.columns, name=model)
-        wanted: dict[str, Json] = {"tolerance": tolerance, "max_functions": max_functions, "density": density}
-        said = {name: value for name, value in wanted.items() if value is not None}
-        asked = {"dataset_id": terms.id, "model": model, **expansion.asked, **said}
-        return self.trainings.submit(asked, of=ApproximationJob)
+        required: dict[str, Json] = {"tolerance": tolerance, "max_functions": max_functions, "density": density}
+        given = {name: value for name, value in required.items() if value is not None}
+        requested = {"dataset_id": terms.id, "model": model, **expansion.requested, **given}
+        return self.trainings.submit(requested, of=ApproximationJob)
 
     # Models
 
@@ -162,7 +162,7 @@ class Relevance:
     def version(
         self, name: str, version: int | str | None = None, *, of: type[VersionBase] = SupervisedVersion
     ) -> VersionBase:
-        """What one version has learned: by its number or an alias, of `model` or `model@alias`; else the newest.
+        """Return what one version has learned: by its number or an alias, of `model` or `model@alias`; else the newest.
 
         Versions that predict numbers and classes are expected; `of` names another class, or `VersionBase` for any.
         """
@@ -183,12 +183,12 @@ class Relevance:
     def expansion(self, name: str, version: int | str) -> GaussianExpansion:
         """A version as a sum of Gaussians that all have one width; raises ClientError where it is none."""
         # It makes arrays: numpy is imported where the first is met.
-        from relevance_bayes.client.expansions.told import gaussian
+        from relevance_bayes.client.expansions.gaussian_sum import gaussian
 
         return gaussian(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
 
     def image(self, name: str, version: int | str, *, media_type: str = "application/x-npy") -> bytes:
-        """What the code of an image tells: an exact npy file, or `image/png`."""
+        """Return what the code of an image tells: an exact npy file, or `image/png`."""
         return self.http.fetch(f"{version_path(name, version)}/image", media_type=media_type)
 
     def export(self, name: str, version: int | str, form: ExportFormat = "json") -> bytes:
@@ -233,7 +233,7 @@ class Relevance:
         of components, at most so many of the first are told.
         """
         where = version_path(name, version)
-        wanted: dict[str, Json] = {
+        required: dict[str, Json] = {
             "interval": interval,
             "explain": explain,
             "covariance": covariance,
@@ -242,5 +242,5 @@ class Relevance:
             "reject_cost": reject_cost,
             "components": components,
         }
-        options = {name: value for name, value in wanted.items() if value is not None}
+        options = {name: value for name, value in required.items() if value is not None}
         return self.http.post(Predictions, f"{where}/predict", {**table, **options})

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar, overload
 
-from relevance_bayes.client.answers import Job, Json, SupervisedJob, TrainingJob
-from relevance_bayes.client.job_room import LONGEST_WAIT, JobRoom
+from relevance_bayes.client.job_collection import MAX_WAIT_SECONDS, JobCollection
 from relevance_bayes.client.kinds import ANY_JOB, of_kind
 from relevance_bayes.client.paths import part
+from relevance_bayes.client.responses import Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 
@@ -15,8 +15,8 @@ K = TypeVar("K", bound=Job)
 
 
 @dataclass(frozen=True)
-class Trainings(JobRoom[Job]):
-    """What makes versions.
+class Trainings(JobCollection[Job]):
+    """Trainings, which make versions.
 
     Trainings to predict numbers and classes are what is expected; `of` names another class, or `Job` for any.
     """
@@ -50,6 +50,6 @@ class Trainings(JobRoom[Job]):
     def wait(self, job_id: str, *, of: type[K]) -> K: ...
     def wait(self, job_id: str, *, of: type[Job] = SupervisedJob) -> Job:
         """Wait for its end, however long it takes."""
-        while not (job := self.get(job_id, of=of, wait=LONGEST_WAIT)).has_ended:
+        while not (job := self.get(job_id, of=of, wait=MAX_WAIT_SECONDS)).has_ended:
             pass
         return job

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from relevance_bayes.client.answers import Json
 from relevance_bayes.client.http import Http
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.webhooks import Delivery, EventType, NewWebhook, Webhook
 
@@ -20,13 +20,13 @@ class Webhooks:
         self, url: str, *, events: Sequence[EventType] | None = None, description: str | None = None
     ) -> NewWebhook:
         """Have a URL told, of every end unless `events` are said; its secret is shown in this answer alone."""
-        wanted: Mapping[str, Json] = {
+        required: Mapping[str, Json] = {
             "url": url,
             "events": None if events is None else list(events),
             "description": description,
         }
-        said = {name: value for name, value in wanted.items() if value is not None}
-        return self.http.create(NewWebhook, "/v1/webhooks", said)
+        given = {name: value for name, value in required.items() if value is not None}
+        return self.http.create(NewWebhook, "/v1/webhooks", given)
 
     def all(self) -> Iterator[Webhook]:
         """All webhooks, newest first."""
@@ -45,20 +45,20 @@ class Webhooks:
         enabled: bool | None = None,
     ) -> Webhook:
         """Change what is said; the secret stays."""
-        wanted: Mapping[str, Json] = {
+        required: Mapping[str, Json] = {
             "url": url,
             "events": None if events is None else list(events),
             "enabled": enabled,
         }
-        said = {name: value for name, value in wanted.items() if value is not None}
-        return self.http.patch(Webhook, _path(webhook_id), said)
+        given = {name: value for name, value in required.items() if value is not None}
+        return self.http.patch(Webhook, _path(webhook_id), given)
 
     def delete(self, webhook_id: str) -> None:
         """Have it told no more."""
         self.http.delete(_path(webhook_id))
 
     def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
-        """What it was and is to be told, newest first."""
+        """Return what it was and is to be told, newest first."""
         return self.http.pages(Page[Delivery], f"{_path(webhook_id)}/deliveries")
 
     def test(self, webhook_id: str) -> Delivery:

@@ -18,7 +18,7 @@ Stored: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 _HOLDERS = frozenset({dict, list})
 
 
-def taken_out(document: Part) -> tuple[Json, dict[str, Stored]]:
+def extract_arrays(document: Part) -> tuple[Json, dict[str, Stored]]:
     """The JSON of a document without the arrays of its model, and these by name: `<f8`, or `<i8` for places."""
     arrays: dict[str, Stored] = {}
     return _apart(encode(document), "", arrays), arrays
@@ -42,12 +42,13 @@ def _apart(value: object, name: str, arrays: dict[str, Stored]) -> Json:
     raise TypeError(f"expected arrays and JSON, got {type(value).__name__}")
 
 
-def put_back(value: object, arrays: Mapping[str, Stored]) -> object:
-    """What `taken_out` took apart; raises KeyError for an array that is missing."""
+def restore_arrays(value: object, arrays: Mapping[str, Stored]) -> object:
+    """Return what `extract_arrays` took apart; raises KeyError for an array that is missing."""
     if isinstance(value, dict):
         if isinstance(name := value.get("array"), str):
             return arrays[name]
         return {
-            member: put_back(inner, arrays) if type(inner) in _HOLDERS else inner for member, inner in value.items()
+            member: restore_arrays(inner, arrays) if type(inner) in _HOLDERS else inner
+            for member, inner in value.items()
         }
-    return [put_back(inner, arrays) for inner in value] if isinstance(value, list) else value
+    return [restore_arrays(inner, arrays) for inner in value] if isinstance(value, list) else value

@@ -144,8 +144,8 @@ def renamed(value: Json, renamings: Sequence[Renaming] = STORED) -> Json:
     return found
 
 
-def formerly(value: Json, renamings: Sequence[Renaming] = STORED) -> Json:
-    """What `renamed` made, under the names before."""
+def in_former_names(value: Json, renamings: Sequence[Renaming] = STORED) -> Json:
+    """Return what `renamed` made, under the names before."""
     return renamed(value, tuple(renaming.reverse for renaming in renamings))
 
 

@@ -1,4 +1,4 @@
-"""How large a document that comes in may be."""
+"""Size limits of imported documents."""
 
 from relevance_bayes.documents.parts import (
     BiasPart,

@@ -16,7 +16,7 @@ from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, n_functions
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.earlier import earlier_models, with_evidence
+from relevance_bayes.documents.earlier_versions import earlier_models, with_evidence
 from relevance_bayes.documents.exported import (
     ExportedApproximation,
     ExportedComponents,
@@ -87,7 +87,7 @@ def version_of(document: VersionDocument) -> ExportedVersion:
 
 
 def predictor_of(content: Content) -> Predictor:
-    """What predicts, of what is stored; raises InvalidRequestError for arrays of sizes that don't go together."""
+    """Return the predictor of a stored document; raises InvalidRequestError for inconsistent arrays."""
     match content:
         case SupervisedContent():
             return _supervised(content)

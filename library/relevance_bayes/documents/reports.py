@@ -1,4 +1,4 @@
-"""What a training told of itself, in a document: without what the document says elsewhere."""
+"""Reports of trainings in a document, without the members that the document has elsewhere."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from relevance_bayes.documents.former_members import DOCUMENTS, renamed
 from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
-from relevance_bayes.documents.models.earlier import EarlierModel, today_report
+from relevance_bayes.documents.models.earlier import EarlierModel, upgraded_report
 from relevance_bayes.documents.schema import (
     ApproximationDocument,
     CategoryInput,
@@ -30,34 +30,34 @@ Members: TypeAlias = dict[str, object]
 
 @dataclass(frozen=True)
 class Reports(Generic[R]):
-    """Those of a kind of task; what is `said` in a report, and `planned` in its plan, follows from the document."""
+    """Those of a kind of task; what is `given` in a report, and `planned` in its plan, follows from the document."""
 
     converter: Converter[R]
-    said: frozenset[str]
+    given: frozenset[str]
     planned: frozenset[str]
 
-    def told(self, report: R) -> Members:
+    def reported(self, report: R) -> Members:
         """Without what the document says elsewhere."""
         whole = _object(encode(report))
         plan = _object(whole["plan"])
         return {
-            **{name: value for name, value in whole.items() if name not in self.said},
+            **{name: value for name, value in whole.items() if name not in self.given},
             "plan": {name: value for name, value in plan.items() if name not in self.planned},
         }
 
-    def read(self, sent: Members, said: Members, planned: Members) -> R:
+    def read(self, sent: Members, given: Members, planned: Members) -> R:
         """The report of a document, whole again; raises InvalidRequestError."""
-        assert said.keys() == self.said
+        assert given.keys() == self.given
         assert planned.keys() == self.planned
         plan = sent.get("plan")
         if not isinstance(plan, dict):
             detail = "This member is required, and is an object."
             raise InvalidRequestError(f"At /report/plan: {detail}", [Fault(detail, "/report/plan")])
-        faults = [*_repeated(sent, said, "/report"), *_repeated(plan, planned, "/report/plan")]
+        faults = [*_repeated(sent, given, "/report"), *_repeated(plan, planned, "/report/plan")]
         faults += islice(value_faults(sent, "/report"), MAX_FAULTS)
         if faults:
             raise _refusal(faults)
-        whole: Members = {**sent, **said, "plan": {**plan, **planned}}
+        whole: Members = {**sent, **given, "plan": {**plan, **planned}}
         report = self.converter.decode(whole, "/report")
         strange = unknown(whole, encode(report), "/report")
         if strange:
@@ -71,24 +71,24 @@ def _refusal(faults: Sequence[Fault]) -> InvalidRequestError:
 
 SUPERVISED: Reports[SupervisedReport] = Reports(
     Converter(SupervisedReport),
-    said=frozenset({"task", "functions"}),
+    given=frozenset({"task", "functions"}),
     planned=frozenset({"task", "model", "target", "target_kind", "classes", "inputs", "noise_column"}),
 )
 APPROXIMATIONS: Reports[ApproximationReport] = Reports(
     Converter(ApproximationReport),
-    said=frozenset({"task", "functions"}),
+    given=frozenset({"task", "functions"}),
     planned=frozenset({"task", "model", "inputs", "constant"}),
 )
 COMPONENTS: Reports[ComponentsReport] = Reports(
     Converter(ComponentsReport),
-    said=frozenset({"task", "functions", "noise_variance", "log_marginal_likelihood"}),
+    given=frozenset({"task", "functions", "noise_variance", "log_marginal_likelihood"}),
     planned=frozenset({"task", "model", "inputs", "kernel"}),
 )
 
 
-def supervised_told(report: SupervisedReport) -> Members:
+def supervised_members(report: SupervisedReport) -> Members:
     """Without figures that are no finite numbers, too."""
-    whole = SUPERVISED.told(report)
+    whole = SUPERVISED.reported(report)
     metrics, alternatives = _object(whole["metrics"]), whole["alternatives"]
     assert isinstance(alternatives, list)
     return whole | {
@@ -117,7 +117,7 @@ def supervised_report(
 
     Raises InvalidRequestError.
     """
-    said: Members = {"task": document.task, "functions": functions}
+    given: Members = {"task": document.task, "functions": functions}
     planned: Members = {
         "task": document.task,
         "model": document.source.model,
@@ -129,27 +129,29 @@ def supervised_report(
     }
     sent = document.report
     if earlier is not None:
-        sent = dict(json_members(renamed(today_report(json_members(document.report), earlier, functions), DOCUMENTS)))
-    return SUPERVISED.read(sent, said, planned)
+        sent = dict(
+            json_members(renamed(upgraded_report(json_members(document.report), earlier, functions), DOCUMENTS))
+        )
+    return SUPERVISED.read(sent, given, planned)
 
 
 def approximation_report(document: ApproximationDocument) -> ApproximationReport:
     """The report; raises InvalidRequestError."""
     model = document.model
-    said: Members = {"task": document.task, "functions": len(model.coefficients)}
+    given: Members = {"task": document.task, "functions": len(model.coefficients)}
     planned: Members = {
         "task": document.task,
         "model": document.source.model,
         "inputs": _columns(document.inputs),
         "constant": model.constant,
     }
-    return APPROXIMATIONS.read(document.report, said, planned)
+    return APPROXIMATIONS.read(document.report, given, planned)
 
 
 def components_report(document: ComponentsDocument) -> ComponentsReport:
     """The report; raises InvalidRequestError."""
     model = document.model
-    said: Members = {
+    given: Members = {
         "task": document.task,
         "functions": len(model.weights),
         "noise_variance": model.noise_variance,
@@ -161,7 +163,7 @@ def components_report(document: ComponentsDocument) -> ComponentsReport:
         "inputs": _columns(document.inputs),
         "kernel": encode(model.functions.kernel),
     }
-    return COMPONENTS.read(document.report, said, planned)
+    return COMPONENTS.read(document.report, given, planned)
 
 
 def _columns(inputs: Inputs) -> object:
@@ -175,8 +177,8 @@ def _columns(inputs: Inputs) -> object:
     ]
 
 
-def _repeated(sent: Mapping[str, object], said: Mapping[str, object], where: str) -> Iterator[Fault]:
-    for name in sent.keys() & said.keys():
+def _repeated(sent: Mapping[str, object], given: Mapping[str, object], where: str) -> Iterator[Fault]:
+    for name in sent.keys() & given.keys():
         yield Fault("The document says this elsewhere.", f"{where}/{name}")
 
 

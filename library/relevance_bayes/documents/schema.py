@@ -1,4 +1,4 @@
-"""What a document holds, member by member: `docs/exports.md` says what each means.
+"""The schema of exported documents: `docs/exports.md` says what each means.
 
 Sizes that have to go together, and what else can't be said of one member alone, are checked by
 `relevance_bayes.documents.validation`.
@@ -67,7 +67,7 @@ class CategoryInput(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class TargetPart(Part):
-    """What is predicted, and in which units."""
+    """The target and its units."""
 
     name: str
     kind: ColumnKind
@@ -80,7 +80,7 @@ class TargetPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class AugmentationPart(Part):
-    """What error bars away from the data are made of, under independent weights."""
+    """The augmentation that widens error bars away from the data, under independent weights."""
 
     functions: KernelPart
     spread: NotNegative
@@ -170,7 +170,7 @@ class TermsPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ReachedPart(Part):
-    """What so many functions miss."""
+    """The error with so many functions."""
 
     functions: Count
     error: NotNegative
@@ -217,7 +217,7 @@ REPORT = {
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedContent(Part):
-    """What predicts numbers or classes."""
+    """The content of a supervised predictor."""
 
     task: Literal["regression", "classification"]
     inputs: Inputs
@@ -253,14 +253,14 @@ class ComponentsContent(Part):
 
 
 Content: TypeAlias = SupervisedContent | ApproximationContent | ImageContent | ComponentsContent
-"""What a version predicts with: that is stored of it, beside its report, and stands in its document."""
+"""The content of a predictor: stored beside the report, and part of the document."""
 
 CONTENT: Converter[Content] = Converter(Annotated[Content, OneOf("task")])
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentBase(Part):
-    """What every document begins with; its `task` says what else there is."""
+    """The members of all documents; its `task` says what else there is."""
 
     format: Literal["relevance-version"]
     format_version: Literal[1, 2, 3]

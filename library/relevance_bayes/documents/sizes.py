@@ -36,5 +36,5 @@ def matrix(rows: Sequence[Sequence[float]] | Array, shape: tuple[int, int], wher
 
 
 def wrong(where: str, detail: str) -> InvalidRequestError:
-    """What to raise of a place in a document."""
+    """Return what to raise of a place in a document."""
     return InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])

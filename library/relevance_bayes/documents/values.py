@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from relevance_bayes.documents.former_members import Json, Members
 from relevance_bayes.types.errors import Fault, pointer
 
-LONGEST_TEXT = 100_000
+MAX_TEXT_LENGTH = 100_000
 MAX_INTEGER = 2**63 - 1
 
 
@@ -17,16 +17,16 @@ def value_faults(value: object, where: str) -> Iterator[Fault]:
             yield Fault("Expected a finite number.", where)
         case int() if abs(value) > MAX_INTEGER:
             yield Fault(f"Expected a whole number of at most {MAX_INTEGER} in size.", where)
-        case str() if "\0" in value or len(value) > LONGEST_TEXT:
-            yield Fault(f"Expected a text of at most {LONGEST_TEXT:,} characters, none of them NUL.", where)
+        case str() if "\0" in value or len(value) > MAX_TEXT_LENGTH:
+            yield Fault(f"Expected a text of at most {MAX_TEXT_LENGTH:,} characters, none of them NUL.", where)
         case list():
             for place, one in enumerate(value):
                 yield from value_faults(one, f"{where}/{place}")
         case dict():
             for name, one in value.items():
-                if "\0" in name or len(name) > LONGEST_TEXT:
+                if "\0" in name or len(name) > MAX_TEXT_LENGTH:
                     yield Fault("Expected members without NUL in their names.", where)
-                yield from value_faults(one, f"{where}{pointer((name[:LONGEST_TEXT],))}")
+                yield from value_faults(one, f"{where}{pointer((name[:MAX_TEXT_LENGTH],))}")
         case _:
             pass
 

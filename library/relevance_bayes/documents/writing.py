@@ -25,7 +25,7 @@ from relevance_bayes.documents.models import (
     Predictor,
     SupervisedPredictor,
 )
-from relevance_bayes.documents.reports import APPROXIMATIONS, COMPONENTS, supervised_told
+from relevance_bayes.documents.reports import APPROXIMATIONS, COMPONENTS, supervised_members
 from relevance_bayes.documents.schema import (
     FORMAT,
     FORMAT_VERSION,
@@ -70,7 +70,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 inputs=learned.inputs,
                 target=learned.target,
                 model=learned.model,
-                report=supervised_told(exported.report),
+                report=supervised_members(exported.report),
             )
         case ExportedApproximation():
             terms = _approximation(exported.predictor)
@@ -81,7 +81,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 task=terms.task,
                 inputs=terms.inputs,
                 model=terms.model,
-                report=APPROXIMATIONS.told(exported.report),
+                report=APPROXIMATIONS.reported(exported.report),
             )
         case ExportedComponents():
             components = _of_components(exported.predictor)
@@ -92,12 +92,12 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 task=components.task,
                 inputs=components.inputs,
                 model=components.model,
-                report=COMPONENTS.told(exported.report),
+                report=COMPONENTS.reported(exported.report),
             )
 
 
 def content_of(predictor: Predictor) -> Content:
-    """What a version predicts with, as its document has it."""
+    """Return what a version predicts with, as its document has it."""
     match predictor:
         case SupervisedPredictor():
             return _supervised(predictor)

@@ -7,7 +7,7 @@ from relevance_bayes.plans.names import default_model_name, name_faults
 from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, IgnoredColumn
 from relevance_bayes.plans.target import refusal, unknown_column
 from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
@@ -115,10 +115,10 @@ def _width_faults(widths: tuple[float, ...], columns: list[ColumnSummary]) -> li
         return [
             Fault(f"A list of widths has one for each input: expected {len(columns)}, got {len(widths)}.", "/width")
         ]
-    if not all(1 / LARGEST <= width <= LARGEST for width in widths):
-        told = ", ".join(f"{width:g}" for width in dict.fromkeys(widths))
-        return [Fault(f"A width is from {1 / LARGEST:g} to {LARGEST:g}, got {told}.", "/width")]
-    if abs(math.fsum(map(math.log, widths))) > 2.0 * math.log(LARGEST):
+    if not all(1 / MAX_SCALED <= width <= MAX_SCALED for width in widths):
+        reported = ", ".join(f"{width:g}" for width in dict.fromkeys(widths))
+        return [Fault(f"A width is from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {reported}.", "/width")]
+    if abs(math.fsum(map(math.log, widths))) > 2.0 * math.log(MAX_SCALED):
         return [Fault("The widths' product, to which integrals are in proportion, is out of range.", "/width")]
     return []
 
@@ -127,7 +127,7 @@ def _size_faults(columns: list[ColumnSummary]) -> list[Fault]:
     return [
         Fault(f"`{column.name}` reaches {size(column):g}, too large to compute with.", "/inputs", column=column.name)
         for column in columns
-        if size(column) > LARGEST
+        if size(column) > MAX_SCALED
     ]
 
 

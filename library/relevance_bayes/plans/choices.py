@@ -1,4 +1,4 @@
-"""What is fitted: the spec, its defaults, and numbers that float64 can carry through it."""
+"""The specification of fits: the spec, its defaults, and numbers that float64 can carry through it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,10 +30,10 @@ from relevance_bayes.plans.requests import (
     Task,
 )
 from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
-LARGEST_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 
 MAX_ROWS_FOR_INDEPENDENT = 5_000
 """Above, independent weights are not fitted beside a process: every look at the candidates is a pass over all rows."""
@@ -45,7 +45,7 @@ MAX_ROWS_FOR_VARYING_NOISE = 20_000
 """Above, noise that is a function of the inputs is not tried unless it is named: it takes several fits in turn."""
 
 SPAN = 10.0
-"""How many times the least target the greatest is, from which on its logarithm is tried."""
+"""The ratio of the largest to the smallest target from which on the logarithm is tried."""
 
 
 def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: int, inputs: Sequence[str]) -> Spec:
@@ -74,18 +74,18 @@ def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
         case Independent() as prior:
             return prior
         case GaussianProcess() as prior:
-            asked = prior
+            requested = prior
         case _:
             if not _process_fits(request):
                 return Independent(price=_is_overcomplete(request) and likelihood.in_target_units)
             classes = isinstance(likelihood, ClassLikelihood)
-            asked = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
-    return asked if asked.min_gain is not None else replace(asked, min_gain=likelihood.min_gain)
+            requested = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
+    return requested if requested.min_gain is not None else replace(requested, min_gain=likelihood.min_gain)
 
 
 def _process_fits(request: SupervisedRequest) -> bool:
-    """Whether the functions are those of one covariance, and no algorithm of independent weights is asked for."""
-    bases = _asked(request)
+    """Return whether the functions are of one covariance, and no algorithm of independent weights is given."""
+    bases = _requested(request)
     if any(isinstance(basis, BESIDE_NO_PROCESS) for basis in bases):
         return False
     kernels = [basis for basis in bases if isinstance(basis, KernelChoice)]
@@ -97,17 +97,17 @@ BESIDE_NO_PROCESS = (*get_args(Dictionary), GroupChoice)
 
 
 def _is_overcomplete(request: SupervisedRequest) -> bool:
-    """Whether dictionaries of functions that are much alike are asked for, which nothing but their price keeps out."""
-    dictionaries = any(isinstance(basis, BESIDE_NO_PROCESS) for basis in _asked(request))
+    """Return whether overcomplete dictionaries are requested, which only a price keeps sparse."""
+    dictionaries = any(isinstance(basis, BESIDE_NO_PROCESS) for basis in _requested(request))
     return dictionaries and isinstance(request.algorithm, Sequential | None)
 
 
-def _asked(request: SupervisedRequest) -> tuple[BasisChoice, ...]:
+def _requested(request: SupervisedRequest) -> tuple[BasisChoice, ...]:
     return request.basis if isinstance(request.basis, tuple) else (request.basis or KernelChoice(),)
 
 
-def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
-    """What is fitted beside the spec where prior and likelihood are left open, and rows are few enough for it."""
+def compared_specs(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
+    """Return the specs compared with `spec` where prior and likelihood are open, and rows are few enough."""
     left_open = not isinstance(request.prior, Independent | GaussianProcess)
     if not left_open or not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
         return ()
@@ -138,7 +138,7 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
     A Gaussian kernel with a width for each input; Matern 3/2 with the same; a Gaussian one with one width for all; and
     with widths and a warp for each input. A kernel that is named leaves only those with it, a warp of "none" no warp.
     """
-    asked = KernelChoice() if request.basis is None else request.basis
+    requested = KernelChoice() if request.basis is None else request.basis
     if request.effort == "quick":
         return ()
     if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
@@ -147,67 +147,67 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
         return ()
     if is_heteroscedastic(spec.likelihood):
         return ()
-    if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
+    if not isinstance(requested, KernelChoice) or requested.width is not None or requested.additive != "none":
         return ()
-    kernels: tuple[Kernel, ...] = (asked.kernel,) if request.basis is not None else (asked.kernel, Matern32())
+    kernels: tuple[Kernel, ...] = (requested.kernel,) if request.basis is not None else (requested.kernel, Matern32())
     if request.basis is None and request.effort == "thorough":
         kernels += (CityBlock(),)
     each = [KernelBasis(kernel, EvidencePerInputWidth()) for kernel in kernels]
-    one = [KernelBasis(asked.kernel, EvidenceWidth())] if inputs > 1 else []
-    warped = [] if asked.warp == "none" else [KernelBasis(asked.kernel, EvidencePerInputWidth(), "evidence")]
+    one = [KernelBasis(requested.kernel, EvidenceWidth())] if inputs > 1 else []
+    warped = [] if requested.warp == "none" else [KernelBasis(requested.kernel, EvidencePerInputWidth(), "evidence")]
     prior = GaussianProcess(inducing_points="rows", min_gain=spec.prior.min_gain)
     found = [replace(spec, basis=(kernel, Bias(), Inputs()), prior=prior) for kernel in [*each, *one, *warped]]
     return tuple(found) if len(found) > 1 else ()
 
 
 def _spans(target: ColumnSummary) -> bool:
-    """Whether all targets are above 0 and the greatest is so many times the least that their scatter may grow too."""
+    """Return whether all targets are above 0 and span so wide a range that their noise may grow with them."""
     least, most = target.minimum, target.maximum
-    return least is not None and most is not None and least > 0.0 and SPAN * least < most <= LARGEST * least
+    return least is not None and most is not None and least > 0.0 and SPAN * least < most <= MAX_SCALED * least
 
 
 def _bases(
-    asked: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task, inputs: Sequence[str]
+    requested: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task, inputs: Sequence[str]
 ) -> tuple[Basis, ...]:
     """The dictionaries: a list is exact; one alone has a bias beside it, and a process's kernel of numbers the inputs.
 
     To a process of classes with as many functions as it asks for, linear columns add nothing.
     """
-    match asked:
+    match requested:
         case KernelChoice():
             linear = isinstance(prior, GaussianProcess) and task == "regression"
             beside = (Bias(), Inputs()) if linear else (Bias(),)
-            return (_kernel_basis(asked, prior, task), *beside)
+            return (_kernel_basis(requested, prior, task), *beside)
         case tuple():
-            return tuple(_basis(choice, prior, task, inputs) for choice in asked)
+            return tuple(_basis(choice, prior, task, inputs) for choice in requested)
         case Bias() | Inputs():
-            return (asked,)
+            return (requested,)
         case _:
-            return (_basis(asked, prior, task, inputs), Bias())
+            return (_basis(requested, prior, task, inputs), Bias())
 
 
-def _basis(asked: BasisChoice, prior: Prior, task: Task, inputs: Sequence[str]) -> Basis:
-    match asked:
+def _basis(requested: BasisChoice, prior: Prior, task: Task, inputs: Sequence[str]) -> Basis:
+    match requested:
         case KernelChoice():
-            return _kernel_basis(asked, prior, task)
+            return _kernel_basis(requested, prior, task)
         case GroupChoice(inputs=names, of=of):
             places = tuple(inputs.index(name) for name in names if name in inputs)
             return Group(places, _kernel_basis(of, prior, task) if isinstance(of, KernelChoice) else of)
         case _:
-            return asked
+            return requested
 
 
-def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
+def _kernel_basis(requested: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
     process = isinstance(prior, GaussianProcess)
-    width = asked.width
+    width = requested.width
     if width is None:
         each = EvidencePerInputWidth(SHRINKAGE if task == "classification" else 0.0)
         width = each if process else CrossValidationWidth()
-    warp = asked.warp
+    warp = requested.warp
     if warp is None:
         learned = process and isinstance(width, EvidenceWidth | EvidencePerInputWidth)
         warp = "evidence" if learned and task == "regression" else "none"
-    return KernelBasis(asked.kernel, width, warp, asked.additive)
+    return KernelBasis(requested.kernel, width, warp, requested.additive)
 
 
 def spec_faults(spec: Spec) -> list[Fault]:
@@ -222,13 +222,13 @@ def spec_faults(spec: Spec) -> list[Fault]:
 
 def seed_faults(seed: int) -> list[Fault]:
     """A seed that the draws can't be made from."""
-    if 0 <= seed <= LARGEST_SEED:
+    if 0 <= seed <= MAX_SEED:
         return []
-    return [Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}.", "/seed")]
+    return [Fault(f"`seed` is a whole number from 0 to {MAX_SEED}.", "/seed")]
 
 
 def has_fixed_width(spec: Spec) -> bool:
-    """Whether some width is given as a number, which then is one of the raw inputs' units."""
+    """Return whether some width is given as a number, which then is one of the raw inputs' units."""
     single = (basis.of if isinstance(basis, Group) else basis for basis in spec.basis)
     return any(isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth) for basis in single)
 
@@ -239,24 +239,24 @@ def width_faults(request: SupervisedRequest) -> list[Fault]:
     A list follows the order of `inputs`: which columns stand where they are left out is for the service to say.
     """
     faults = []
-    for number, asked in enumerate(_asked(request)):
-        group = asked if isinstance(asked, GroupChoice) else None
-        basis = asked if group is None else group.of
+    for number, requested in enumerate(_requested(request)):
+        group = requested if isinstance(requested, GroupChoice) else None
+        basis = requested if group is None else group.of
         if not isinstance(basis, KernelChoice) or not isinstance(basis.width, FixedWidth):
             continue
         pointer = f"/basis/{number}/width/value" if group is None else f"/basis/{number}/of/width/value"
         inputs = request.inputs if group is None else group.inputs
         several = isinstance(basis.width.value, tuple)
         for place, width in enumerate(basis.width.each):
-            if not 1 / LARGEST <= width <= LARGEST:
-                detail = f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {width:g}."
+            if not 1 / MAX_SCALED <= width <= MAX_SCALED:
+                detail = f"The width must be from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {width:g}."
                 faults.append(Fault(detail, f"{pointer}/{place}" if several else pointer))
         if several and inputs is None:
             detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
             faults.append(Fault(detail, "/inputs"))
         elif several and inputs is not None and len(basis.width.each) != len(inputs):
-            told = f"expected {len(inputs)}, got {len(basis.width.each)}"
-            faults.append(Fault(f"A list of widths has one for each of the inputs: {told}.", pointer))
+            reported = f"expected {len(inputs)}, got {len(basis.width.each)}"
+            faults.append(Fault(f"A list of widths has one for each of the inputs: {reported}.", pointer))
     return faults
 
 
@@ -264,9 +264,9 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
     """Groups of what is no input, and wavelets over what they can't stand on; `columns` are the inputs."""
     known = {column.name: column for column in columns}
     faults = []
-    for number, asked in enumerate(_asked(request)):
-        names = asked.inputs if isinstance(asked, GroupChoice) else tuple(known)
-        if isinstance(asked, GroupChoice) and not asked.inputs:
+    for number, requested in enumerate(_requested(request)):
+        names = requested.inputs if isinstance(requested, GroupChoice) else tuple(known)
+        if isinstance(requested, GroupChoice) and not requested.inputs:
             faults.append(Fault("A group has one of the inputs at least.", f"/basis/{number}/inputs"))
         for place, name in enumerate(names):
             if name not in known:
@@ -274,7 +274,7 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
                 faults.append(Fault(detail, f"/basis/{number}/inputs/{place}", column=name))
             elif name in names[:place]:
                 faults.append(Fault(f"`{name}` is named twice.", f"/basis/{number}/inputs/{place}", column=name))
-        if isinstance(asked.of if isinstance(asked, GroupChoice) else asked, Gabor):
+        if isinstance(requested.of if isinstance(requested, GroupChoice) else requested, Gabor):
             texts = [name for name in names if name in known and known[name].kind == "category"]
             if not 1 <= len(names) <= 2 or texts:
                 got = f"`{texts[0]}`, which holds texts" if texts else str(len(names))

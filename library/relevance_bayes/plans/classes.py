@@ -1,4 +1,4 @@
-"""How classes are learned: by which likelihood, and which processes folds choose among."""
+"""The defaults of classification: the likelihood, and which processes folds choose among."""
 
 from dataclasses import replace
 
@@ -24,17 +24,17 @@ def class_alternatives(request: SupervisedRequest, spec: Spec, *, inputs: int) -
     A Gaussian kernel with one width; with a width for each input; and a city-block kernel with the same, which makes
     corners and steps along the axes, as trees do. A kernel that is named leaves those with it, `quick` the first.
     """
-    asked = KernelChoice() if request.basis is None else request.basis
+    requested = KernelChoice() if request.basis is None else request.basis
     if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
         return ()
     if not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, ClassLikelihood):
         return ()
-    if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
+    if not isinstance(requested, KernelChoice) or requested.width is not None or requested.additive != "none":
         return ()
-    each, warp = EvidencePerInputWidth(SHRINKAGE), asked.warp or "none"
-    kernels = [KernelBasis(asked.kernel, EvidenceWidth(), warp)]
+    each, warp = EvidencePerInputWidth(SHRINKAGE), requested.warp or "none"
+    kernels = [KernelBasis(requested.kernel, EvidenceWidth(), warp)]
     if request.effort != "quick":
-        kernels += [KernelBasis(asked.kernel, each, warp)] if inputs > 1 else []
+        kernels += [KernelBasis(requested.kernel, each, warp)] if inputs > 1 else []
         kernels += [KernelBasis(CityBlock(), each)] if request.basis is None else []
     if request.effort == "thorough":
         kernels += [KernelBasis(Matern32(), each)] if request.basis is None and inputs > 1 else []

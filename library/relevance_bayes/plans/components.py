@@ -6,7 +6,7 @@ from relevance_bayes.plans.names import default_model_name, name_faults
 from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest
 from relevance_bayes.plans.rows import gap_faults, share_faults
 from relevance_bayes.plans.target import refusal
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
@@ -57,17 +57,17 @@ def _width_faults(request: ComponentsRequest) -> list[Fault]:
     several = isinstance(width, tuple)
     faults = [
         Fault(
-            f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {one:g}.",
+            f"The width must be from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {one:g}.",
             f"/width/{place}" if several else "/width",
         )
         for place, one in enumerate(width if isinstance(width, tuple) else () if width is None else (width,))
-        if not 1 / LARGEST <= one <= LARGEST
+        if not 1 / MAX_SCALED <= one <= MAX_SCALED
     ]
     if isinstance(width, tuple):
         if request.inputs is None:
             detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
             faults.append(Fault(detail, "/inputs"))
         elif len(width) != len(request.inputs):
-            told = f"expected {len(request.inputs)}, got {len(width)}"
-            faults.append(Fault(f"A list of widths has one for each of the inputs: {told}.", "/width"))
+            reported = f"expected {len(request.inputs)}, got {len(width)}"
+            faults.append(Fault(f"A list of widths has one for each of the inputs: {reported}.", "/width"))
     return faults

@@ -22,7 +22,7 @@ from relevance_bayes.tables.moments import Moments
 
 
 class ColumnStatistics:
-    """What was seen of one column in the rows to train on."""
+    """Statistics of one column over the training rows."""
 
     def __init__(self, *, sampled: bool = False) -> None:
         self.gaps = 0
@@ -56,12 +56,12 @@ class ColumnStatistics:
 
     @property
     def constant(self) -> bool:
-        """Whether all values seen are the same."""
+        """Return whether all values seen are the same."""
         return self.moments.constant and len(self.counts) < 2
 
 
 class InputStatistics:
-    """What was seen of the inputs in the rows to train on; its size does not grow with them."""
+    """Statistics of the inputs over the training rows; its size does not grow with them."""
 
     def __init__(self, inputs: Sequence[InputColumn], *, standardise: bool, missing: Missing) -> None:
         self._inputs = inputs
@@ -102,7 +102,7 @@ class InputStatistics:
 
 
 class Statistics:
-    """What was seen of inputs and target in the rows to train on; its size does not grow with them."""
+    """Statistics of inputs and target over the training rows; its size does not grow with them."""
 
     def __init__(self, plan: SupervisedPlan) -> None:
         self._plan = plan
@@ -122,7 +122,7 @@ class Statistics:
 
     @property
     def rows(self) -> int:
-        """How many were seen."""
+        """Return how many were seen."""
         return self._inputs.rows
 
     def limits(self) -> dict[str, Limits]:
@@ -131,7 +131,7 @@ class Statistics:
 
     @property
     def one_target(self) -> bool:
-        """Whether all targets seen are the same."""
+        """Return whether all targets seen are the same."""
         return self._target.constant
 
     def encoding(self) -> Encoding:

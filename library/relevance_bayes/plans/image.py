@@ -6,11 +6,11 @@ from relevance_bayes.plans.names import default_model_name, name_faults
 from relevance_bayes.plans.requests import ImagePlan, ImageRequest
 from relevance_bayes.plans.target import refusal
 from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.tables.summary import IMAGE_COLUMNS, TableSummary
 from relevance_bayes.types.errors import Fault
 
-FEWEST_PIXELS = 8
+MIN_PIXELS = 8
 """The least height and width."""
 
 MAX_PIXELS = 2**20
@@ -19,7 +19,7 @@ MAX_PIXELS = 2**20
 MAX_PSNR = 100.0
 
 NOISE_SPAN = 1e8
-"""How many times greater or less than the sd of an image's intensities that of its noise may be."""
+"""The range of the noise sd of an image around the sd of its intensities, as a factor."""
 
 
 def plan_image(request: ImageRequest, dataset: TableSummary) -> ImagePlan:
@@ -55,11 +55,11 @@ def _peak(intensity: ColumnSummary) -> float:
 
 def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fault]:
     got = f"{height:,} x {width:,}"
-    if min(height, width) < FEWEST_PIXELS:
-        return [Fault(f"An image has at least {FEWEST_PIXELS} x {FEWEST_PIXELS} pixels, got {got}.", "/dataset_id")]
+    if min(height, width) < MIN_PIXELS:
+        return [Fault(f"An image has at least {MIN_PIXELS} x {MIN_PIXELS} pixels, got {got}.", "/dataset_id")]
     if height * width > MAX_PIXELS:
         return [Fault(f"An image of at most {MAX_PIXELS:,} pixels is encoded, got {got}.", "/dataset_id")]
-    if reach(intensity) > LARGEST or 0.0 < reach(intensity) < 1 / LARGEST:
+    if reach(intensity) > MAX_SCALED or 0.0 < reach(intensity) < 1 / MAX_SCALED:
         detail = f"Intensities reach {reach(intensity):g}, which can't be computed with; send them in another unit."
         return [Fault(detail, "/dataset_id")]
     if is_constant(intensity):

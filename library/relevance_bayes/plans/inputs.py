@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split
 from relevance_bayes.plans.target import unknown_column
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
-FEWEST_ROWS_FOR_IDS = 20
+MIN_ROWS_FOR_IDS = 20
 """In shorter tables a column of different values is taken for a measurement, not for an id."""
 
-MAX_FAULTS_TOLD = 20
+MAX_FAULTS_REPORTED = 20
 """After so many wrong inputs the rest is not looked at."""
 
 AT_RANDOM = RandomSplit()
@@ -24,7 +24,7 @@ Placed = Sequence[tuple[str, ColumnSummary]]
 
 def chosen_inputs(
     dataset: TableSummary,
-    asked: tuple[str, ...] | None,
+    requested: tuple[str, ...] | None,
     *,
     target: str | None = None,
     split: Split = AT_RANDOM,
@@ -34,8 +34,8 @@ def chosen_inputs(
 
     The column `target` is predicted from them, where there is one; the column `noise` says how far each row scatters.
     """
-    if asked is not None:
-        return _named(dataset, asked, target=target, split=split, noise=noise)
+    if requested is not None:
+        return _named(dataset, requested, target=target, split=split, noise=noise)
     uses = {} if noise is None else {noise: "it holds the noise of each row"}
     if not isinstance(split, RandomSplit) and split.column is not None:
         use = "keep groups apart" if isinstance(split, GroupSplit) else "order the rows"
@@ -56,13 +56,13 @@ def chosen_inputs(
 
 
 def input_column(column: ColumnSummary) -> InputColumn:
-    """What a plan says of a column: its name, its kind, and its texts by alphabet."""
+    """Return what a plan says of a column: its name, its kind, and its texts by alphabet."""
     return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
 
 
-def placed(columns: Sequence[ColumnSummary], asked: tuple[str, ...] | None) -> Placed:
+def placed(columns: Sequence[ColumnSummary], requested: tuple[str, ...] | None) -> Placed:
     """Inputs with the places at which they were named."""
-    places = {name: f"/inputs/{number}" for number, name in enumerate(asked or ())}
+    places = {name: f"/inputs/{number}" for number, name in enumerate(requested or ())}
     return [(places.get(column.name, "/inputs"), column) for column in columns]
 
 
@@ -86,7 +86,7 @@ def scale_faults(inputs: Placed, *, named: bool, standardise: bool) -> list[Faul
             column=column.name,
         )
         for pointer, column in inputs
-        if size(column) > LARGEST
+        if size(column) > MAX_SCALED
     ]
 
 
@@ -96,21 +96,23 @@ def size(column: ColumnSummary) -> float:
 
 
 def is_constant(column: ColumnSummary) -> bool:
-    """Whether all values present are the same."""
+    """Return whether all values present are the same."""
     return column.distinct == 1 or (column.minimum is not None and column.minimum == column.maximum)
 
 
 def _named(
-    dataset: TableSummary, asked: tuple[str, ...], *, target: str | None, split: Split, noise: str | None
+    dataset: TableSummary, requested: tuple[str, ...], *, target: str | None, split: Split, noise: str | None
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
     inputs: list[ColumnSummary] = []
     faults = (
-        [] if asked else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit.", "/inputs")]
+        []
+        if requested
+        else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit.", "/inputs")]
     )
     known = {column.name: column for column in dataset.columns}
     seen: set[str] = set()
-    for number, name in enumerate(asked):
-        if len(faults) == MAX_FAULTS_TOLD:
+    for number, name in enumerate(requested):
+        if len(faults) == MAX_FAULTS_REPORTED:
             break
         column = known.get(name)
         wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)
@@ -148,11 +150,11 @@ def _unfit(column: ColumnSummary, rows: int) -> str | None:
     if is_constant(column):
         return "it is the same in every row"
     if column.kind == "category":
-        if rows >= FEWEST_ROWS_FOR_IDS and column.distinct == rows:
+        if rows >= MIN_ROWS_FOR_IDS and column.distinct == rows:
             return "it looks like an id: a different text in every row"
         if _has_many_texts(column):
             return f"it holds more than {MAX_CATEGORIES_LISTED} different texts"
-    if column.kind == "number" and rows >= FEWEST_ROWS_FOR_IDS and _counts_rows(column, rows):
+    if column.kind == "number" and rows >= MIN_ROWS_FOR_IDS and _counts_rows(column, rows):
         return "it looks like an id: consecutive whole numbers, one for each row"
     return None
 
@@ -162,7 +164,7 @@ def _has_many_texts(column: ColumnSummary) -> bool:
 
 
 def _counts_rows(column: ColumnSummary, rows: int) -> bool:
-    """Whether the column is some order of n consecutive whole numbers, as far as range, mean and spread can tell."""
+    """Return whether a column permutes n consecutive whole numbers, by its range, mean and sd."""
     if column.missing or not column.integral or column.distinct not in {None, rows}:
         return False
     if column.minimum is None or column.maximum is None or column.mean is None or column.sd is None:

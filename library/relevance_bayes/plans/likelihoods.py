@@ -1,4 +1,4 @@
-"""How targets scatter: which likelihoods go with a task, and which with what the target holds."""
+"""The likelihoods that go with a task and with the values of a target."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ from relevance_bayes.core.likelihoods import (
 from relevance_bayes.core.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
 LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
@@ -40,21 +40,25 @@ as Gaussian."""
 
 
 def is_for(likelihood: TargetLikelihood, task: Task) -> bool:
-    """Whether a likelihood goes with a task."""
+    """Return whether a likelihood goes with a task."""
     return isinstance(likelihood, LIKELIHOODS[task])
 
 
 def chosen_likelihood(
-    asked: TargetLikelihood | None, task: Task, *, classes: int, rows: int, process: bool
+    requested: TargetLikelihood | None, task: Task, *, classes: int, rows: int, process: bool
 ) -> TargetLikelihood:
     """The one asked for, of as many classes as the target has where that is left open; else the task's default.
 
     `process` says whether there is a Gaussian process, and not independent weights, which classes then share.
     """
-    if isinstance(asked, Categorical | OneAgainstRest | BernoulliPerClass) and asked.classes is None and classes:
-        return replace(asked, classes=classes)
-    if asked is not None:
-        return asked
+    if (
+        isinstance(requested, Categorical | OneAgainstRest | BernoulliPerClass)
+        and requested.classes is None
+        and classes
+    ):
+        return replace(requested, classes=classes)
+    if requested is not None:
+        return requested
     if task == "regression":
         return GaussianNoise()
     if classes <= 2:
@@ -65,7 +69,7 @@ def chosen_likelihood(
 
 
 def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSummary, classes: int) -> Iterator[Fault]:
-    """What the task, the values of the target, its number of classes, or float64 have against a likelihood."""
+    """Return what the task, the values of the target, its number of classes, or float64 have against a likelihood."""
     if not is_for(likelihood, task):
         names = [f'"{fitting.type}"' for fitting in LIKELIHOODS[task]]
         fitting = f"{' and '.join([', '.join(names[:-1]), names[-1]])} are" if len(names) > 1 else f"{names[0]} is"
@@ -94,18 +98,18 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
         case BernoulliPerClass() if classes == 2:
             detail = f'"bernoulli_per_class" is for three classes and more, and `{target.name}` has 2; use "bernoulli".'
             yield Fault(detail, "/likelihood/type", column=target.name)
-        case Categorical(classes=said) | OneAgainstRest(classes=said) | BernoulliPerClass(classes=said) if (
-            said != classes
+        case Categorical(classes=learned) | OneAgainstRest(classes=learned) | BernoulliPerClass(classes=learned) if (
+            learned != classes
         ):
-            detail = f"`{target.name}` has {classes} classes, got {said}; without `classes` they are counted."
+            detail = f"`{target.name}` has {classes} classes, got {learned}; without `classes` they are counted."
             yield Fault(detail, "/likelihood/classes", column=target.name)
         case _:
             pass
 
 
 def is_near(noise_sd: float, scale: float) -> bool:
-    """Whether a noise sd in units of the targets' scale can be squared."""
-    return 1.0 / LARGEST <= noise_sd / scale <= LARGEST
+    """Return whether a noise sd in units of the targets' scale can be squared."""
+    return 1.0 / MAX_SCALED <= noise_sd / scale <= MAX_SCALED
 
 
 def too_far(noise_sd: float, target: str, scale: float) -> str:
@@ -151,7 +155,7 @@ def _no_logarithms(target: ColumnSummary) -> str | None:
     if least <= 0:
         others = '"poisson" or "gaussian"' if target.integral and least == 0 else '"gaussian" or "student_t"'
         return f"`{target.name}` goes down to {least:g}, and only numbers above 0 have a logarithm; use {others}."
-    if most / least > LARGEST:
+    if most / least > MAX_SCALED:
         return f"`{target.name}` goes from {least:g} to {most:g}, too far to be computed with."
     return None
 

@@ -18,7 +18,7 @@ def default_model_name(dataset: str) -> str:
 
 
 def name_faults(name: str | None) -> list[Fault]:
-    """What is wrong with the name that was asked for."""
+    """Return what is wrong with the name that was asked for."""
     if name is None or MODEL_NAME.fullmatch(name):
         return []
     detail = (

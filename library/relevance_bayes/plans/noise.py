@@ -10,7 +10,7 @@ POINTER = "/likelihood/noise_sd/column"
 
 
 def noise_faults(dataset: TableSummary, likelihood: TargetLikelihood, name: str | None, *, target: str) -> list[Fault]:
-    """What is wrong with the column of that name, or with there being one; gaps are seen with those of all columns."""
+    """Return the faults of the noise column of that name; gaps are checked with those of all columns."""
     if likelihood.noise_by_row != (name is not None):
         wrong = "Noise that is known for each row needs the column that holds it, and no other likelihood has one."
         return [Fault(wrong, "/likelihood/noise_sd")]

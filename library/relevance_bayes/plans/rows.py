@@ -23,7 +23,7 @@ MAX_GAPS_LISTED = 20
 
 
 def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fault]:
-    """What is wrong with the column that a split goes by."""
+    """Return what is wrong with the column that a split goes by."""
     if isinstance(split, RandomSplit) or split.column is None:
         return []
     name = split.column

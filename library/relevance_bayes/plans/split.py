@@ -25,7 +25,7 @@ _EXACT_BITS = np.uint64(11)
 
 
 def held_out_rows(rows: int, share: float) -> int:
-    """How many of `rows` rows a share in [0, 1) holds out: at least one when it is above 0."""
+    """Return how many of `rows` rows a share in [0, 1) holds out: at least one when it is above 0."""
     return max(1, round(share * rows)) if share > 0 else 0
 
 
@@ -44,7 +44,7 @@ def ranks(split: Split, block: Block, *, numbers: Array, names: Iterable[str], s
 
 
 def fold_keys(split: Split, block: Block, *, numbers: Array) -> Array:
-    """What keeps rows apart in cross-validation (N,): a number for each group, or the place in time; 0 at random."""
+    """Return the keys of folds (N,): a number for each group, or the position in time; 0 at random."""
     match split:
         case RandomSplit():
             return np.zeros(block_rows(block))
@@ -81,8 +81,8 @@ def cut(split: Split, all_ranks: Ranks, share: float) -> Cut:
     together, in the past where the cut falls among them, unless nothing would be left to hold out. `NOTHING` where
     the share is 0, or all rows are one group or one time.
     """
-    wanted = held_out_rows(len(all_ranks), share)
-    if not wanted or len(all_ranks) < 2:
+    required = held_out_rows(len(all_ranks), share)
+    if not required or len(all_ranks) < 2:
         return NOTHING
     all_ranks.sort()
     starts = np.flatnonzero(np.r_[True, all_ranks[1:] != all_ranks[:-1]])
@@ -91,9 +91,9 @@ def cut(split: Split, all_ranks: Ranks, share: float) -> Cut:
         return NOTHING
     candidates = ends[:-1]
     if not isinstance(split, OrderSplit):
-        chosen = int(np.argmin(np.abs(candidates - wanted)))
+        chosen = int(np.argmin(np.abs(candidates - required)))
     else:
-        chosen = max(0, int(np.searchsorted(candidates, wanted, side="right")) - 1)
+        chosen = max(0, int(np.searchsorted(candidates, required, side="right")) - 1)
     return Cut(int(all_ranks[starts[chosen]]), int(ends[chosen] - starts[chosen]))
 
 

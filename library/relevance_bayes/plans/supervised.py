@@ -2,10 +2,10 @@
 
 from relevance_bayes.plans.choices import (
     chosen_spec,
+    compared_specs,
     group_faults,
     has_fixed_width,
     pooled_specs,
-    rivals,
     spec_faults,
     varying_noise,
     width_faults,
@@ -50,7 +50,7 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         raise refusal(*faults)
     processes = pooled_specs(request, spec, inputs=len(inputs))
     first, *pool = processes or (spec,)
-    beside = rivals(request, spec, rows=dataset.rows, target=target.column)
+    beside = compared_specs(request, spec, rows=dataset.rows, target=target.column)
     chosen, *alternatives = class_alternatives(request, first, inputs=len(inputs)) or (first,)
     return SupervisedPlan(
         task=target.task,

@@ -1,4 +1,4 @@
-"""What is to be predicted: the target column, the task, and the classes."""
+"""The target of a training: the target column, the task, and the classes."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -30,9 +30,9 @@ class Resolved:
 
 
 def resolve_target(
-    dataset: TableSummary, name: str, asked: Task | None, likelihood: TargetLikelihood | None
+    dataset: TableSummary, name: str, requested: Task | None, likelihood: TargetLikelihood | None
 ) -> Resolved:
-    """The target's column, and the task as `asked` for, else as column and likelihood have it.
+    """The target's column, and the task as `requested` for, else as column and likelihood have it.
 
     Raises InvalidRequestError, since without them nothing else can be judged.
     """
@@ -49,11 +49,13 @@ def resolve_target(
             f"The target `{name}` holds points in time, which can't be predicted;"
             " send it as a number (seconds or days since some moment), or choose another target.",
         )
-    task, reason = (asked, f"`task` asks for {asked}.") if asked is not None else _inferred(column, likelihood)
+    task, reason = (
+        (requested, f"`task` asks for {requested}.") if requested is not None else _inferred(column, likelihood)
+    )
     if task == "regression":
         _check_regression(column)
         return Resolved(column, task, reason, ())
-    chosen = "/likelihood/type" if asked is None and likelihood is not None else "/task"
+    chosen = "/likelihood/type" if requested is None and likelihood is not None else "/task"
     return Resolved(column, task, reason, _classes(column, chosen))
 
 

@@ -74,7 +74,7 @@ class NumberBlock(Mapping[str, Column]):
 
 
 def block_rows(block: Block) -> int:
-    """How many rows a block has."""
+    """Return how many rows a block has."""
     if isinstance(block, NumberBlock):
         return len(block.matrix)
     for column in block.values():
@@ -120,7 +120,7 @@ FlatColumn: TypeAlias = "NDArray[np.float64] | Labels"
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What is known of one column of a finished dataset.
+    """The summary of one column of a finished dataset.
 
     `minimum`, `maximum`, `mean`, `sd` (population) are for numbers, booleans (as 0 and 1) and timestamps (seconds UTC),
     None where no value is present. `categories` lists labels with counts, most frequent first, ties by label, at most

@@ -1,4 +1,4 @@
-"""What a column holds, found out from its first rows, and how one text is read as a value of a kind.
+"""Kinds of columns inferred from their first rows, and the parsing of texts as values of a kind.
 
 A column is looked at in the first `ROWS_LOOKED_AT` rows. Values of JSON and Parquet keep their type: a number is a
 number, a text is a text (and a timestamp when it is written as one). A CSV cell is its text without surrounding blanks,
@@ -28,13 +28,13 @@ import numpy as np
 from relevance_bayes.types.values import Cell, ColumnKind
 
 ROWS_LOOKED_AT = 1_000
-"""How many rows decide what a column holds."""
+"""The number of rows that decide the kind of a column."""
 
-LARGEST_EXACT_INTEGER = 2**53
+MAX_EXACT_INTEGER = 2**53
 """Up to here every whole number is a float64."""
 
-MAX_MISFITS = 3
-SHARE_OF_MISFITS = 0.05
+MAX_CELL_FAULTS = 3
+SHARE_OF_CELL_FAULTS = 0.05
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_SECOND = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH).total_seconds()
@@ -55,21 +55,21 @@ _Form = Literal["number", "long", "boolean", "timestamp", "text"]
 
 
 def is_number(text: str) -> bool:
-    """Whether a CSV cell, its decimal mark a point, is written as a finite number (also one beyond float64)."""
+    """Return whether a CSV cell, its decimal mark a point, is written as a finite number (also one beyond float64)."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def is_not_finite(text: str) -> bool:
-    """Whether a CSV cell is a token for not-a-number or infinity."""
+    """Return whether a CSV cell is a token for not-a-number or infinity."""
     return _NOT_FINITE.fullmatch(text) is not None
 
 
 def is_long_integer(text: str) -> bool:
-    """Whether a CSV cell is a whole number beyond 2**53 in size."""
+    """Return whether a CSV cell is a whole number beyond 2**53 in size."""
     if _INTEGER.fullmatch(text) is None:
         return False
     digits = text.lstrip("+-0")
-    return len(digits) > 16 or (len(digits) == 16 and int(digits) > LARGEST_EXACT_INTEGER)
+    return len(digits) > 16 or (len(digits) == 16 and int(digits) > MAX_EXACT_INTEGER)
 
 
 def seconds_of(text: str) -> float | None:
@@ -106,7 +106,7 @@ def _form_of_cell(cell: str | int | float | bool) -> _Form:
     if isinstance(cell, bool):
         return "boolean"
     if isinstance(cell, int):
-        return "long" if abs(cell) > LARGEST_EXACT_INTEGER else "number"
+        return "long" if abs(cell) > MAX_EXACT_INTEGER else "number"
     if isinstance(cell, float):
         return "number"
     return "text" if seconds_of(cell) is None else "timestamp"
@@ -129,7 +129,7 @@ def _decide(present: Iterable[tuple[str | int | float | bool, _Form]]) -> Column
     total = sum(counts.values())
     if total == 0:
         return "number"
-    tolerated = max(MAX_MISFITS, SHARE_OF_MISFITS * total)
+    tolerated = max(MAX_CELL_FAULTS, SHARE_OF_CELL_FAULTS * total)
     families: tuple[tuple[ColumnKind, frozenset[_Form]], ...] = (
         ("number", frozenset({"number", "long"})),
         ("timestamp", frozenset({"timestamp"})),
@@ -137,7 +137,7 @@ def _decide(present: Iterable[tuple[str | int | float | bool, _Form]]) -> Column
     )
     for kind, forms in families:
         fitting = sum(counts[form] for form in forms)
-        misfits = sum(len(values[form]) for form in counts if form not in forms)
-        if 2 * fitting >= total and misfits <= tolerated:
+        cell_faults = sum(len(values[form]) for form in counts if form not in forms)
+        if 2 * fitting >= total and cell_faults <= tolerated:
             return "category" if kind == "number" and counts["long"] else kind
     return "category"

@@ -14,7 +14,7 @@ _BELOW_ALL = -1100
 
 @dataclass(frozen=True)
 class Moments:
-    """What was seen of a stream of finite numbers: how many, their range, their mean and summed squared deviations.
+    """Moments of a stream of finite numbers: how many, their range, their mean and summed squared deviations.
 
     The last two are in units of 2**exponent, in which every number seen is below 1 in size, so that neither 1e308 nor
     1e-308 leaves the range of float64.
@@ -60,7 +60,7 @@ class Moments:
 
     @property
     def constant(self) -> bool:
-        """Whether nothing, or one number only, was seen."""
+        """Return whether nothing, or one number only, was seen."""
         return self.minimum >= self.maximum
 
     @property

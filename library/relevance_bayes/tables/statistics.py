@@ -1,4 +1,4 @@
-"""What is known of a table's columns, and the digest of its content, gathered block by block in bounded memory."""
+"""Statistics of a table's columns and the digest of its content, computed block by block in bounded memory."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from relevance_bayes.tables.columns import (
     block_rows,
 )
 from relevance_bayes.tables.encoding import real_values
-from relevance_bayes.tables.kinds import LARGEST_EXACT_INTEGER
+from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER
 from relevance_bayes.tables.moments import Moments
 from relevance_bayes.types.values import ColumnKind
 
@@ -27,7 +27,7 @@ MAX_LABELS_COUNTED = 1_000
 
 MAX_LABELS_COUNTED_IN_ALL = 100_000
 
-LONGEST_LABEL = 200
+MAX_LABEL_LENGTH = 200
 """A column with a longer text holds no categories: its texts are not counted."""
 
 MISSING_TEXT = (0xFFFFFFFF).to_bytes(4, "little")
@@ -65,7 +65,7 @@ class TableStatistics:
     def _take_in(self) -> None:
         self._cells_waiting = 0
         for gathering in self._columns.values():
-            gathering.take_in()
+            gathering.import_file()
 
     def summaries(self) -> tuple[ColumnSummary, ...]:
         """One summary a column, in the table's order."""
@@ -100,7 +100,7 @@ class _Numbers:
             raise TypeError(f"the column {self._name!r} is text")
         self._waiting.append(real_values(column))
 
-    def take_in(self) -> None:
+    def import_file(self) -> None:
         if not self._waiting:
             return
         values = np.concatenate(self._waiting)
@@ -114,7 +114,7 @@ class _Numbers:
             return
         self._moments += Moments.of(present)
         if self._integral:
-            whole = (np.abs(present) < LARGEST_EXACT_INTEGER) & (np.floor(present) == present)
+            whole = (np.abs(present) < MAX_EXACT_INTEGER) & (np.floor(present) == present)
             self._integral = bool(whole.all())
         if self._distinct is not None:
             # Most columns of real numbers are done with after their first few values.
@@ -166,14 +166,14 @@ class _Texts:
         self._missing += counts[0]
         self._count(column.labels, counts[1:])
 
-    def take_in(self) -> None:
+    def import_file(self) -> None:
         """Texts don't wait: their labels would weigh too much."""
 
     def _count(self, labels: Sequence[str], found: Sequence[int]) -> None:
         if self._counts is None:
             return
         for label, count in zip(labels, found, strict=True):
-            if len(label) > LONGEST_LABEL:
+            if len(label) > MAX_LABEL_LENGTH:
                 self._counts = None
                 return
             if count:

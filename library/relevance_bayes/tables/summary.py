@@ -1,4 +1,4 @@
-"""What is known of a table before its rows are read again."""
+"""Summaries of tables: size, columns and their statistics."""
 
 from dataclasses import dataclass
 

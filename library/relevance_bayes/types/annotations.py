@@ -12,7 +12,7 @@ Schema: TypeAlias = dict[str, object]
 
 
 class SchemaHandler(Protocol):
-    """What makes pydantic's schema of a type, with the annotations that stand before this one in a call."""
+    """The handler that makes pydantic's schema of a type, with the annotations that stand before this one in a call."""
 
     def __call__(self, source: object, /) -> Schema:
         """The schema of an annotated type."""
@@ -105,7 +105,7 @@ def _classes(annotation: object) -> Iterator[type]:
 
 
 def is_union(annotation: object) -> bool:
-    """Whether an annotation is a union of several types."""
+    """Return whether an annotation is a union of several types."""
     return get_origin(annotation) in {Union, UnionType}
 
 

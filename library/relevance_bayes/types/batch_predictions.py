@@ -13,7 +13,7 @@ OnError: TypeAlias = Literal["per_row", "fail"]
 
 @dataclass(frozen=True)
 class BatchPredicted:
-    """What was made: a file, at `/result` below the job for as long as it is kept."""
+    """The result: a file, at `/result` below the job for as long as it is kept."""
 
     __pydantic_config__ = wire()
 

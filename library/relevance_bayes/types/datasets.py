@@ -10,15 +10,15 @@ from relevance_bayes.types.json_schema import Id, wire
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnBase:
-    """What every column has."""
+    """The members of all columns."""
 
     __pydantic_config__ = wire()
 
     name: str
     missing: int
-    """How many rows have no value here."""
+    """The number of rows without a value."""
     distinct: int | None
-    """How many different values there are; null above 50 or for long texts."""
+    """The number of distinct values; null above 50 or for long texts."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,7 +129,7 @@ _MAKING = RLock()
 
 
 def is_record(annotation: object) -> bool:
-    """Whether it is a dataclass, or a generic one of some types, as `Page[Dataset]`."""
+    """Return whether it is a dataclass, or a generic one of some types, as `Page[Dataset]`."""
     return is_dataclass(get_origin(annotation) or annotation)
 
 
@@ -214,7 +214,7 @@ def _record_decoder(record: type, hints: Mapping[str, object]) -> Decoder:
 
 
 def _is_bare(record: type) -> bool:
-    """Whether an instance is nothing but its members: the initialiser only sets these."""
+    """Return whether an instance is nothing but its members: the initialiser only sets these."""
     return not hasattr(record, "__post_init__") and not hasattr(record, "__slots__")
 
 
@@ -250,7 +250,7 @@ def _member(hint: object, member: Field[object]) -> _Member:
 
 
 def _default_of(member: Field[object]) -> Callable[[], object] | None:
-    """What makes the value of a member that is left out; None where it must not be."""
+    """Return what makes the value of a member that is left out; None where it must not be."""
     if member.default_factory is not MISSING:
         return member.default_factory
     value = member.default

@@ -34,7 +34,7 @@ class Fault:
 
 
 def listed(detail: str, faults: Sequence[Fault]) -> str:
-    """What is wrong, with a line for each fault that it does not say itself."""
+    """Return what is wrong, with a line for each fault that it does not say itself."""
     return "\n".join([detail, *(f"  {fault}" for fault in faults if fault.detail not in detail)])
 
 
@@ -54,7 +54,7 @@ class RelevanceError(Exception):
 
 
 class InvalidRequestError(RelevanceError):
-    """What was asked for makes no sense, or contradicts the data it names."""
+    """The request makes no sense, or contradicts the data it names."""
 
 
 class InvalidDataError(RelevanceError):

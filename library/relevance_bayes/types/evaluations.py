@@ -1,4 +1,4 @@
-"""How good predictions are, in figures and as what pictures are drawn of."""
+"""Metrics and diagnostics of predictions."""
 
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
@@ -68,7 +68,7 @@ class ResidualBin:
 
 @dataclass(frozen=True)
 class NumberDiagnostics:
-    """What pictures of residuals are drawn of."""
+    """Diagnostics of residuals, for pictures."""
 
     __pydantic_config__ = wire()
 
@@ -127,12 +127,12 @@ class ReliabilityBin:
     predicted: float
     """The mean of their probabilities."""
     observed: float
-    """How often it came so."""
+    """The observed frequency."""
 
 
 @dataclass(frozen=True)
 class ClassDiagnostics:
-    """What pictures of classes are drawn of; lists of classes are in the order of `classes`."""
+    """Diagnostics of classes, for pictures; lists of classes are in the order of `classes`."""
 
     __pydantic_config__ = wire()
 
@@ -149,7 +149,7 @@ class ClassDiagnostics:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationResult(Generic[M_co, P_co]):
-    """What predictions for a dataset were worth."""
+    """The result of an evaluation on a dataset."""
 
     __pydantic_config__ = wire()
 
@@ -171,7 +171,7 @@ class EvaluationResult(Generic[M_co, P_co]):
 
 @dataclass(frozen=True, kw_only=True)
 class NumbersEvaluation(JobBase):
-    """How good a version's predictions of numbers are."""
+    """An evaluation of a version that predicts numbers."""
 
     task: Literal["regression"]
     target: str
@@ -180,7 +180,7 @@ class NumbersEvaluation(JobBase):
 
 @dataclass(frozen=True, kw_only=True)
 class ClassesEvaluation(JobBase):
-    """How good a version's predictions of classes are."""
+    """An evaluation of a version that predicts classes."""
 
     task: Literal["classification"]
     target: str

@@ -23,7 +23,7 @@ class ClassWeight:
 
 @dataclass(frozen=True)
 class InputShape:
-    """How a function lies in one input, in the input's units."""
+    """The location and scale of a function in one input, in the input's units."""
 
     __pydantic_config__ = wire()
 
@@ -31,14 +31,14 @@ class InputShape:
     location: float | None
     """Where it stands: a jump, a centre, or where a wave's phase counts from."""
     scale: float | None
-    """How far it spreads: the distance of a spline's knots, a wavelet's s."""
+    """Its scale: the distance of a spline's knots, a wavelet's s."""
     frequency: float | None
     """Cycles per unit."""
 
 
 @dataclass(frozen=True)
 class ListedFunction:
-    """What names a function of a version in its list: see `RelevanceVector`."""
+    """The name of a function in a version's list: see `RelevanceVector`."""
 
     number: int
     kind: str
@@ -66,7 +66,7 @@ class RelevanceVector:
     phase: float | None = None
     """Of a wave or wavelet, in cycles: 0 is a cosine, 0.25 a sine."""
     optimised: bool = False
-    """Whether the kernel has left its row, to stand where it explains more."""
+    """True if the kernel has left its row, to stand where it explains more."""
     weight_mean: float | None
     """In the units of the function that is learned: the target's under `gaussian` and `student_t`, of its logarithm
     under `log_gaussian`, of the log rate under `poisson`, of the latent of classes. Null where there is one for
@@ -79,7 +79,7 @@ class RelevanceVector:
     alpha: float
     """The precision of the weight's prior, in one over the square of these units."""
     gamma: float
-    """How well the data determine the weight, from 0 to 1."""
+    """The degree to which the data determine the weight, from 0 to 1."""
     member: int | None = None
     """Which of the version's `members` it is part of, from 1; null where one model predicts."""
     function: FunctionName = "mean"

@@ -19,9 +19,9 @@ NOUNS: Mapping[JobKind, str] = {
     "prediction": "batch prediction",
     "promotion": "promotion",
 }
-"""What a job is called where its owner is told of it."""
+"""The names of jobs in messages."""
 
-ROOMS: Mapping[JobKind, str] = {
+JOB_PATHS: Mapping[JobKind, str] = {
     "training": "/v1/training-jobs",
     "evaluation": "/v1/evaluations",
     "prediction": "/v1/batch-predictions",
@@ -54,13 +54,13 @@ UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
 
 
 def may_move(now: JobState, following: JobState) -> bool:
-    """Whether a job in state `now` may go to `following`."""
+    """Return whether a job in state `now` may go to `following`."""
     return following in MOVES[now]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is: `completed` of `total` (null: not known) `unit`s of `phase`, in the user's units."""
+    """The progress of a job: `completed` of `total` (null: not known) `unit`s of `phase`, in the user's units."""
 
     __pydantic_config__ = wire()
 
@@ -78,7 +78,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Resumption:
-    """What a start of a job went on from: what the start `attempt` had kept of its fit, and when."""
+    """The checkpoint from which an attempt resumed: that of the attempt `attempt`, and when it was made."""
 
     __pydantic_config__ = wire()
 
@@ -115,7 +115,7 @@ class Event:
 
     @property
     def is_last(self) -> bool:
-        """Whether the job has ended with it."""
+        """Return whether the job has ended with it."""
         return self.transition is not None and self.transition.state in FINISHED
 
 
@@ -148,7 +148,7 @@ class JobProblem:
 
 @dataclass(frozen=True, kw_only=True)
 class JobBase:
-    """What every job has: how far it is."""
+    """The members of all jobs."""
 
     __pydantic_config__ = wire()
 
@@ -160,10 +160,10 @@ class JobBase:
     cancel_requested_at: datetime | None
     attempt: int
     resumed_from: Resumption | None = None
-    """What this start went on from; null where it began anew."""
+    """The checkpoint from which the attempt resumed; null where it began anew."""
     progress: Progress | None
     version: VersionName | None
-    """What was learned, once a training succeeded; of other jobs the version that they are about."""
+    """The trained version, once a training succeeded; of other jobs the version that they use."""
     error: JobProblem | None
     """Why it failed, and what to do."""
     transitions: tuple[Transition, ...]
@@ -177,5 +177,5 @@ class JobBase:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Return whether nothing more will happen to it."""
         return self.state in FINISHED

@@ -30,7 +30,7 @@ class DatasetOrigin:
     name: str | None
     """Null once it is deleted."""
     exists: bool
-    """Whether it is there still."""
+    """True if it is there still."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Parent:
 
     version: int
     exists: bool
-    """Whether it is there still."""
+    """True if it is there still."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Lineage:
     job_id: Id | None
     """The training that made it; null where it was imported."""
     request: dict[str, object] | None
-    """What was asked for; null is what was left to the service. The version says what that was. Null as a whole where
+    """The request; null is what was left to the service. The version says what that was. Null as a whole where
     the version was imported.
     """
     imported: ImportedFrom | None = None

@@ -16,10 +16,10 @@ class Model:
     created_at: datetime
     task: str
     target: str | None
-    """What is predicted; null for tasks without a target."""
+    """The target; null for tasks without a target."""
     inputs: tuple[str, ...]
     versions: int
-    """How many there are."""
+    """The number of versions."""
     latest: int | None
     """The number of the newest."""
     aliases: dict[str, int]
@@ -40,7 +40,7 @@ class DatasetName:
 
 @dataclass(frozen=True)
 class TermsError:
-    """What so many terms miss."""
+    """The error with so many terms."""
 
     __pydantic_config__ = wire()
 

@@ -17,9 +17,9 @@ class Page(Generic[T_co]):
 
     items: tuple[T_co, ...]
     has_more: bool
-    """Whether there is a following page."""
+    """True if there is a following page."""
     after: str | None
-    """What to send as `after` for the following page; null at the end."""
+    """The `after` of the following page; null at the end."""
 
     @classmethod
     def of(cls, items: Iterable[T_co], after: str | None) -> Self:

@@ -1,4 +1,4 @@
-"""What predictions are made of."""
+"""The parts of predictions."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ class Variance:
     total: float
     """The sum of the others."""
     noise: float
-    """How far a new observation scatters about the function. Where the noise of each row is known, the square of the
+    """The variance of a new observation about the function. Where the noise of each row is known, the square of the
     row's own, or, where the table has no such column, the mean square of the rows learned from.
     """
     weights: float
-    """What is not known of the weights of the functions in the model."""
+    """The variance of the weights of the functions in the model."""
     residual: float
-    """What these functions don't reach: of the Gaussian process that they are part of, or, under independent weights
+    """The residual beyond these functions: of the Gaussian process that they are part of, or, under independent weights
     and Gaussian noise, of a further function at the point. It grows with the distance from the data; 0 where the model
     can't tell.
     """
@@ -29,7 +29,7 @@ class Variance:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one function of the model adds to a prediction."""
+    """The contribution of one function to a prediction."""
 
     __pydantic_config__ = wire()
 
@@ -42,7 +42,7 @@ class Contribution:
     input: str | None
     """The input that it is."""
     contribution: float
-    """What it adds: in the target's units, or in those of the latent function where that is another (of classes,
+    """The contribution: in the target's units, or in those of the latent function where that is another (of classes,
     counts, and logarithms). Of three and more classes, the latent is that of the class answered as `label`.
     `explanation_sum` has what is added besides.
     """
@@ -52,7 +52,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class ExplanationSum:
-    """What a prediction is the sum of: `baseline`, all contributions of its `explanation`, and `others` are `mean`."""
+    """The sum that makes a prediction: `baseline`, all contributions of its `explanation`, and `others` are `mean`."""
 
     __pydantic_config__ = wire()
 
@@ -61,7 +61,7 @@ class ExplanationSum:
     where the noise is given; of the logarithm under `log_gaussian`.
     """
     others: float
-    """What all functions add that the `explanation` does not name."""
+    """The sum of the contributions of all functions that the `explanation` does not list."""
     mean: float
     """The mean of the function that is learned: the prediction's `mean` under `gaussian` and `student_t`; of the
     target's logarithm under `log_gaussian`, of the log rate under `poisson`, of the `latent` of classes, where each
@@ -71,7 +71,7 @@ class ExplanationSum:
 
 @dataclass(frozen=True)
 class ClassProbability:
-    """How probable a class is."""
+    """The probability of a class."""
 
     __pydantic_config__ = wire()
 
@@ -102,7 +102,7 @@ class ClassLatent:
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do about a row, by its probabilities and what decisions cost."""
+    """The decision for a row, by its probabilities and what decisions cost."""
 
     __pydantic_config__ = wire()
 

@@ -1,4 +1,4 @@
-"""Whether a version took an alias from the one to which it pointed."""
+"""Promotions: comparisons of a challenger with the version to which an alias points."""
 
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
@@ -19,7 +19,7 @@ M_co = TypeVar("M_co", covariant=True)
 P_co = TypeVar("P_co", covariant=True)
 
 Criterion: TypeAlias = Literal["interval", "estimate"]
-"""What must be above the margin: the lower end of the interval, or the estimate."""
+"""The quantity that must be above the margin: the lower end of the interval, or the estimate."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Improvement:
     """Of the 95 % interval: Student's t of the paired differences, wider where these are skewed."""
     upper: float | None
     groups: int | None = None
-    """How many groups the rows are of; null where each row stands for itself."""
+    """The number of groups of the rows; null where each row stands for itself."""
     effective_groups: float | None = None
-    """How many groups of equal size tell as much: (sum n)^2 / sum n^2. At least 10 are needed."""
+    """The effective number of groups, of equal size: (sum n)^2 / sum n^2. At least 10 are needed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromotionResult(Generic[M_co, P_co]):
-    """What came of it."""
+    """The outcome."""
 
     __pydantic_config__ = wire()
 
@@ -69,7 +69,7 @@ class PromotionResult(Generic[M_co, P_co]):
 
 @dataclass(frozen=True, kw_only=True)
 class PromotionBase(JobBase):
-    """Whether a version, the challenger, takes an alias from its holder."""
+    """A comparison of a version, the challenger, with the champion to which an alias points."""
 
     target: str
     alias: str

@@ -13,7 +13,7 @@ SEPARATOR = "@"
 
 _ALIAS = re.compile(ALIAS_PATTERN)
 _NUMBER = re.compile(NUMBER_PATTERN)
-_LONGEST_SHOWN = 64
+_MAX_SHOWN_LENGTH = 64
 
 Selector: TypeAlias = int | str | None
 """Which version of a model: its number, an alias that points to it, or None for the newest."""
@@ -23,7 +23,7 @@ NamedVersion: TypeAlias = tuple[str, str, Selector]
 
 
 def is_alias(text: str) -> bool:
-    """Whether a text can be an alias: a letter, then at most 62 letters, digits, dots, dashes, underscores."""
+    """Return whether a text can be an alias: a letter, then at most 62 letters, digits, dots, dashes, underscores."""
     return _ALIAS.fullmatch(text) is not None
 
 
@@ -46,12 +46,12 @@ class Reference(NamedTuple):
             return cls(model, number)
         if is_alias(version):
             return cls(model, version)
-        shown = version if len(version) <= _LONGEST_SHOWN else f"{version[:_LONGEST_SHOWN]}…"
+        shown = version if len(version) <= _MAX_SHOWN_LENGTH else f"{version[:_MAX_SHOWN_LENGTH]}…"
         raise NotFoundError(f"There is no version {shown!r} of model {model!r}.")
 
     @property
     def is_exact(self) -> bool:
-        """Whether it means the same for ever: a number is never given twice."""
+        """Return whether it means the same for ever: a number is never given twice."""
         return isinstance(self.version, int)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is wrong with a value that is read as a record, at paths in it, and the faults that follow."""
+"""Refusals of values that are read as records, at paths in it, and the faults that follow."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 def refused(expected: str, value: object, *, other_kind: bool = False) -> Refused:
-    """What to raise of a value that should be another one."""
+    """Return what to raise of a value that should be another one."""
     return Refused(Refusal((), f"Should be {expected}, got {shown(value)}.", other_kind))
 
 
@@ -48,9 +48,9 @@ def faults_of(refusals: Sequence[Refusal], where: str) -> list[Fault]:
         places.setdefault(one.path, []).append(one)
     holders = {path[:size] for path in places for size in range(len(path))}
     faults: list[Fault] = []
-    for path, said in places.items():
+    for path, given in places.items():
         if path not in holders:
-            apt = [one.detail for one in said if not one.other_kind] or [one.detail for one in said]
+            apt = [one.detail for one in given if not one.other_kind] or [one.detail for one in given]
             faults.append(Fault(" Or: ".join(dict.fromkeys(apt)), f"{where}{pointer(path)}"))
     return faults
 

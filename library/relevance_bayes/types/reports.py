@@ -1,4 +1,4 @@
-"""What trainings with a target report: hyperparameters, evidence, scores, and rows that stood out."""
+"""The parts of reports of supervised trainings: hyperparameters, evidence, scores, and rows that stood out."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,7 +21,7 @@ class InputWidth:
 
 @dataclass(frozen=True)
 class InputWarp:
-    """How the kernels see one input bent: w(x) = (sinh q + sinh a) / (b cosh a), q = b asinh x - a, b = exp(l)."""
+    """The warp of one input of the kernels: w(x) = (sinh q + sinh a) / (b cosh a), q = b asinh x - a, b = exp(l)."""
 
     __pydantic_config__ = wire()
 
@@ -45,7 +45,7 @@ class InputTerm:
 
 @dataclass(frozen=True, kw_only=True)
 class Hyperparameters:
-    """What was found: standard deviations in the user's units, widths and warps of the inputs as kernels see them."""
+    """Hyperparameters: standard deviations in the user's units, widths and warps of the kernels' inputs."""
 
     __pydantic_config__ = wire()
 
@@ -90,12 +90,12 @@ class Outlier:
     row: int
     """The row of the dataset, from 0."""
     weight: float
-    """How much it counts beside an ordinary row, for which this is about 1."""
+    """Its weight in the fit beside an ordinary row, for which this is about 1."""
 
 
 @dataclass(frozen=True)
 class TrainingWarning:
-    """What a training left out, or could not do as it was planned."""
+    """A warning of a training."""
 
     __pydantic_config__ = wire()
 
@@ -125,12 +125,12 @@ class Evidence:
     null in versions that are older than this.
     """
     price: float
-    """What the functions pay for having been chosen (`price` of the prior), which selection takes off."""
+    """The price of the selected functions (`price` of the prior), which selection takes off."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """How rows are predicted by what was learned without them: the figure by which models are chosen."""
+    """The predictive score of rows by what was learned without them: the figure by which models are chosen."""
 
     __pydantic_config__ = wire()
 
@@ -148,7 +148,7 @@ class Score:
 
 @dataclass(frozen=True)
 class ClassRows:
-    """How many of the rows learned from are of one class."""
+    """The number of training rows of one class."""
 
     __pydantic_config__ = wire()
 

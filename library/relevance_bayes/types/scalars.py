@@ -149,7 +149,7 @@ def interval(bounds: Bounds) -> tuple[float, float]:
 
 
 def _checks(bounds: Bounds) -> Iterator[tuple[str, Callable[[object], bool]]]:
-    """What values should be, and whether they are."""
+    """Return what values should be, and whether they are."""
     gt, ge, lt, le = bounds.gt, bounds.ge, bounds.lt, bounds.le
     if not bounds.allow_inf_nan:
         yield "a finite number", lambda value: math.isfinite(_number(value))

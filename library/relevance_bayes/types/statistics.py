@@ -1,4 +1,4 @@
-"""What versions were asked for."""
+"""Usage statistics of versions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ class LatencyBucket:
 
 @dataclass(frozen=True)
 class Latency:
-    """How long answered requests took, from when their body was there until their answer was, or a long one began."""
+    """Latency of requests, from the end of their body to the response, or the beginning of a long one."""
 
     __pydantic_config__ = wire()
 
@@ -46,7 +46,7 @@ class OutsideSupport:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What one version was asked for, as the process that answers has counted it since it began."""
+    """Usage statistics of one version, as the process that answers has counted it since it began."""
 
     __pydantic_config__ = wire()
 

@@ -9,7 +9,7 @@ from relevance_bayes.types.jobs import JobBase
 
 @dataclass(frozen=True, kw_only=True)
 class Job(JobBase):
-    """What every training has: also the columns that it reads. One of a task that is not known here is this alone."""
+    """The members of all trainings: also the columns that they read. Unknown tasks are read as this alone."""
 
     task: str
     inputs: tuple[InputColumn, ...]
@@ -39,7 +39,7 @@ class ImageJob(Job):
     height: int
     width: int
     peak: float
-    """What `psnr` is beside."""
+    """The peak of the signal-to-noise ratio `psnr`."""
     max_functions: int | None
     psnr: float | None
     """In dB."""

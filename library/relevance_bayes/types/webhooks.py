@@ -25,7 +25,7 @@ EventType = Literal[
 EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
 TEST: Literal["webhook.test"] = "webhook.test"
 MessageType = EventType | Literal["webhook.test"]
-"""What a message may be about: an end of a job, or nothing, where its receiver is tried."""
+"""The types of messages: an end of a job, or nothing, where its receiver is tried."""
 
 OF_KIND: Mapping[JobKind, Mapping[JobState, EventType]] = {
     "training": {
@@ -49,7 +49,7 @@ OF_KIND: Mapping[JobKind, Mapping[JobState, EventType]] = {
         "cancelled": "promotion.cancelled",
     },
 }
-"""What the end of a job of a kind is called."""
+"""The event types of jobs by kind."""
 
 DeliveryState = Literal["pending", "delivered", "failed"]
 
@@ -81,7 +81,7 @@ class NewWebhook(Webhook):
     """A webhook that was just made, with its secret."""
 
     secret: str
-    """What messages are signed with: keep it. It is shown this once."""
+    """The key of signatures: keep it. It is shown this once."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Attempt:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the receiver has taken the message."""
+        """Return whether the receiver has taken the message."""
         return self.status is not None and 200 <= self.status < 300
 
 

@@ -22,8 +22,8 @@ from app.api.application import make_application
 from app.api.prediction import Codec, PredictionRunner
 from app.api.tensor_codec import RenderedTensors
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.counting import Rows
 from app.services.prediction import ServedVersion
+from app.services.usage_counts import Rows
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
@@ -110,17 +110,17 @@ def test_without_its_database_the_server_is_alive_and_not_ready(client: TestClie
 
 
 def test_a_model_says_what_it_reads_and_answers(client: TestClient) -> None:
-    told = client.get("/v2/models/small").json()
-    assert (told["name"], told["versions"], told["platform"]) == (
+    reported = client.get("/v2/models/small").json()
+    assert (reported["name"], reported["versions"], reported["platform"]) == (
         "small",
         ["2", "1", "champion"],
         "relevance_sparse_bayes",
     )
-    assert told["inputs"] == [
+    assert reported["inputs"] == [
         {"name": "x", "datatype": "FP64", "shape": [-1], "parameters": {}},
         {"name": "colour", "datatype": "BYTES", "shape": [-1], "parameters": {}},
     ]
-    assert [output["name"] for output in told["outputs"]] == [
+    assert [output["name"] for output in reported["outputs"]] == [
         "mean",
         "sd",
         "variance_total",
@@ -130,20 +130,20 @@ def test_a_model_says_what_it_reads_and_answers(client: TestClient) -> None:
         "lower",
         "upper",
     ]
-    assert {(output["datatype"], *output["shape"]) for output in told["outputs"]} == {("FP64", -1)}
+    assert {(output["datatype"], *output["shape"]) for output in reported["outputs"]} == {("FP64", -1)}
 
 
 def test_a_model_of_numbers_reads_one_matrix(client: TestClient) -> None:
-    (told,) = client.get("/v2/models/numbers").json()["inputs"]
-    assert told == {"name": "input", "datatype": "FP64", "shape": [-1, 5], "parameters": {"columns": list(NAMES)}}
+    (reported,) = client.get("/v2/models/numbers").json()["inputs"]
+    assert reported == {"name": "input", "datatype": "FP64", "shape": [-1, 5], "parameters": {"columns": list(NAMES)}}
     assert "support" in [output["name"] for output in client.get("/v2/models/numbers").json()["outputs"]]
 
 
 def test_classes_are_told_with_their_probabilities(client: TestClient) -> None:
-    told = {output["name"]: output for output in client.get("/v2/models/states").json()["outputs"]}
-    assert told["label"]["datatype"] == "BYTES"
-    assert told["probabilities"]["shape"] == [-1, 3]
-    assert told["probabilities"]["parameters"] == {"classes": ["gas", "liquid", "solid"]}
+    reported = {output["name"]: output for output in client.get("/v2/models/states").json()["outputs"]}
+    assert reported["label"]["datatype"] == "BYTES"
+    assert reported["probabilities"]["shape"] == [-1, 3]
+    assert reported["probabilities"]["parameters"] == {"classes": ["gas", "liquid", "solid"]}
     assert client.get("/v2/models/classes").json()["outputs"][0]["datatype"] == "BOOL"
 
 
@@ -211,9 +211,9 @@ def test_a_matrix_columns_and_bytes_get_the_same_to_the_bit(client: TestClient) 
 
 def test_a_body_without_json_is_the_one_input_and_answered_in_bytes(client: TestClient) -> None:
     response = client.post("/v2/models/numbers/infer", content=MATRIX.tobytes(), headers={LENGTH: "0"})
-    told, content = split(response)
-    assert isinstance(told["outputs"], list)
-    sizes = [output["parameters"]["binary_data_size"] for output in told["outputs"] if isinstance(output, dict)]
+    reported, content = split(response)
+    assert isinstance(reported["outputs"], list)
+    sizes = [output["parameters"]["binary_data_size"] for output in reported["outputs"] if isinstance(output, dict)]
     assert sum(map(int, sizes)) == len(content)
     matrix: Json = {"name": "input", "datatype": "FP64", "shape": [2, 5], "data": MATRIX.tolist()}
     mean = outputs(client.post("/v2/models/numbers/infer", json={"inputs": [matrix]}))["mean"]
@@ -223,7 +223,7 @@ def test_a_body_without_json_is_the_one_input_and_answered_in_bytes(client: Test
 
 def test_json_and_bytes_may_mix_both_ways(client: TestClient) -> None:
     texts = struct.pack("<I3sI4s", 3, b"red", 4, b"blue")
-    asked: Json = {
+    requested: Json = {
         "id": "mine",
         "inputs": [
             X,
@@ -232,11 +232,11 @@ def test_json_and_bytes_may_mix_both_ways(client: TestClient) -> None:
         "parameters": {"binary_data_output": True},
         "outputs": [{"name": "sd", "parameters": {"binary_data": False}}, {"name": "mean"}],
     }
-    head = json.dumps(asked).encode()
+    head = json.dumps(requested).encode()
     response = client.post(PATH, content=head + texts, headers={LENGTH: str(len(head))})
-    told, content = split(response)
+    reported, content = split(response)
     expected = outputs(client.post(PATH, json={"inputs": TENSORS}))
-    assert told == {
+    assert reported == {
         "model_name": "small",
         "model_version": "2",
         "id": "mine",
@@ -250,11 +250,11 @@ def test_json_and_bytes_may_mix_both_ways(client: TestClient) -> None:
 
 def test_labels_go_out_as_texts_in_bytes_too(client: TestClient) -> None:
     path, inputs = "/v2/models/states/infer", {"inputs": TENSORS}
-    asked: Json = {**inputs, "outputs": [{"name": "label", "parameters": {"binary_data": True}}]}
-    told, content = split(client.post(path, json=asked))
+    requested: Json = {**inputs, "outputs": [{"name": "label", "parameters": {"binary_data": True}}]}
+    reported, content = split(client.post(path, json=requested))
     (label,) = outputs(client.post(path, json={**inputs, "outputs": [{"name": "label"}]})).values()
     assert content == b"".join(struct.pack("<I", len(text)) + text.encode() for text in map(str, label))
-    assert told["model_name"] == "states"
+    assert reported["model_name"] == "states"
 
 
 @pytest.mark.parametrize("datatype", ["FP32", "INT8", "UINT64", "INT32"])
@@ -269,13 +269,13 @@ def test_rows_may_bring_their_noise_and_the_interval_may_be_said(client: TestCli
     noise: Json = {"name": "sd", "datatype": "FP64", "shape": [2], "data": [0.5, 0.1]}
     found = outputs(client.post("/v2/models/measured/infer", json={"inputs": [X, COLOUR, noise]}))
     assert found["variance_noise"] == approx([0.25, 0.01])
-    asked: Json = {"inputs": TENSORS, "parameters": {"interval": 0.5}}
-    half = outputs(client.post(PATH, json=asked))
+    requested: Json = {"inputs": TENSORS, "parameters": {"interval": 0.5}}
+    half = outputs(client.post(PATH, json=requested))
     assert (np.array(half["upper"]) - half["mean"]) / half["sd"] == approx([0.6744897501960817] * 2)
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "given"),
     [
         ({"inputs": []}, "column"),
         ({"inputs": [X]}, "colour"),
@@ -298,23 +298,23 @@ def test_rows_may_bring_their_noise_and_the_interval_may_be_said(client: TestCli
         ({"inputs": "x"}, "read"),
     ],
 )
-def test_what_does_not_fit_is_400_with_what_is_wrong(client: TestClient, changed: dict[str, Json], said: str) -> None:
+def test_what_does_not_fit_is_400_with_what_is_wrong(client: TestClient, changed: dict[str, Json], given: str) -> None:
     response = client.post(PATH, json={"inputs": TENSORS, **changed})
     assert refused(response, 400)
-    assert re.search(said, response.text)
+    assert re.search(given, response.text)
 
 
 @pytest.mark.parametrize(
-    ("shape", "said"),
+    ("shape", "given"),
     [
         ([2, 4], "expected shape [-1, 5], got [2, 4]"),
         ([5], "expected shape [-1, 5], got [5]"),
         ([0, 5], "The tensors have no rows."),
     ],
 )
-def test_a_matrix_that_is_not_rows_of_all_inputs_is_400(client: TestClient, shape: list[int], said: str) -> None:
+def test_a_matrix_that_is_not_rows_of_all_inputs_is_400(client: TestClient, shape: list[int], given: str) -> None:
     matrix: Json = {"name": "input", "datatype": "FP64", "shape": shape, "data": [0.5] * math.prod(shape)}
-    assert said in refused(client.post("/v2/models/numbers/infer", json={"inputs": [matrix]}), 400)
+    assert given in refused(client.post("/v2/models/numbers/infer", json={"inputs": [matrix]}), 400)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[]", b"null", b'{"inputs": [', b"[" * 3_000])

@@ -59,19 +59,19 @@ class Client:
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._channel = channel
 
-    async def ask(self, call: str, asked: Message, answered: type[A], *authorization: str) -> A:
+    async def ask(self, call: str, requested: Message, answered: type[A], *authorization: str) -> A:
         stub = self._channel.unary_unary(
             f"/{NAME}/{call}", request_serializer=_bytes, response_deserializer=answered.FromString
         )
-        found: A = await stub(asked, metadata=[("authorization", one) for one in authorization])
+        found: A = await stub(requested, metadata=[("authorization", one) for one in authorization])
         return found
 
-    async def infer(self, asked: messages.ModelInferRequest) -> messages.ModelInferResponse:
-        return await self.ask("ModelInfer", asked, messages.ModelInferResponse)
+    async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
+        return await self.ask("ModelInfer", requested, messages.ModelInferResponse)
 
 
-def _bytes(asked: Message) -> bytes:
-    return asked.SerializeToString()
+def _bytes(requested: Message) -> bytes:
+    return requested.SerializeToString()
 
 
 @asynccontextmanager
@@ -92,13 +92,13 @@ def run(parts: InMemoryParts, call: Callable[[Client], Coroutine[None, None, T]]
     return asyncio.run(all_of_it())
 
 
-def infer(parts: InMemoryParts, asked: messages.ModelInferRequest) -> messages.ModelInferResponse:
-    return run(parts, lambda client: client.infer(asked))
+def infer(parts: InMemoryParts, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
+    return run(parts, lambda client: client.infer(requested))
 
 
-def refused(parts: InMemoryParts, asked: messages.ModelInferRequest) -> tuple[str, str]:
+def refused(parts: InMemoryParts, requested: messages.ModelInferRequest) -> tuple[str, str]:
     with pytest.raises(grpc.aio.AioRpcError) as refusal:
-        infer(parts, asked)
+        infer(parts, requested)
     return refusal.value.code().name, refusal.value.details() or ""
 
 
@@ -117,9 +117,9 @@ def mixed(model: str = "small") -> messages.ModelInferRequest:
     )
 
 
-def values(answer: messages.ModelInferResponse, name: str) -> Sequence[float]:
-    place = [output.name for output in answer.outputs].index(name)
-    found: list[float] = np.frombuffer(answer.raw_output_contents[place]).tolist()
+def values(response: messages.ModelInferResponse, name: str) -> Sequence[float]:
+    place = [output.name for output in response.outputs].index(name)
+    found: list[float] = np.frombuffer(response.raw_output_contents[place]).tolist()
     return found
 
 
@@ -127,11 +127,11 @@ def test_the_server_says_who_it_is_and_how_it_is(parts: InMemoryParts) -> None:
     async def ask(client: Client) -> tuple[bool, bool, messages.ServerMetadataResponse]:
         live = await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)
         ready = await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)
-        told = await client.ask("ServerMetadata", messages.ServerMetadataRequest(), messages.ServerMetadataResponse)
-        return live.live, ready.ready, told
+        reported = await client.ask("ServerMetadata", messages.ServerMetadataRequest(), messages.ServerMetadataResponse)
+        return live.live, ready.ready, reported
 
-    live, ready, told = run(parts, ask)
-    assert (live, ready, told.name, told.version) == (True, True, "relevance", __version__)
+    live, ready, reported = run(parts, ask)
+    assert (live, ready, reported.name, reported.version) == (True, True, "relevance", __version__)
     parts.report = Report(database=False)
     assert run(parts, ask)[:2] == (True, False)
 
@@ -139,55 +139,59 @@ def test_the_server_says_who_it_is_and_how_it_is(parts: InMemoryParts) -> None:
 @pytest.mark.parametrize("version", ["", "1", "champion"])
 def test_a_model_says_what_it_reads_and_answers(parts: InMemoryParts, version: str) -> None:
     async def ask(client: Client) -> tuple[bool, messages.ModelMetadataResponse]:
-        asked = messages.ModelReadyRequest(name="small", version=version)
-        ready = await client.ask("ModelReady", asked, messages.ModelReadyResponse)
+        requested = messages.ModelReadyRequest(name="small", version=version)
+        ready = await client.ask("ModelReady", requested, messages.ModelReadyResponse)
         described = messages.ModelMetadataRequest(name="small", version=version)
         return ready.ready, await client.ask("ModelMetadata", described, messages.ModelMetadataResponse)
 
-    ready, told = run(parts, ask)
+    ready, reported = run(parts, ask)
     assert ready
-    assert (told.name, [*told.versions], told.platform) == ("small", ["2", "1", "champion"], "relevance_sparse_bayes")
-    assert [(one.name, one.datatype, [*one.shape]) for one in told.inputs] == [
+    assert (reported.name, [*reported.versions], reported.platform) == (
+        "small",
+        ["2", "1", "champion"],
+        "relevance_sparse_bayes",
+    )
+    assert [(one.name, one.datatype, [*one.shape]) for one in reported.inputs] == [
         ("x", "FP64", [-1]),
         ("colour", "BYTES", [-1]),
     ]
-    assert told.outputs[0].name == "mean"
+    assert reported.outputs[0].name == "mean"
 
 
 def test_raw_and_typed_contents_get_the_same_predictions_as_rows(parts: InMemoryParts) -> None:
     typed = Tensor(
         name="input", datatype="FP64", shape=[2, 5], contents=Contents(fp64_contents=MATRIX.ravel().tolist())
     )
-    answer = infer(parts, raw())
-    assert answer == infer(parts, Infer(model_name="numbers", inputs=[typed]))
+    response = infer(parts, raw())
+    assert response == infer(parts, Infer(model_name="numbers", inputs=[typed]))
     served = parts.prediction.version(OWNER, "numbers")
     known = predict(served, PredictRequest(NumberBlock(served.number_names, MATRIX)))
     assert isinstance(known, RegressionPrediction)
-    assert (values(answer, "mean"), values(answer, "sd")) == (known.mean.tolist(), known.sd.tolist())
-    assert [[*output.shape] for output in answer.outputs] == [[2]] * len(answer.outputs)
+    assert (values(response, "mean"), values(response, "sd")) == (known.mean.tolist(), known.sd.tolist())
+    assert [[*output.shape] for output in response.outputs] == [[2]] * len(response.outputs)
 
 
 def test_versions_ids_outputs_and_parameters_are_heeded(parts: InMemoryParts) -> None:
-    asked = mixed()
-    asked.model_version, asked.id = "champion", "mine"
-    asked.outputs.extend([RequestedOutput(name="upper"), RequestedOutput(name="mean")])
-    usual = infer(parts, asked)
+    requested = mixed()
+    requested.model_version, requested.id = "champion", "mine"
+    requested.outputs.extend([RequestedOutput(name="upper"), RequestedOutput(name="mean")])
+    usual = infer(parts, requested)
     assert (usual.model_name, usual.model_version, usual.id) == ("small", "1", "mine")
     assert [output.name for output in usual.outputs] == ["upper", "mean"]
-    asked.parameters["interval"].CopyFrom(Parameter(double_param=0.5))
-    narrow = infer(parts, asked)
+    requested.parameters["interval"].CopyFrom(Parameter(double_param=0.5))
+    narrow = infer(parts, requested)
     assert values(narrow, "mean") == values(usual, "mean")
     assert values(narrow, "upper")[0] < values(usual, "upper")[0]
-    asked.model_name, asked.model_version = "small@champion", ""
-    assert infer(parts, asked).model_version == "1"
+    requested.model_name, requested.model_version = "small@champion", ""
+    assert infer(parts, requested).model_version == "1"
 
 
 def test_classes_are_texts_with_their_probabilities(parts: InMemoryParts) -> None:
-    answer = infer(parts, mixed("states"))
-    told = {output.name: output for output in answer.outputs}
-    assert told["label"].datatype == "BYTES"
-    assert [*told["probabilities"].shape] == [2, 3]
-    assert told["probabilities"].parameters["classes"].string_param == '["gas","liquid","solid"]'
+    response = infer(parts, mixed("states"))
+    reported = {output.name: output for output in response.outputs}
+    assert reported["label"].datatype == "BYTES"
+    assert [*reported["probabilities"].shape] == [2, 3]
+    assert reported["probabilities"].parameters["classes"].string_param == '["gas","liquid","solid"]'
 
 
 @pytest.mark.parametrize(
@@ -201,20 +205,20 @@ def test_classes_are_texts_with_their_probabilities(parts: InMemoryParts) -> Non
     ],
 )
 def test_numbers_of_any_type_do(parts: InMemoryParts, datatype: str, contents: messages.InferTensorContents) -> None:
-    asked, usual = mixed(), mixed()
-    asked.inputs[0].CopyFrom(Tensor(name="x", datatype=datatype, shape=[2], contents=contents))
+    requested, usual = mixed(), mixed()
+    requested.inputs[0].CopyFrom(Tensor(name="x", datatype=datatype, shape=[2], contents=contents))
     usual.inputs[0].contents.fp64_contents[:] = [1.0, 3.0]
-    assert infer(parts, asked) == infer(parts, usual)
+    assert infer(parts, requested) == infer(parts, usual)
 
 
 def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages.ModelInferRequest:
-    asked = mixed()
-    change(asked)
-    return asked
+    requested = mixed()
+    change(requested)
+    return requested
 
 
 @pytest.mark.parametrize(
-    ("asked", "code", "said"),
+    ("requested", "code", "said"),
     [
         (Infer(model_name="nothing"), "NOT_FOUND", "There is no model 'nothing'."),
         (_changed(lambda one: setattr(one, "model_version", "7")), "NOT_FOUND", "no version 7"),
@@ -261,9 +265,9 @@ def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages
     ],
 )
 def test_what_can_not_be_done_is_said(
-    parts: InMemoryParts, asked: messages.ModelInferRequest, code: str, said: str
+    parts: InMemoryParts, requested: messages.ModelInferRequest, code: str, said: str
 ) -> None:
-    given, detail = refused(parts, asked)
+    given, detail = refused(parts, requested)
     assert given == code, detail
     assert said in detail
 

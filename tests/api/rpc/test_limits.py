@@ -84,8 +84,8 @@ def is_alive(service: Service) -> bool:
             request_serializer=messages.ServerLiveRequest.SerializeToString,
             response_deserializer=messages.ServerLiveResponse.FromString,
         )
-        answer: messages.ServerLiveResponse = call(messages.ServerLiveRequest(), timeout=20, wait_for_ready=True)
-        return answer.live
+        response: messages.ServerLiveResponse = call(messages.ServerLiveRequest(), timeout=20, wait_for_ready=True)
+        return response.live
 
 
 def megabytes(service: Service) -> float:

@@ -11,7 +11,7 @@ from benchmarks.tables.splits import divided
 from benchmarks.tables.table import DataTable
 from examples.demo.service import running_service
 from relevance_bayes.client import connect
-from relevance_bayes.client.answers import Json
+from relevance_bayes.client.responses import Json
 from relevance_bayes.core.types import Indices
 from tests.benchmarks.tables.small import small_table
 

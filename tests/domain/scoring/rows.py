@@ -5,43 +5,43 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtr, ndtri, softmax
 
-from app.domain.scoring import COVERAGES, JudgedClasses, JudgedNumbers
+from app.domain.scoring import COVERAGES, LabelledClasses, LabelledNumbers
 from relevance_bayes.core.types import Array, Indices
 
 STATES = ("gas", "liquid", "solid")
 
 
-def numbers(rows: int, seed: int = 0, *, sd: float = 0.7) -> JudgedNumbers:
+def numbers(rows: int, seed: int = 0, *, sd: float = 0.7) -> LabelledNumbers:
     """Predicted as normal; the truth scatters by 0.7, so that with another sd the prediction is wrong about that."""
     draws = np.random.default_rng(seed)
     mean = draws.normal(5.0, 2.0, rows)
     return judged_numbers(mean + draws.normal(0.0, 0.7, rows), mean, np.full(rows, sd))
 
 
-def judged_numbers(target: Array, mean: Array, sd: Array) -> JudgedNumbers:
+def judged_numbers(target: Array, mean: Array, sd: Array) -> LabelledNumbers:
     """Under normal predictions."""
     standard = (target - mean) / sd
     upto = ndtr(standard)
     density = -0.5 * (np.square(standard) + np.log(2.0 * np.pi * sd**2))
     z = ndtri(0.5 + np.array(COVERAGES)[:, None] / 200.0)
-    return JudgedNumbers(target, mean, sd, density, upto, upto, mean - z * sd, mean + z * sd)
+    return LabelledNumbers(target, mean, sd, density, upto, upto, mean - z * sd, mean + z * sd)
 
 
-def some_numbers(judged: JudgedNumbers, rows: Indices) -> JudgedNumbers:
+def some_numbers(labelled: LabelledNumbers, rows: Indices) -> LabelledNumbers:
     """Those rows of them."""
-    return JudgedNumbers(
-        judged.target[rows],
-        judged.mean[rows],
-        judged.sd[rows],
-        judged.log_density[rows],
-        judged.below[rows],
-        judged.upto[rows],
-        judged.lower[:, rows],
-        judged.upper[:, rows],
+    return LabelledNumbers(
+        labelled.target[rows],
+        labelled.mean[rows],
+        labelled.sd[rows],
+        labelled.log_density[rows],
+        labelled.below[rows],
+        labelled.upto[rows],
+        labelled.lower[:, rows],
+        labelled.upper[:, rows],
     )
 
 
-def classes(rows: int, seed: int = 0, *, count: int = 3) -> JudgedClasses:
+def classes(rows: int, seed: int = 0, *, count: int = 3) -> LabelledClasses:
     """Drawn from the probabilities that are predicted."""
     draws = np.random.default_rng(seed)
     probabilities = softmax(draws.normal(0.0, 1.5, (rows, count)), axis=1)
@@ -49,14 +49,14 @@ def classes(rows: int, seed: int = 0, *, count: int = 3) -> JudgedClasses:
     return judged_classes(truth, probabilities, STATES[:count])
 
 
-def judged_classes(truth: Indices, probabilities: Array, labels: tuple[str, ...] = STATES) -> JudgedClasses:
+def judged_classes(truth: Indices, probabilities: Array, labels: tuple[str, ...] = STATES) -> LabelledClasses:
     """With the most probable as the label."""
-    return JudgedClasses(labels, truth, probabilities, probabilities.argmax(axis=1))
+    return LabelledClasses(labels, truth, probabilities, probabilities.argmax(axis=1))
 
 
-def some_classes(judged: JudgedClasses, rows: Indices) -> JudgedClasses:
+def some_classes(labelled: LabelledClasses, rows: Indices) -> LabelledClasses:
     """Those rows of them."""
-    return JudgedClasses(judged.classes, judged.truth[rows], judged.probabilities[rows], judged.chosen[rows])
+    return LabelledClasses(labelled.classes, labelled.truth[rows], labelled.probabilities[rows], labelled.chosen[rows])
 
 
 def pieces(rows: int, *, of: int) -> Iterator[Indices]:

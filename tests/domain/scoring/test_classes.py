@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
-from app.domain.scoring import ClassResult, ClassScores, JudgedClasses, ranking
+from app.domain.scoring import ClassResult, ClassScores, LabelledClasses, ranking
 from tests.domain.scoring.rows import STATES, classes, judged_classes, pieces, some_classes
 
 
-def scored(judged: JudgedClasses) -> ClassResult:
-    return ClassScores.of(judged).result()
+def scored(labelled: LabelledClasses) -> ClassResult:
+    return ClassScores.of(labelled).result()
 
 
-def in_pieces(judged: JudgedClasses, *, of: int) -> ClassResult:
-    parts = (ClassScores.of(some_classes(judged, rows)) for rows in pieces(len(judged.truth), of=of))
-    return reduce(ClassScores.__add__, parts, ClassScores.empty(judged.classes)).result()
+def in_pieces(labelled: LabelledClasses, *, of: int) -> ClassResult:
+    parts = (ClassScores.of(some_classes(labelled, rows)) for rows in pieces(len(labelled.truth), of=of))
+    return reduce(ClassScores.__add__, parts, ClassScores.empty(labelled.classes)).result()
 
 
 def areas(found: ClassResult) -> list[float]:
@@ -25,8 +25,8 @@ def areas(found: ClassResult) -> list[float]:
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas(count: int) -> None:
-    judged = classes(400, count=count)
-    found, truth, given = scored(judged), judged.truth, judged.probabilities
+    labelled = classes(400, count=count)
+    found, truth, given = scored(labelled), labelled.truth, labelled.probabilities
     assert (found.rows, found.rows_of_unknown_class, found.classes) == (400, 0, STATES[:count])
     assert found.error == pytest.approx((given.argmax(axis=1) != truth).mean())
     assert found.log_loss == pytest.approx(log_loss(truth, given, labels=np.arange(count)), rel=1e-12)
@@ -40,8 +40,8 @@ def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas(count: int)
 
 @pytest.mark.parametrize("size", [1, 9, 399])
 def test_figures_of_pieces_added_are_those_of_the_whole(size: int) -> None:
-    judged = classes(400)
-    whole, added = scored(judged), in_pieces(judged, of=size)
+    labelled = classes(400)
+    whole, added = scored(labelled), in_pieces(labelled, of=size)
     assert (added.rows, added.confusion, areas(added)) == (whole.rows, whole.confusion, areas(whole))
     for name in ("error", "log_loss", "brier", "ece"):
         assert getattr(added, name) == pytest.approx(getattr(whole, name), rel=1e-12)
@@ -49,14 +49,14 @@ def test_figures_of_pieces_added_are_those_of_the_whole(size: int) -> None:
 
 
 def test_the_calibration_error_is_the_mean_distance_of_its_bins() -> None:
-    judged = classes(300)
-    given, right = judged.probabilities.max(axis=1), judged.probabilities.argmax(axis=1) == judged.truth
+    labelled = classes(300)
+    given, right = labelled.probabilities.max(axis=1), labelled.probabilities.argmax(axis=1) == labelled.truth
     places = np.minimum(np.floor(given * 20), 19)
     expected = sum(
         (places == place).mean() * abs(given[places == place].mean() - right[places == place].mean())
         for place in np.unique(places)
     )
-    found = scored(judged)
+    found = scored(labelled)
     assert found.ece == pytest.approx(expected)
     assert sum(one.rows for one in found.confidence) == 300
 
@@ -77,15 +77,15 @@ def test_equal_scores_count_half_in_the_area() -> None:
 
 
 def test_many_rows_are_counted_in_bins_and_the_area_is_within_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    judged = classes(3_000)
-    exact = areas(scored(judged))
+    labelled = classes(3_000)
+    exact = areas(scored(labelled))
     monkeypatch.setattr(ranking, "MAX_NUMBERS", 2_000)
-    for binned in (scored(judged), in_pieces(judged, of=500)):
+    for binned in (scored(labelled), in_pieces(labelled, of=500)):
         for area, expected in zip(binned.auc_per_class, exact, strict=True):
             assert area is not None
             assert 0.0 < area.tolerance < 2e-3
             assert abs(area.value - expected) <= area.tolerance
-    assert areas(in_pieces(judged, of=500)) == pytest.approx(areas(scored(judged)), rel=1e-12)
+    assert areas(in_pieces(labelled, of=500)) == pytest.approx(areas(scored(labelled)), rel=1e-12)
 
 
 def test_certain_probabilities_can_be_counted_in_bins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,16 +95,16 @@ def test_certain_probabilities_can_be_counted_in_bins(monkeypatch: pytest.Monkey
 
 
 def test_a_class_never_seen_is_an_error_and_leaves_log_loss_and_curves_of_classes_out() -> None:
-    judged = classes(50)
-    with_strangers = judged.truth.copy()
+    labelled = classes(50)
+    with_strangers = labelled.truth.copy()
     with_strangers[:5] = -1
-    found = scored(judged_classes(with_strangers, judged.probabilities))
-    known = scored(some_classes(judged, np.arange(5, 50)))
+    found = scored(judged_classes(with_strangers, labelled.probabilities))
+    known = scored(some_classes(labelled, np.arange(5, 50)))
     assert (found.rows, found.rows_of_unknown_class, known.rows_of_unknown_class) == (50, 5, 0)
     assert known.error is not None
     assert known.brier is not None
     assert found.error == pytest.approx((5 + 45 * known.error) / 50)
-    strangers = 0.5 * (np.square(judged.probabilities[:5]).sum(axis=1) + 1.0)
+    strangers = 0.5 * (np.square(labelled.probabilities[:5]).sum(axis=1) + 1.0)
     assert found.brier == pytest.approx((strangers.sum() + 45 * known.brier) / 50)
     assert (found.log_loss, found.confusion, found.auc_per_class) == (
         known.log_loss,

@@ -8,22 +8,22 @@ import pytest
 from scipy.stats import norm, poisson
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-from app.domain.scoring import JudgedNumbers, NumberResult, NumberScores
+from app.domain.scoring import LabelledNumbers, NumberResult, NumberScores
 from tests.domain.scoring.rows import judged_numbers, numbers, pieces, some_numbers
 
 
-def scored(judged: JudgedNumbers) -> NumberResult:
-    return NumberScores.of(judged).result()
+def scored(labelled: LabelledNumbers) -> NumberResult:
+    return NumberScores.of(labelled).result()
 
 
-def in_pieces(judged: JudgedNumbers, *, of: int) -> NumberResult:
-    parts = (NumberScores.of(some_numbers(judged, rows)) for rows in pieces(len(judged.target), of=of))
+def in_pieces(labelled: LabelledNumbers, *, of: int) -> NumberResult:
+    parts = (NumberScores.of(some_numbers(labelled, rows)) for rows in pieces(len(labelled.target), of=of))
     return reduce(NumberScores.__add__, parts, NumberScores.empty()).result()
 
 
 def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas() -> None:
-    judged = numbers(500)
-    found, y, mean = scored(judged), judged.target, judged.mean
+    labelled = numbers(500)
+    found, y, mean = scored(labelled), labelled.target, labelled.mean
     assert found.rows == 500
     assert found.rmse == pytest.approx(root_mean_squared_error(y, mean), rel=1e-12)
     assert found.mae == pytest.approx(mean_absolute_error(y, mean), rel=1e-12)
@@ -37,8 +37,8 @@ def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 499])
 def test_figures_of_pieces_added_are_those_of_the_whole(size: int) -> None:
-    judged = numbers(500)
-    whole, added = scored(judged), in_pieces(judged, of=size)
+    labelled = numbers(500)
+    whole, added = scored(labelled), in_pieces(labelled, of=size)
     assert (added.standardised_residuals, added.rows) == (whole.standardised_residuals, whole.rows)
     assert added.pit == pytest.approx(whole.pit)
     for name in ("rmse", "mae", "r2", "nll"):
@@ -64,11 +64,11 @@ def test_pictures_of_right_predictions_are_those_of_the_normal_and_flat() -> Non
 
 
 def test_residuals_go_with_predictions_exactly_while_rows_are_few() -> None:
-    judged = numbers(1_000)
-    order = np.argsort(judged.mean)
-    for one, rows in zip(scored(judged).residuals, order.reshape(20, 50), strict=True):
-        error = (judged.target - judged.mean)[rows]
-        assert (one.rows, one.lower, one.upper) == (50, judged.mean[rows].min(), judged.mean[rows].max())
+    labelled = numbers(1_000)
+    order = np.argsort(labelled.mean)
+    for one, rows in zip(scored(labelled).residuals, order.reshape(20, 50), strict=True):
+        error = (labelled.target - labelled.mean)[rows]
+        assert (one.rows, one.lower, one.upper) == (50, labelled.mean[rows].min(), labelled.mean[rows].max())
         assert (one.mean_residual, one.mean_absolute_residual) == pytest.approx((error.mean(), np.abs(error).mean()))
 
 
@@ -83,18 +83,18 @@ def test_too_little_doubt_shows_in_coverage_and_at_the_ends_of_the_bins() -> Non
 def test_counts_take_both_ends_of_their_probability_so_that_right_predictions_are_flat() -> None:
     counts = np.random.default_rng(3).poisson(1.5, 20_000).astype(np.float64)
     normal = judged_numbers(counts, np.full(20_000, 1.5), np.full(20_000, 1.5**0.5))
-    judged = replace(normal, below=poisson.cdf(counts - 1, 1.5), upto=poisson.cdf(counts, 1.5))
-    assert np.array(in_pieces(judged, of=8_192).pit) == pytest.approx(0.05, abs=0.002)
+    labelled = replace(normal, below=poisson.cdf(counts - 1, 1.5), upto=poisson.cdf(counts, 1.5))
+    assert np.array(in_pieces(labelled, of=8_192).pit) == pytest.approx(0.05, abs=0.002)
 
 
 def test_what_was_held_for_impossible_is_counted_and_leaves_the_density_out() -> None:
-    judged = numbers(10)
-    density = judged.log_density.copy()
+    labelled = numbers(10)
+    density = labelled.log_density.copy()
     density[4] = -np.inf
-    found = scored(replace(judged, log_density=density))
+    found = scored(replace(labelled, log_density=density))
     assert (found.rows, found.rows_of_zero_density) == (10, 1)
     assert found.nll == pytest.approx(-np.delete(density, 4).mean())
-    assert found.rmse == scored(judged).rmse
+    assert found.rmse == scored(labelled).rmse
 
 
 def test_a_constant_target_explains_nothing_and_no_rows_have_no_figures() -> None:
@@ -106,9 +106,9 @@ def test_a_constant_target_explains_nothing_and_no_rows_have_no_figures() -> Non
 
 def test_figures_stay_finite_at_the_ends_of_the_range() -> None:
     huge = np.array([1.7e308, -1.7e308, 1.0])
-    judged = JudgedNumbers(huge, -huge, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), np.ones((3, 3)), huge + 0)
-    judged = replace(judged, lower=np.full((3, 3), -1.7e308), upper=np.full((3, 3), 1.7e308))
-    found = in_pieces(judged, of=1)
-    told = [found.rmse, found.mae, found.r2, *(one.width for one in found.coverage)]
-    assert np.isfinite(np.array(told, np.float64)).all()
+    labelled = LabelledNumbers(huge, -huge, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), np.ones((3, 3)), huge + 0)
+    labelled = replace(labelled, lower=np.full((3, 3), -1.7e308), upper=np.full((3, 3), 1.7e308))
+    found = in_pieces(labelled, of=1)
+    reported = [found.rmse, found.mae, found.r2, *(one.width for one in found.coverage)]
+    assert np.isfinite(np.array(reported, np.float64)).all()
     assert all(np.isfinite([one.mean_residual, one.mean_absolute_residual]).all() for one in found.residuals)

@@ -140,17 +140,17 @@ def test_endless_losses_are_still_compared() -> None:
 
 
 def test_losses_make_the_metrics_and_are_none_where_there_is_none() -> None:
-    judged, told = numbers(30), classes(30)
-    assert losses(judged, "rmse") == pytest.approx((judged.target - judged.mean) ** 2)
-    assert losses(judged, "mae") == pytest.approx(np.abs(judged.target - judged.mean))
-    assert losses(judged, "nll") == pytest.approx(-judged.log_density)
-    certain = np.eye(3)[told.truth]
-    assert losses(told, "log_loss") == pytest.approx(-np.log((told.probabilities * certain).sum(axis=1)))
-    assert losses(told, "brier") == pytest.approx(0.5 * ((told.probabilities - certain) ** 2).sum(axis=1))
+    labelled, reported = numbers(30), classes(30)
+    assert losses(labelled, "rmse") == pytest.approx((labelled.target - labelled.mean) ** 2)
+    assert losses(labelled, "mae") == pytest.approx(np.abs(labelled.target - labelled.mean))
+    assert losses(labelled, "nll") == pytest.approx(-labelled.log_density)
+    certain = np.eye(3)[reported.truth]
+    assert losses(reported, "log_loss") == pytest.approx(-np.log((reported.probabilities * certain).sum(axis=1)))
+    assert losses(reported, "brier") == pytest.approx(0.5 * ((reported.probabilities - certain) ** 2).sum(axis=1))
     with pytest.raises(ValueError, match="brier"):
-        losses(judged, "brier")
+        losses(labelled, "brier")
 
 
 def test_an_error_without_end_costs_what_a_number_can_carry() -> None:
-    judged = replace(numbers(1), target=np.array([1e308]), mean=np.array([-1e308]))
-    assert np.isfinite(losses(judged, "rmse")).all()
+    labelled = replace(numbers(1), target=np.array([1e308]), mean=np.array([-1e308]))
+    assert np.isfinite(losses(labelled, "rmse")).all()

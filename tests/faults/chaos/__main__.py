@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import SupervisedJob
+from relevance_bayes.client.responses import SupervisedJob
 from tests.faults.chaos.containers import Containers, engine_is_there, running
 from tests.faults.chaos.jobs import faults, submitted
 from tests.faults.chaos.killing import Killing

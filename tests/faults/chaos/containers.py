@@ -36,24 +36,24 @@ class Containers:
     def each(self, service: str) -> list[str]:
         """The ids of a service's containers, also of those that are down."""
         if service not in self._known:
-            self._known[service] = self._said(*COMPOSE, "ps", "--all", "--quiet", service).split()
+            self._known[service] = self._given(*COMPOSE, "ps", "--all", "--quiet", service).split()
         return self._known[service]
 
     def kill(self, container: str) -> None:
         """Without a word to its processes."""
-        self._said("kill", "--signal", "KILL", container)
+        self._given("kill", "--signal", "KILL", container)
 
     def start(self, container: str) -> None:
         """What was killed."""
-        self._said("start", container)
+        self._given("start", container)
 
     def run(self, container: str, *command: str) -> str:
         """A command in it, as the database's own user; what it says."""
-        return self._said("exec", "--user", "postgres", container, *command)
+        return self._given("exec", "--user", "postgres", container, *command)
 
-    def said(self, container: str) -> str:
+    def given(self, container: str) -> str:
         """What its processes said."""
-        return self._said("logs", container)
+        return self._given("logs", container)
 
     def ask(self, question: Callable[[Relevance], T]) -> T:
         """Of one API process, or of another one where that does not answer; raises TimeoutError."""
@@ -72,25 +72,25 @@ class Containers:
 
     def words(self) -> str:
         """What the processes said."""
-        return self._said(*COMPOSE, "logs", "--no-color")
+        return self._given(*COMPOSE, "logs", "--no-color")
 
     def up(self) -> None:
         """Build and start everything, until it is healthy."""
-        self._said(*COMPOSE, "up", "--build", "--detach", "--wait", "--quiet-pull")
+        self._given(*COMPOSE, "up", "--build", "--detach", "--wait", "--quiet-pull")
 
     def down(self) -> None:
         """Remove everything."""
-        self._said(*COMPOSE, "down", "--volumes", "--timeout", "1")
+        self._given(*COMPOSE, "down", "--volumes", "--timeout", "1")
 
     def _addresses(self) -> Iterator[str]:
         """Of the API processes that are up: their ports change with each start."""
         for container in self.each("api"):
-            told = subprocess.run(
+            reported = subprocess.run(
                 ["docker", "port", container, "8000/tcp"], capture_output=True, text=True, check=False
             )
-            yield from (f"http://{line}" for line in told.stdout.split()[:1])
+            yield from (f"http://{line}" for line in reported.stdout.split()[:1])
 
-    def _said(self, *arguments: str) -> str:
+    def _given(self, *arguments: str) -> str:
         done = subprocess.run(
             ["docker", *arguments],
             cwd=ROOT,
@@ -107,13 +107,13 @@ class Containers:
 def engine_is_there() -> bool:
     """Whether containers can be run here, as compose files say."""
     try:
-        asked = [
+        requested = [
             subprocess.run(["docker", *arguments], capture_output=True, check=False)
             for arguments in (["info"], ["compose", "version"])
         ]
     except FileNotFoundError:
         return False
-    return not any(answer.returncode for answer in asked)
+    return not any(response.returncode for response in requested)
 
 
 @contextmanager

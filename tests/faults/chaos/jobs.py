@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, SupervisedJob, Version
+from relevance_bayes.client.responses import Json, SupervisedJob, Version
 from tests.faults.chaos.containers import Containers
 
-FEWEST_ROWS, MAX_ROWS = 250, 600
+MIN_ROWS, MAX_ROWS = 250, 600
 """Of the least and the greatest fit: from some five seconds to some fifteen, with its search of a width."""
 
 BASIS: list[Json] = [
@@ -20,7 +20,7 @@ BASIS: list[Json] = [
 
 def submitted(containers: Containers, number: int, name: str) -> list[SupervisedJob]:
     """Jobs from the least fit to the greatest, each with a model of its own."""
-    sizes = np.linspace(FEWEST_ROWS, MAX_ROWS, number).astype(int).tolist()
+    sizes = np.linspace(MIN_ROWS, MAX_ROWS, number).astype(int).tolist()
     return [containers.ask(partial(_submit, rows=rows, model=f"{name}-{place}")) for place, rows in enumerate(sizes)]
 
 
@@ -29,8 +29,8 @@ def _submit(calls: Relevance, rows: int, model: str) -> SupervisedJob:
     x = draw.uniform(-10.0, 10.0, rows)
     y = np.sinc(x / np.pi) + 0.1 * draw.standard_normal(rows)
     dataset = calls.create_dataset({"x": x.tolist(), "y": y.tolist()}, name=model)
-    asked: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": BASIS}
-    return calls.trainings.submit({**asked, "prior": {"type": "independent"}, "effort": "quick"})
+    requested: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": BASIS}
+    return calls.trainings.submit({**requested, "prior": {"type": "independent"}, "effort": "quick"})
 
 
 def faults(containers: Containers, jobs: list[SupervisedJob], like: list[SupervisedJob]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.answers import Json, SupervisedJob
+from relevance_bayes.client.responses import Json, SupervisedJob
 from tests.faults.chaos.containers import Containers
 from tests.faults.chaos.jobs import faults
 
@@ -43,7 +43,7 @@ def without_room(containers: Containers) -> Iterator[str]:
         cramped = _look(containers, job)
         if cramped.has_ended:
             yield f"{job.model} ended as {cramped.state} where there was no room for that"
-        refused = "No space left on device" in containers.said(database)
+        refused = "No space left on device" in containers.given(database)
         if not refused:
             yield "the database never said that it had no room"
         containers.run(database, "rm", f"{ROOM}/ballast")
@@ -91,8 +91,8 @@ def _submit(calls: Relevance, model: str) -> SupervisedJob:
     x = draw.uniform(-10.0, 10.0, ROWS)
     y = np.sin(40.0 * x) + 0.01 * draw.standard_normal(ROWS)
     dataset = calls.create_dataset({"x": x.tolist(), "y": y.tolist()}, name=model)
-    asked: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": NARROW}
-    return calls.trainings.submit({**asked, "prior": {"type": "independent"}, "effort": "quick"})
+    requested: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": NARROW}
+    return calls.trainings.submit({**requested, "prior": {"type": "independent"}, "effort": "quick"})
 
 
 def _look(containers: Containers, job: SupervisedJob) -> SupervisedJob:

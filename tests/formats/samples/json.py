@@ -19,23 +19,23 @@ def read(content: bytes, names: Sequence[str]) -> list[FlatRow]:
 
 def flat(row: Mapping[str, object]) -> FlatRow:
     """A prediction in JSON as the flat formats have it; a problem is its detail."""
-    told: FlatRow = {}
+    reported: FlatRow = {}
     for name, member in row.items():
         match name, member:
             case "probabilities", list(shares):
-                told |= {f"probability_{_name(share['label'])}": share["probability"] for share in shares}
+                reported |= {f"probability_{_name(share['label'])}": share["probability"] for share in shares}
             case "latent", list(latents):
-                told |= {f"latent_mean_{_name(one['label'])}": one["mean"] for one in latents}
-                told["latent_variance"] = latents[0]["variance"]
+                reported |= {f"latent_mean_{_name(one['label'])}": one["mean"] for one in latents}
+                reported["latent_variance"] = latents[0]["variance"]
             case "components", list(components):
-                told |= {f"component_{place}": one for place, one in enumerate(components, start=1)}
+                reported |= {f"component_{place}": one for place, one in enumerate(components, start=1)}
             case "decision", dict(decision):
-                told |= {"decision": decision["label"], "expected_cost": decision["expected_cost"]}
+                reported |= {"decision": decision["label"], "expected_cost": decision["expected_cost"]}
             case _, dict(parts):
-                told |= {f"{name}_{part}": value for part, value in parts.items() if part in PARTS}
+                reported |= {f"{name}_{part}": value for part, value in parts.items() if part in PARTS}
             case _, str() | int() | float() | bool() | None:
-                told[name] = member
-    return told
+                reported[name] = member
+    return reported
 
 
 def _name(label: object) -> str:

@@ -21,18 +21,18 @@ def stub() -> Iterator[Stub]:
     """Starts a service with these answers; its URL."""
     servers: list[ThreadingHTTPServer] = []
 
-    def start(answers: Answers) -> str:
+    def start(responses: Answers) -> str:
         class Handler(BaseHTTPRequestHandler):
-            def answer(self) -> None:
+            def response(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                status, document = answers[f"{self.command} {self.path.partition('?')[0]}"]
+                status, document = responses[f"{self.command} {self.path.partition('?')[0]}"]
                 body = (document if isinstance(document, str) else json.dumps(document)).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
 
-            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - the names that the standard library looks for
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = response  # noqa: N815 - the names that the standard library looks for
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 pass
@@ -62,7 +62,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def asked(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+def requested(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command, asking that service."""
     monkeypatch.setenv("RELEVANCE_URL", url)
     return run

@@ -28,33 +28,33 @@ def rows(tmp_path: Path) -> Path:
     return path
 
 
-def test_few_terms_stand_for_all(asked: Run, terms: Path, rows: Path) -> None:
+def test_few_terms_stand_for_all(requested: Run, terms: Path, rows: Path) -> None:
     options = ("--coefficients", "c", "--width", "0.7", "--constant", "3", "--tolerance", "0.05")
-    done = asked("approximate", str(terms), *options)
+    done = requested("approximate", str(terms), *options)
     assert done.exit_code == 0, done.stderr
     assert "bumps, version 1" in done.stdout
     assert "stand for 5" in done.stdout
     assert "ignored columns" in done.stdout
-    version = json.loads(asked("models", "bumps", "--json").stdout)
+    version = json.loads(requested("models", "bumps", "--json").stdout)
     assert (version["task"], version["coefficients"], version["constant"]) == ("approximation", "c", 3.0)
     assert version["error"] <= 0.05
-    answers = list(csv.DictReader(io.StringIO(asked("predict", "bumps", str(rows)).stdout)))
-    for answer, x in zip(answers, PLACES, strict=True):
+    responses = list(csv.DictReader(io.StringIO(requested("predict", "bumps", str(rows)).stdout)))
+    for response, x in zip(responses, PLACES, strict=True):
         whole = 3.0 + sum(c * math.exp(-(((x - z) / 0.7) ** 2)) for z, c in TERMS)
-        assert float(answer["bumps_value"]) == pytest.approx(whole, abs=0.2)
+        assert float(response["bumps_value"]) == pytest.approx(whole, abs=0.2)
 
 
-def test_rows_alone_are_a_density_and_are_listed_among_jobs_and_models(asked: Run, terms: Path) -> None:
+def test_rows_alone_are_a_density_and_are_listed_among_jobs_and_models(requested: Run, terms: Path) -> None:
     options = ("--input", "x", "--width", "0.7", "--density", "--model", "heaps", "--max-functions", "3")
-    done = asked("approximate", str(terms), *options)
+    done = requested("approximate", str(terms), *options)
     assert done.exit_code == 0, done.stderr
     assert "before it was made a density" in done.stdout
-    job = next(job for job in json.loads(asked("jobs", "--json").stdout) if job["model"] == "heaps")
+    job = next(job for job in json.loads(requested("jobs", "--json").stdout) if job["model"] == "heaps")
     assert (job["task"], job["density"], job["max_functions"]) == ("approximation", True, 3)
-    assert "of the function's norm" in asked("jobs", job["id"]).stdout
-    assert "(approximation)" in asked("jobs").stdout
-    assert "heaps" in asked("models").stdout
-    assert "gaussian, at" in asked("models", "heaps", "--relevance-vectors").stdout
+    assert "of the function's norm" in requested("jobs", job["id"]).stdout
+    assert "(approximation)" in requested("jobs").stdout
+    assert "heaps" in requested("models").stdout
+    assert "gaussian, at" in requested("models", "heaps", "--relevance-vectors").stdout
 
 
 def test_a_width_that_is_none_is_refused_before_anything_is_sent(run: Run, terms: Path) -> None:

@@ -69,45 +69,45 @@ def trained(url: str, file: Path) -> str:
     return "lines"
 
 
-def test_what_was_learned_can_be_had_as_json(asked: Run, trained: str) -> None:
-    version = json.loads(asked("models", trained, "--json").stdout)
+def test_what_was_learned_can_be_had_as_json(requested: Run, trained: str) -> None:
+    version = json.loads(requested("models", trained, "--json").stdout)
     assert version["model"] == trained
     assert version["hyperparameters"]["widths"] == [{"input": None, "width": 3.0}]
     assert [column["name"] for column in version["inputs"]] == ["x", "parity"]
-    vectors = json.loads(asked("models", trained, "--relevance-vectors", "--json").stdout)
+    vectors = json.loads(requested("models", trained, "--relevance-vectors", "--json").stdout)
     sizes = [abs(vector["weight_mean"]) for vector in vectors]
     assert len(vectors) == version["functions"]
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_datasets_and_versions_are_listed_by_name_and_tag(asked: Run, trained: str) -> None:
-    assert asked("annotate", f"{trained}@1", "--tag", "stage:trial").exit_code == 0
-    assert asked("aliases", "set", trained, "first", "1").exit_code == 0
-    listed = asked("versions", trained, "--tag", "stage:trial").stdout.splitlines()
-    (version,) = json.loads(asked("versions", trained, "--json").stdout)
+def test_datasets_and_versions_are_listed_by_name_and_tag(requested: Run, trained: str) -> None:
+    assert requested("annotate", f"{trained}@1", "--tag", "stage:trial").exit_code == 0
+    assert requested("aliases", "set", trained, "first", "1").exit_code == 0
+    listed = requested("versions", trained, "--tag", "stage:trial").stdout.splitlines()
+    (version,) = json.loads(requested("versions", trained, "--json").stdout)
     assert listed[1].split()[:2] == ["1", "first"]
     rows, scores = next(iter(version["metrics"].items()))
     assert rows == "leave_one_out"
     assert f"rmse {scores['rmse']:.4g} leave-one-out" in listed[1]
     assert "stage:trial" in listed[1]
-    assert asked("versions", trained, "--tag", "stage:live").stdout.strip() == "No versions."
-    (dataset,) = json.loads(asked("datasets", "--name", "lines", "--json").stdout)
+    assert requested("versions", trained, "--tag", "stage:live").stdout.strip() == "No versions."
+    (dataset,) = json.loads(requested("datasets", "--name", "lines", "--json").stdout)
     assert dataset["id"] == version["dataset"]["id"]
-    assert dataset["id"] in asked("datasets").stdout
-    assert asked("datasets", "--name", "nobodys").stdout.strip() == "No datasets."
-    assert asked("versions", "nobodys").exit_code == 1
+    assert dataset["id"] in requested("datasets").stdout
+    assert requested("datasets", "--name", "nobodys").stdout.strip() == "No datasets."
+    assert requested("versions", "nobodys").exit_code == 1
 
 
-@pytest.mark.parametrize("said", [(), ("--prior", "automatic")], ids=["unsaid", "automatic"])
+@pytest.mark.parametrize("given", [(), ("--prior", "automatic")], ids=["unsaid", "automatic"])
 def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
-    asked: Run, tmp_path: Path, said: tuple[str, ...]
+    requested: Run, tmp_path: Path, given: tuple[str, ...]
 ) -> None:
     rows = ((i / 5, math.sin(i / 5) + 0.1 * math.cos(40 * i)) for i in range(-30, 31))
     (tmp_path / "open.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
-    done = asked("train", str(tmp_path / "open.csv"), "--target", "y", "--effort", "quick", *said)
+    done = requested("train", str(tmp_path / "open.csv"), "--target", "y", "--effort", "quick", *given)
     assert done.exit_code == 0, done.stderr
     assert "rival fit" in done.stderr
-    for shown in (done.stdout, asked("models", "open").stdout):
+    for shown in (done.stdout, requested("models", "open").stdout):
         assert re.search(
             r"^compared models +independent with gaussian noise, .*gaussian.* \S+ nats less *$",
             shown,
@@ -115,28 +115,28 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
         ), shown
         assert re.search(r"^score +none: No rows were left out", shown, re.MULTILINE)
         assert re.search(r"^leave-one-out +rmse \S+, nll \S+, coverage 95 \S+ \(a diagnostic\) *$", shown, re.MULTILINE)
-    version = json.loads(asked("models", "open", "--json").stdout)
+    version = json.loads(requested("models", "open", "--json").stdout)
     assert [one["prior"]["type"] for one in version["alternatives"]] == ["independent"]
     assert version["integrated_evidence"] > version["alternatives"][0]["score"]
-    job = next(job for job in json.loads(asked("jobs", "--json").stdout) if job["model"] == "open")
+    job = next(job for job in json.loads(requested("jobs", "--json").stdout) if job["model"] == "open")
     assert [rival["prior"]["type"] for rival in job["compared_models"]] == ["independent"]
-    assert "independent with gaussian noise" in asked("jobs", job["id"]).stdout
+    assert "independent with gaussian noise" in requested("jobs", job["id"]).stdout
 
 
-def test_a_process_tells_its_widths_and_gains(asked: Run, file: Path) -> None:
+def test_a_process_tells_its_widths_and_gains(requested: Run, file: Path) -> None:
     options = ("--target", "y", "--input", "x", "--input", "parity", "--model", "process")
-    done = asked("train", str(file), *options, "--prior", "gaussian_process", "--kernel", "matern_5_2")
+    done = requested("train", str(file), *options, "--prior", "gaussian_process", "--kernel", "matern_5_2")
     assert done.exit_code == 0, done.stderr
-    shown = asked("models", "process").stdout
+    shown = requested("models", "process").stdout
     for name in ("signal sd", "gains", "width"):
         assert f"\n{name} " in shown, shown
     assert "next would bring" in shown
     assert re.search(r"^score +\S+ \+- \S+ nats a row, on \d+ rows left out, in 5 folds *$", shown, re.MULTILINE), shown
-    assert "parity" in asked("models", "process", "--relevance-vectors").stdout
+    assert "parity" in requested("models", "process", "--relevance-vectors").stdout
 
 
-def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, file: Path) -> None:
-    done = asked("predict", trained, str(file))
+def test_predictions_come_beside_their_rows_as_csv(requested: Run, trained: str, file: Path) -> None:
+    done = requested("predict", trained, str(file))
     assert done.exit_code == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert list(rows[0]) == ["note", "x", "parity", "y", "y_mean", "y_sd", "y_lower", "y_upper", "y_support"]
@@ -146,72 +146,74 @@ def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, fil
 
 
 def test_formulas_in_csv_are_escaped_where_that_is_asked_for(
-    asked: Run, trained: str, file: Path, tmp_path: Path
+    requested: Run, trained: str, file: Path, tmp_path: Path
 ) -> None:
     names, row, *_ = file.read_text().splitlines()
     harmful = tmp_path / "harmful.csv"
     harmful.write_text(f"{names},=more,number\n{row},=1+1,-3\n")
-    plain = asked("predict", trained, str(harmful)).stdout.splitlines()
-    safe = asked("predict", trained, str(harmful), "--csv-escape-formulas").stdout.splitlines()
+    plain = requested("predict", trained, str(harmful)).stdout.splitlines()
+    safe = requested("predict", trained, str(harmful), "--csv-escape-formulas").stdout.splitlines()
     assert plain[0].startswith(f"{names},=more,number,")
     assert plain[1].startswith(f"{row},=1+1,-3")
     assert safe == [plain[0].replace("=more", "'=more"), plain[1].replace("=1+1", "'=1+1")]
 
 
 def test_predictions_are_the_same_from_csv_parquet_and_json(
-    asked: Run, trained: str, file: Path, tmp_path: Path
+    requested: Run, trained: str, file: Path, tmp_path: Path
 ) -> None:
     columns: dict[str, list[object]] = {"x": [x for x, _, _ in ROWS], "parity": [parity for _, parity, _ in ROWS]}
     pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
     (tmp_path / "rows.json").write_text(json.dumps({"columns": columns}))
     files = (file, tmp_path / "rows.parquet", tmp_path / "rows.json")
-    answers = [json.loads(asked("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
-    assert len(answers[0]) == len(ROWS)
-    assert answers[0] == answers[1] == answers[2]
+    responses = [json.loads(requested("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
+    assert len(responses[0]) == len(ROWS)
+    assert responses[0] == responses[1] == responses[2]
 
 
 def test_predictions_are_the_same_from_every_format_and_from_npy(
-    asked: Run, trained: str, file: Path, tmp_path: Path
+    requested: Run, trained: str, file: Path, tmp_path: Path
 ) -> None:
     rows: list[FlatRow] = [{"x": x, "parity": parity} for x, parity, _ in ROWS]
-    expected = json.loads(asked("predict", trained, str(file), "--json").stdout)["predictions"]
+    expected = json.loads(requested("predict", trained, str(file), "--json").stdout)["predictions"]
     for coded in NAMED_ROWS:
         path = tmp_path / f"rows{named(FORMATS, coded).suffixes[0]}"
         path.write_bytes(written(coded, rows))
-        assert json.loads(asked("predict", trained, str(path), "--json").stdout)["predictions"] == expected, coded
+        assert json.loads(requested("predict", trained, str(path), "--json").stdout)["predictions"] == expected, coded
     (tmp_path / "flat.csv").write_text("x,y\n" + "".join(f"{x},{3 * x}\n" for x, _, _ in ROWS))
-    assert asked("train", str(tmp_path / "flat.csv"), "--target", "y").exit_code == 0
+    assert requested("train", str(tmp_path / "flat.csv"), "--target", "y").exit_code == 0
     np.save(tmp_path / "flat.npy", np.array([[x] for x, _, _ in ROWS]))
     of_numbers = [
-        json.loads(asked("predict", "flat", str(tmp_path / name), "--json").stdout)["predictions"]
+        json.loads(requested("predict", "flat", str(tmp_path / name), "--json").stdout)["predictions"]
         for name in ("flat.csv", "flat.npy")
     ]
     assert of_numbers[0] == of_numbers[1]
 
 
-def test_predictions_alone_can_be_written_in_other_formats(asked: Run, trained: str, tmp_path: Path) -> None:
+def test_predictions_alone_can_be_written_in_other_formats(requested: Run, trained: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("parity,x\n" + "".join(f"{parity},{x}\n" for x, parity, _ in ROWS))
-    means = [row["mean"] for row in json.loads(asked("predict", trained, str(file), "--json").stdout)["predictions"]]
+    means = [
+        row["mean"] for row in json.loads(requested("predict", trained, str(file), "--json").stdout)["predictions"]
+    ]
     for coded in ANSWERS:
-        done = asked("predict", trained, str(file), "--format", coded, "--output", str(tmp_path / coded))
+        done = requested("predict", trained, str(file), "--format", coded, "--output", str(tmp_path / coded))
         assert done.exit_code == 0, done.stderr
         assert f"Written to {tmp_path / coded}" in done.stdout
-        told = read(coded, (tmp_path / coded).read_bytes(), NUMBERS)
-        assert [row["mean"] for row in told] == means
-    unknown = asked("predict", trained, str(file), "--format", "xml")
+        reported = read(coded, (tmp_path / coded).read_bytes(), NUMBERS)
+        assert [row["mean"] for row in reported] == means
+    unknown = requested("predict", trained, str(file), "--format", "xml")
     assert unknown.exit_code == 2
     assert all(coded in unknown.stderr for coded in ANSWERS)
-    lines = asked("predict", trained, str(file), "--format", "ndjson", "--interval", "0.5").stdout.splitlines()
+    lines = requested("predict", trained, str(file), "--format", "ndjson", "--interval", "0.5").stdout.splitlines()
     assert [json.loads(line)["mean"] for line in lines] == means
     (tmp_path / "rows.json").write_text("{}")
-    refused = asked("predict", trained, str(tmp_path / "rows.json"), "--format", "csv")
+    refused = requested("predict", trained, str(tmp_path / "rows.json"), "--format", "csv")
     assert refused.exit_code == 1
     assert ".ndjson" in refused.stderr
 
 
-def test_each_prediction_names_the_functions_that_add_most_to_it(asked: Run, trained: str, file: Path) -> None:
-    done = asked("predict", trained, str(file), "--explain", "2")
+def test_each_prediction_names_the_functions_that_add_most_to_it(requested: Run, trained: str, file: Path) -> None:
+    done = requested("predict", trained, str(file), "--explain", "2")
     assert done.exit_code == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert list(rows[0])[-2:] == ["y_support", "y_because"]
@@ -222,30 +224,30 @@ def test_each_prediction_names_the_functions_that_add_most_to_it(asked: Run, tra
     sums = [sum(float(part.rpartition(": ")[2]) for part in each) for each in parts]
     assert sums == pytest.approx([float(row["y_mean"]) for row in rows], abs=0.01)
     assert re.search(r"gaussian at row \d+: [+-]\d", rows[0]["y_because"])
-    explained = json.loads(asked("predict", trained, str(file), "--explain", "2", "--json").stdout)["predictions"]
+    explained = json.loads(requested("predict", trained, str(file), "--explain", "2", "--json").stdout)["predictions"]
     assert {one["vector"] for one in explained[0]["explanation"]} <= set(range(1, 100))
 
 
-def test_a_process_says_how_far_the_data_support_a_prediction(asked: Run, tmp_path: Path) -> None:
+def test_a_process_says_how_far_the_data_support_a_prediction(requested: Run, tmp_path: Path) -> None:
     (tmp_path / "waves.csv").write_text("x,y\n" + "".join(f"{i / 10},{math.sin(i / 10)}\n" for i in range(-30, 31)))
     options = ("--target", "y", "--model", "reach", "--prior", "gaussian_process")
-    assert asked("train", str(tmp_path / "waves.csv"), *options).exit_code == 0
+    assert requested("train", str(tmp_path / "waves.csv"), *options).exit_code == 0
     (tmp_path / "places.csv").write_text("x\n0\n1e6\n")
-    near, far = csv.DictReader(io.StringIO(asked("predict", "reach", str(tmp_path / "places.csv")).stdout))
+    near, far = csv.DictReader(io.StringIO(requested("predict", "reach", str(tmp_path / "places.csv")).stdout))
     assert float(near["y_support"]) > 0.9
     assert float(far["y_support"]) < 0.01
 
 
-def test_predictions_can_be_written_to_a_file(asked: Run, trained: str, file: Path, tmp_path: Path) -> None:
-    done = asked("predict", trained, str(file), "--output", str(tmp_path / "out.csv"), "--version", "1")
+def test_predictions_can_be_written_to_a_file(requested: Run, trained: str, file: Path, tmp_path: Path) -> None:
+    done = requested("predict", trained, str(file), "--output", str(tmp_path / "out.csv"), "--version", "1")
     assert done.exit_code == 0, done.stderr
     assert len((tmp_path / "out.csv").read_text().splitlines()) == len(ROWS) + 1
-    asked("predict", trained, str(file), "--output", str(tmp_path / "out.json"))
+    requested("predict", trained, str(file), "--output", str(tmp_path / "out.json"))
     assert len(json.loads((tmp_path / "out.json").read_text())["predictions"]) == len(ROWS)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "given"),
     [
         ("x,parity\n1,odd\nmany,odd\n", "Line 3"),
         ("x,parity\n1,neither\n", "neither"),
@@ -255,45 +257,45 @@ def test_predictions_can_be_written_to_a_file(asked: Run, trained: str, file: Pa
     ids=["text for a number", "a new category", "a missing column", "no rows"],
 )
 def test_rows_that_cannot_be_predicted_for_leave_no_file(
-    asked: Run, trained: str, tmp_path: Path, content: str, said: str
+    requested: Run, trained: str, tmp_path: Path, content: str, given: str
 ) -> None:
     (tmp_path / "rows.csv").write_text(content)
-    done = asked("predict", trained, str(tmp_path / "rows.csv"), "--output", str(tmp_path / "out.csv"))
+    done = requested("predict", trained, str(tmp_path / "rows.csv"), "--output", str(tmp_path / "out.csv"))
     assert done.exit_code == 1
-    assert said in done.stderr
+    assert given in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
 
 
-def test_jobs_are_listed_shown_and_cancelled(asked: Run, trained: str, tmp_path: Path) -> None:
+def test_jobs_are_listed_shown_and_cancelled(requested: Run, trained: str, tmp_path: Path) -> None:
     long = tmp_path / "long.csv"  # many functions are found in a wave with noise, for each width: half a minute
     rows = [(math.sin(row), math.sin(40.0 * math.sin(row)) + 0.3 * math.cos(3.0 * row * row)) for row in range(3_000)]
     long.write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
     options = ("--target", "y", "--model", "other", "--prior", "independent", "--priority", "-5", "--no-wait", "--json")
-    submitted = json.loads(asked("train", str(long), *options).stdout)
-    listed = asked("jobs").stdout
+    submitted = json.loads(requested("train", str(long), *options).stdout)
+    listed = requested("jobs").stdout
     assert submitted["id"] in listed
     assert trained in listed
-    assert "y" in asked("jobs", submitted["id"]).stdout
-    assert asked("jobs", "--retry", submitted["id"]).exit_code == 1
-    assert submitted["id"] in asked("jobs", "--cancel", submitted["id"]).stdout
-    ended = json.loads(asked("jobs", submitted["id"], "--json").stdout)
+    assert "y" in requested("jobs", submitted["id"]).stdout
+    assert requested("jobs", "--retry", submitted["id"]).exit_code == 1
+    assert submitted["id"] in requested("jobs", "--cancel", submitted["id"]).stdout
+    ended = json.loads(requested("jobs", submitted["id"], "--json").stdout)
     while ended["state"] == "running":
-        ended = json.loads(asked("jobs", submitted["id"], "--json").stdout)
-    retried = json.loads(asked("jobs", "--retry", submitted["id"], "--json").stdout)
+        ended = json.loads(requested("jobs", submitted["id"], "--json").stdout)
+    retried = json.loads(requested("jobs", "--retry", submitted["id"], "--json").stdout)
     assert (retried["retry_of"], retried["priority"]) == (submitted["id"], -5)
-    assert submitted["id"] in asked("jobs", retried["id"]).stdout
-    assert retried["id"] in asked("jobs", "--cancel", retried["id"]).stdout
-    again = asked("jobs", "--cancel", "00000000-0000-7000-8000-000000000000")
+    assert submitted["id"] in requested("jobs", retried["id"]).stdout
+    assert retried["id"] in requested("jobs", "--cancel", retried["id"]).stdout
+    again = requested("jobs", "--cancel", "00000000-0000-7000-8000-000000000000")
     assert again.exit_code == 1
 
 
-def test_classes_are_predicted_with_their_probabilities(asked: Run, tmp_path: Path) -> None:
+def test_classes_are_predicted_with_their_probabilities(requested: Run, tmp_path: Path) -> None:
     path = tmp_path / "sides.csv"
     path.write_text("x,side\n" + "".join(f"{i / 10},{'right' if i > 0 else 'left'}\n" for i in range(-20, 21)))
-    trained = asked("train", str(path), "--target", "side", "--width", "1", "--json")
+    trained = requested("train", str(path), "--target", "side", "--width", "1", "--json")
     assert trained.exit_code == 0, trained.stderr
     assert json.loads(trained.stdout)["classes"] == ["left", "right"]
-    rows = list(csv.DictReader(io.StringIO(asked("predict", "sides", str(path)).stdout)))
+    rows = list(csv.DictReader(io.StringIO(requested("predict", "sides", str(path)).stdout)))
     assert rows[0]["side_predicted"] == "left"
     assert rows[-1]["side_predicted"] == "right"
     assert float(rows[0]["side_probability_left"]) + float(rows[0]["side_probability_right"]) == pytest.approx(1)
@@ -315,11 +317,11 @@ def frosts(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_classes_are_decided_between_by_priors_and_costs(asked: Run, frosts: Path, tmp_path: Path) -> None:
+def test_classes_are_decided_between_by_priors_and_costs(requested: Run, frosts: Path, tmp_path: Path) -> None:
     (tmp_path / "costs.json").write_text("[[0, 1], [9, 0]]")
     priors = '{"true": 0.1, "false": 0.9}'
     rule = ("--class-priors", priors, "--costs", str(tmp_path / "costs.json"), "--reject-cost", "0.5")
-    done = asked("predict", "frosts", str(frosts), *rule)
+    done = requested("predict", "frosts", str(frosts), *rule)
     assert done.exit_code == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     added = ("predicted", "probability_False", "probability_True", "decision", "expected_cost", "support")
@@ -330,16 +332,16 @@ def test_classes_are_decided_between_by_priors_and_costs(asked: Run, frosts: Pat
         assert row["frost_decision"] == expected
         assert float(row["frost_expected_cost"]) == pytest.approx(min(9 * yes, no, 0.5))
     assert {row["frost_decision"] for row in rows} >= {"", "true"}
-    told = json.loads(asked("predict", "frosts", str(frosts), *rule, "--json").stdout)["predictions"]
-    assert [one["decision"]["label"] for one in told] == [
+    reported = json.loads(requested("predict", "frosts", str(frosts), *rule, "--json").stdout)["predictions"]
+    assert [one["decision"]["label"] for one in reported] == [
         {"": None, "true": True, "false": False}[row["frost_decision"]] for row in rows
     ]
-    plain = csv.DictReader(io.StringIO(asked("predict", "frosts", str(frosts)).stdout))
+    plain = csv.DictReader(io.StringIO(requested("predict", "frosts", str(frosts)).stdout))
     assert "frost_decision" not in next(plain)
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "given"),
     [
         (("--class-priors", '{"maybe": 1}'), "--class-priors: there is no class maybe; the classes are false, true."),
         (("--class-priors", '{"true": "much"}'), "--class-priors: At /true: Should be a valid number, got"),
@@ -351,53 +353,53 @@ def test_classes_are_decided_between_by_priors_and_costs(asked: Run, frosts: Pat
     ids=["unknown class", "no number", "missing class", "no file", "broken", "not square"],
 )
 def test_a_rule_that_can_not_be_read_is_refused_and_leaves_no_file(
-    asked: Run, frosts: Path, tmp_path: Path, rule: tuple[str, ...], said: str
+    requested: Run, frosts: Path, tmp_path: Path, rule: tuple[str, ...], given: str
 ) -> None:
-    done = asked("predict", "frosts", str(frosts), *rule, "--output", str(tmp_path / "out.csv"))
+    done = requested("predict", "frosts", str(frosts), *rule, "--output", str(tmp_path / "out.csv"))
     assert done.exit_code == 1
-    assert said in done.stderr
+    assert given in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_about_a_number_there_is_nothing_to_decide(asked: Run, trained: str, file: Path) -> None:
-    done = asked("predict", trained, str(file), "--class-priors", '{"low": 1}')
+def test_about_a_number_there_is_nothing_to_decide(requested: Run, trained: str, file: Path) -> None:
+    done = requested("predict", trained, str(file), "--class-priors", '{"low": 1}')
     assert done.exit_code == 1
     assert "Decisions are between classes, and this model predicts a number." in done.stderr
 
 
-def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(asked: Run, tmp_path: Path) -> None:
+def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(requested: Run, tmp_path: Path) -> None:
     path = tmp_path / "sizes.csv"
     sizes = {-1: "small", 0: "middle", 1: "large"}
     path.write_text("x,size\n" + "".join(f"{i / 10},{sizes[(i > 10) - (i < -10)]}\n" for i in range(-30, 31)))
-    trained = asked("train", str(path), "--target", "size", "--likelihood", "categorical", "--width", "1.5")
+    trained = requested("train", str(path), "--target", "size", "--likelihood", "categorical", "--width", "1.5")
     assert trained.exit_code == 0, trained.stderr
     assert re.search(r"classes +large \(20 rows\), middle \(21 rows\), small \(20 rows\)", trained.stdout)
     assert re.search(r"likelihood +categorical", trained.stdout)
-    vectors = asked("models", "sizes", "--relevance-vectors").stdout
+    vectors = requested("models", "sizes", "--relevance-vectors").stdout
     assert all(f"weight for {size}" in vectors for size in sizes.values())
-    rows = list(csv.DictReader(io.StringIO(asked("predict", "sizes", str(path)).stdout)))
+    rows = list(csv.DictReader(io.StringIO(requested("predict", "sizes", str(path)).stdout)))
     assert [rows[place]["size_predicted"] for place in (0, 30, -1)] == ["small", "middle", "large"]
     shares = [float(rows[0][f"size_probability_{size}"]) for size in sizes.values()]
     assert sum(shares) == pytest.approx(1)
 
 
-def test_noise_by_row_is_learned_from_told_and_predicted_with(asked: Run, tmp_path: Path) -> None:
+def test_noise_by_row_is_learned_from_told_and_predicted_with(requested: Run, tmp_path: Path) -> None:
     path = tmp_path / "measured.csv"
     noises = [0.1 if row % 2 else 0.3 for row in range(len(ROWS))]
     lines = [f"{x},{y},{sd}\n" for (x, _, y), sd in zip(ROWS, noises, strict=True)]
     path.write_text("x,y,sd\n" + "".join(lines))
-    done = asked("train", str(path), "--target", "y", "--noise-column", "sd", "--prior", "gaussian_process")
+    done = requested("train", str(path), "--target", "y", "--noise-column", "sd", "--prior", "gaussian_process")
     assert done.exit_code == 0, done.stderr
     assert "by row, in sd; root mean square 0.22" in done.stdout
-    answers = json.loads(asked("predict", "measured", str(path), "--json").stdout)["predictions"]
-    assert [one["variance"]["noise"] for one in answers] == pytest.approx([sd * sd for sd in noises])
+    responses = json.loads(requested("predict", "measured", str(path), "--json").stdout)["predictions"]
+    assert [one["variance"]["noise"] for one in responses] == pytest.approx([sd * sd for sd in noises])
 
 
-def test_components_are_learned_shown_and_told_of_rows(asked: Run, tmp_path: Path) -> None:
+def test_components_are_learned_shown_and_told_of_rows(requested: Run, tmp_path: Path) -> None:
     usual, request, new = (tmp_path / name for name in ("usual.csv", "request.json", "new.csv"))
     usual.write_text("x,z\n" + "".join(f"{i % 7},{(i * 5) % 11}\n" for i in range(60)))
     request.write_text(json.dumps({"task": "components", "width": [2.0, 3.0], "inputs": ["x", "z"]}))
-    done = asked("train", str(usual), "--request", str(request))
+    done = requested("train", str(usual), "--request", str(request))
     assert done.exit_code == 0, done.stderr
     facts = dict(re.split(r"\s{2,}", line.rstrip(), maxsplit=1) for line in done.stdout.splitlines())
     assert facts["task"] == "components of rows, by a gaussian kernel"
@@ -406,13 +408,13 @@ def test_components_are_learned_shown_and_told_of_rows(asked: Run, tmp_path: Pat
     kept = re.fullmatch(r"(\d+) rows, which carry (\d+) components", facts["kept"])
     assert kept is not None
     new.write_text("note,x,z\nas before,3,4\naway,50,4\n")
-    first, away = csv.DictReader(io.StringIO(asked("predict", "usual", str(new)).stdout))
-    told = min(10, int(kept[2]))
-    named = (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
+    first, away = csv.DictReader(io.StringIO(requested("predict", "usual", str(new)).stdout))
+    reported = min(10, int(kept[2]))
+    named = (*(f"component_{k}" for k in range(1, reported + 1)), "reconstruction_error", "log_density", "novelty")
     assert tuple(first) == ("note", "x", "z", *(f"usual_{name}" for name in named))
     assert (float(away["usual_novelty"]), float(away["usual_reconstruction_error"])) == (1.0, 1.0)
     assert float(first["usual_log_density"]) > float(away["usual_log_density"])
-    job = json.loads(asked("jobs", "--json").stdout)[0]["id"]
-    shown = asked("jobs", job).stdout
+    job = json.loads(requested("jobs", "--json").stdout)[0]["id"]
+    shown = requested("jobs", job).stdout
     assert re.search(r"^width +2, 3 *$", shown, re.MULTILINE)
     assert re.search(r"^min explained variance +90% before noise *$", shown, re.MULTILINE)

@@ -16,7 +16,7 @@ ON_IT = (True, True, False, False)
 
 
 @pytest.fixture(scope="module")
-def ring(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def set_event(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("usual") / "ring.csv"
     path.write_text("note,x,z\n" + "".join(f"{step % 7},{x},{z}\n" for step, (x, z) in enumerate(RING)))
     return path
@@ -34,61 +34,65 @@ def inputs() -> tuple[str, ...]:
     return ("--input", "x", "--input", "z")
 
 
-def test_what_is_new_is_told_from_what_is_usual(asked: Run, ring: Path, rows: Path, inputs: tuple[str, ...]) -> None:
-    done = asked("components", str(ring), *inputs)
+def test_what_is_new_is_told_from_what_is_usual(
+    requested: Run, set_event: Path, rows: Path, inputs: tuple[str, ...]
+) -> None:
+    done = requested("components", str(set_event), *inputs)
     assert done.exit_code == 0, done.stderr
     assert "ring, version 1" in done.stdout
-    version = json.loads(asked("models", "ring", "--json").stdout)
+    version = json.loads(requested("models", "ring", "--json").stdout)
     assert (version["task"], version["kernel"], version["standardised"]) == ("components", {"type": "gaussian"}, True)
-    answers = list(csv.DictReader(io.StringIO(asked("predict", "ring", str(rows)).stdout)))
-    assert [float(answer["ring_novelty"]) < 0.9 for answer in answers] == list(ON_IT)
-    assert sum(name.startswith("ring_component_") for name in answers[0]) == min(10, len(version["variances"]))
+    responses = list(csv.DictReader(io.StringIO(requested("predict", "ring", str(rows)).stdout)))
+    assert [float(response["ring_novelty"]) < 0.9 for response in responses] == list(ON_IT)
+    assert sum(name.startswith("ring_component_") for name in responses[0]) == min(10, len(version["variances"]))
 
 
 def test_so_many_components_are_told_as_are_asked_for(
-    asked: Run, ring: Path, rows: Path, inputs: tuple[str, ...]
+    requested: Run, set_event: Path, rows: Path, inputs: tuple[str, ...]
 ) -> None:
-    done = asked(
-        "components", str(ring), *inputs, "--model", "few", "--width", "0.5", "--min-explained-variance", "0.95"
+    done = requested(
+        "components", str(set_event), *inputs, "--model", "few", "--width", "0.5", "--min-explained-variance", "0.95"
     )
     assert done.exit_code == 0, done.stderr
     missed = []
     for number in (1, 3, 1_000):
-        told = list(csv.DictReader(io.StringIO(asked("predict", "few", str(rows), "--components", str(number)).stdout)))
-        components = [name for name in told[0] if name.startswith("few_component_")]
+        reported = list(
+            csv.DictReader(io.StringIO(requested("predict", "few", str(rows), "--components", str(number)).stdout))
+        )
+        components = [name for name in reported[0] if name.startswith("few_component_")]
         assert components == [f"few_component_{k + 1}" for k in range(len(components))]
-        missed.append((len(components), float(told[0]["few_reconstruction_error"])))
-    every = len(json.loads(asked("models", "few", "--json").stdout)["variances"])
+        missed.append((len(components), float(reported[0]["few_reconstruction_error"])))
+    every = len(json.loads(requested("models", "few", "--json").stdout)["variances"])
     assert [number for number, _ in missed] == [1, 3, every]
     assert every > 3
     assert [error for _, error in missed] == sorted((error for _, error in missed), reverse=True)
 
 
-def test_what_is_said_reaches_the_job(asked: Run, ring: Path, inputs: tuple[str, ...]) -> None:
-    said = ("--kernel", "matern_5_2", "--width", "0.5,2", "--standardise", "--min-explained-variance", "0.8")
+def test_what_is_said_reaches_the_job(requested: Run, set_event: Path, inputs: tuple[str, ...]) -> None:
+    given = ("--kernel", "matern_5_2", "--width", "0.5,2", "--standardise", "--min-explained-variance", "0.8")
     more = ("--missing", "drop_rows", "--seed", "3", "--model", "said", "--no-wait", "--json")
-    done = asked("components", str(ring), *inputs, *said, *more)
+    done = requested("components", str(set_event), *inputs, *given, *more)
     assert done.exit_code == 0, done.stderr
     job = json.loads(done.stdout)
     assert (job["task"], job["model"], job["kernel"]["type"]) == ("components", "said", "matern_5_2")
     assert (job["widths"], job["standardise"], job["min_explained_variance"]) == ([0.5, 2.0], True, 0.8)
     assert (job["missing"], job["seed"]) == ("drop_rows", 3)
-    raw = asked("components", str(ring), "--raw", "--model", "raw", "--no-wait", "--json")
+    raw = requested("components", str(set_event), "--raw", "--model", "raw", "--no-wait", "--json")
     assert json.loads(raw.stdout)["standardise"] is False
 
 
-def test_what_the_service_refuses_is_said(asked: Run, ring: Path) -> None:
-    done = asked("components", str(ring), "--min-explained-variance", "1.5")
+def test_what_the_service_refuses_is_said(requested: Run, set_event: Path) -> None:
+    done = requested("components", str(set_event), "--min-explained-variance", "1.5")
     assert done.exit_code == 1
     assert "min_explained_variance" in done.stderr
-    done = asked("components", str(ring), "--width", "0.5,2")
+    done = requested("components", str(set_event), "--width", "0.5,2")
     assert done.exit_code == 1
     assert "one for each input" in done.stderr
 
 
-def test_a_model_that_predicts_has_no_components(asked: Run, ring: Path) -> None:
+def test_a_model_that_predicts_has_no_components(requested: Run, set_event: Path) -> None:
     learned = ("--target", "z", "--model", "line", "--prior", "independent", "--width", "1", "--input", "x")
-    assert asked("train", str(ring), *learned).exit_code == 0
-    done = asked("predict", "line", str(ring), "--components", "2")
+    assert requested("train", str(set_event), *learned).exit_code == 0
+    done = requested("predict", "line", str(set_event), "--components", "2")
     assert done.exit_code == 1
     assert "components" in done.stderr

@@ -11,71 +11,73 @@ from tests.library.cli.conftest import Stub
 
 
 @pytest.fixture
-def trained(asked: Run, tmp_path: Path) -> Path:
+def trained(requested: Run, tmp_path: Path) -> Path:
     """A table that a model was trained on, named as it is."""
     rows = "".join(f"{i / 5},{math.sin(i / 5) + 0.1 * math.cos(40 * i)}\n" for i in range(-30, 31))
     file = tmp_path / "wave.csv"
     file.write_text("x,y\n" + rows)
-    done = asked("train", str(file), "--target", "y")
+    done = requested("train", str(file), "--target", "y")
     assert done.exit_code == 0, done.stderr
     return file
 
 
-def test_a_version_goes_to_a_file_and_comes_back_predicting_the_same(asked: Run, trained: Path, tmp_path: Path) -> None:
-    predicted = json.loads(asked("predict", "wave", str(trained), "--json").stdout)["predictions"]
+def test_a_version_goes_to_a_file_and_comes_back_predicting_the_same(
+    requested: Run, trained: Path, tmp_path: Path
+) -> None:
+    predicted = json.loads(requested("predict", "wave", str(trained), "--json").stdout)["predictions"]
     for form in ("json", "npz"):
         file = tmp_path / f"exported.{form}"
-        done = asked("export", "wave", "1", "--format", form, "-o", str(file))
+        done = requested("export", "wave", "1", "--format", form, "-o", str(file))
         assert (done.exit_code, done.stdout) == (0, f"Version 1 of wave is in {file}.\n"), done.stderr
-        done = asked("import", str(file), "--model", f"twin-{form}")
+        done = requested("import", str(file), "--model", f"twin-{form}")
         assert done.exit_code == 0, done.stderr
         assert "version 1 of wave, SHA-256" in done.stdout
-        again = json.loads(asked("predict", f"twin-{form}", str(trained), "--json").stdout)["predictions"]
+        again = json.loads(requested("predict", f"twin-{form}", str(trained), "--json").stdout)["predictions"]
         assert again == predicted
-    made = json.loads(asked("import", str(tmp_path / "exported.npz"), "--json").stdout)
+    made = json.loads(requested("import", str(tmp_path / "exported.npz"), "--json").stdout)
     assert (made["model"], made["version"], made["imported"]["version"]) == ("wave", 2, 1)
-    newest = asked("export", "wave", "-o", str(tmp_path / "newest.json"))
+    newest = requested("export", "wave", "-o", str(tmp_path / "newest.json"))
     assert newest.stdout.startswith("Version 2 of wave")
 
 
-def test_a_files_ending_says_the_format_where_nothing_else_does(asked: Run, trained: Path, tmp_path: Path) -> None:
+def test_a_files_ending_says_the_format_where_nothing_else_does(requested: Run, trained: Path, tmp_path: Path) -> None:
     for name, begins in (("w.json", b'{"format":'), ("w.npz", b"PK"), ("w.py", b'"""'), ("w", b'{"format":')):
-        done = asked("export", trained.stem, "-o", str(tmp_path / name))
+        done = requested("export", trained.stem, "-o", str(tmp_path / name))
         assert done.exit_code == 0, done.stderr
         assert (tmp_path / name).read_bytes().startswith(begins), name
-    assert asked("export", trained.stem, "-o", str(tmp_path / "w.py"), "--format", "npz").exit_code == 0
+    assert requested("export", trained.stem, "-o", str(tmp_path / "w.py"), "--format", "npz").exit_code == 0
     assert (tmp_path / "w.py").read_bytes().startswith(b"PK")
 
 
-def test_a_known_function_goes_to_a_file_and_comes_back_with_the_same_values(asked: Run, tmp_path: Path) -> None:
+def test_a_known_function_goes_to_a_file_and_comes_back_with_the_same_values(requested: Run, tmp_path: Path) -> None:
     table = tmp_path / "hills.csv"
     table.write_text("x\n" + "".join(f"{math.sin(i)}\n" for i in range(30)))
-    done = asked("approximate", str(table), "--width", "0.5", "--tolerance", "0.1")
+    done = requested("approximate", str(table), "--width", "0.5", "--tolerance", "0.1")
     assert done.exit_code == 0, done.stderr
-    values = json.loads(asked("predict", "hills", str(table), "--json").stdout)["predictions"]
-    assert asked("export", "hills", "-o", str(tmp_path / "hills.npz")).exit_code == 0
-    done = asked("import", str(tmp_path / "hills.npz"), "--model", "twin")
+    values = json.loads(requested("predict", "hills", str(table), "--json").stdout)["predictions"]
+    assert requested("export", "hills", "-o", str(tmp_path / "hills.npz")).exit_code == 0
+    done = requested("import", str(tmp_path / "hills.npz"), "--model", "twin")
     assert done.exit_code == 0, done.stderr
     assert "version 1 of hills, SHA-256" in done.stdout
-    assert json.loads(asked("predict", "twin", str(table), "--json").stdout)["predictions"] == values
+    assert json.loads(requested("predict", "twin", str(table), "--json").stdout)["predictions"] == values
     for name, begins in (("hills.onnx", b"\x08"), ("hills.py", b'"""')):
-        assert asked("export", "hills", "-o", str(tmp_path / name)).exit_code == 0
+        assert requested("export", "hills", "-o", str(tmp_path / name)).exit_code == 0
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 
-def test_components_go_to_a_file_and_come_back_telling_the_same(asked: Run, tmp_path: Path) -> None:
+def test_components_go_to_a_file_and_come_back_telling_the_same(requested: Run, tmp_path: Path) -> None:
     table = tmp_path / "hoop.csv"
     table.write_text("x,z\n" + "".join(f"{math.cos(i / 10)},{math.sin(i / 10)}\n" for i in range(63)))
-    done = asked("components", str(table))
+    done = requested("components", str(table))
     assert done.exit_code == 0, done.stderr
-    told = json.loads(asked("predict", "hoop", str(table), "--json").stdout)["predictions"]
-    assert asked("export", "hoop", "-o", str(tmp_path / "hoop.json")).exit_code == 0
-    done = asked("import", str(tmp_path / "hoop.json"), "--model", "circle")
+    reported = json.loads(requested("predict", "hoop", str(table), "--json").stdout)["predictions"]
+    assert requested("export", "hoop", "-o", str(tmp_path / "hoop.json")).exit_code == 0
+    done = requested("import", str(tmp_path / "hoop.json"), "--model", "circle")
     assert done.exit_code == 0, done.stderr
     assert "version 1 of hoop, SHA-256" in done.stdout
-    assert json.loads(asked("predict", "circle", str(table), "--json").stdout)["predictions"] == told
+    assert json.loads(requested("predict", "circle", str(table), "--json").stdout)["predictions"] == reported
     for name, begins in (("hoop.onnx", b"\x08"), ("hoop.py", b'"""')):
-        assert asked("export", "hoop", "-o", str(tmp_path / name)).exit_code == 0
+        assert requested("export", "hoop", "-o", str(tmp_path / name)).exit_code == 0
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 

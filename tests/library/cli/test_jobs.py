@@ -18,7 +18,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_jobs_of_all_kinds_are_listed_newest_first(asked: Run, file: Path, tmp_path: Path) -> None:
+def test_jobs_of_all_kinds_are_listed_newest_first(requested: Run, file: Path, tmp_path: Path) -> None:
     fixed = ("--prior", "independent", "--width", "3", "--noise-sd", "1")
     commands = (
         ("train", str(file), "--target", "y", *fixed),
@@ -27,31 +27,31 @@ def test_jobs_of_all_kinds_are_listed_newest_first(asked: Run, file: Path, tmp_p
         ("promote", "ramp@champion", "1", str(file)),
     )
     for command in commands:
-        done = asked(*command)
+        done = requested(*command)
         assert done.exit_code == 0, done.stderr
-    newest = json.loads(asked("jobs", "--json", "--limit", "4").stdout)
-    listed = asked("jobs", "--limit", "4").stdout.splitlines()
-    told = [line.split() for line in listed[1:]]
-    assert [(line[0], line[1]) for line in told] == [
+    newest = json.loads(requested("jobs", "--json", "--limit", "4").stdout)
+    listed = requested("jobs", "--limit", "4").stdout.splitlines()
+    reported = [line.split() for line in listed[1:]]
+    assert [(line[0], line[1]) for line in reported] == [
         (job["id"], kind)
         for job, kind in zip(newest, ("promotion", "prediction", "evaluation", "training"), strict=True)
     ]
     for line, came in zip(listed[1:], ("ramp@champion moved", "30 rows", "rmse ", "ramp, version 1"), strict=True):
         assert came in line
     for job, kind in zip(newest, ("promotion", "prediction", "evaluation", "training"), strict=True):
-        shown = asked("jobs", job["id"], "--follow")
+        shown = requested("jobs", job["id"], "--follow")
         assert re.search(rf"^kind +{kind} *$", shown.stdout, re.MULTILINE), shown.stdout
     for job in newest[1:]:  # what an alias points to already can't be promoted to it again
-        again = asked("jobs", "--retry", job["id"], "--json")
+        again = requested("jobs", "--retry", job["id"], "--json")
         assert again.exit_code == 0, again.stderr
         assert json.loads(again.stdout)["retry_of"] == job["id"]
-    refused = asked("jobs", "--retry", newest[0]["id"])
+    refused = requested("jobs", "--retry", newest[0]["id"])
     assert refused.exit_code == 1
     assert "champion" in refused.stderr, refused.stderr
 
 
 @pytest.mark.parametrize("asking", [(UNKNOWN,), ("--cancel", UNKNOWN), ("--retry", UNKNOWN), (UNKNOWN, "--follow")])
-def test_a_job_that_is_of_no_kind_is_said_to_be_none(asked: Run, asking: tuple[str, ...]) -> None:
-    done = asked("jobs", *asking)
+def test_a_job_that_is_of_no_kind_is_said_to_be_none(requested: Run, asking: tuple[str, ...]) -> None:
+    done = requested("jobs", *asking)
     assert (done.exit_code, done.stdout) == (1, "")
     assert f"There is no job {UNKNOWN}." in done.stderr

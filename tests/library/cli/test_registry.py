@@ -27,14 +27,14 @@ def test_a_model_is_described_and_tagged(run: Run, stub: Stub) -> None:
 
 def test_a_lineage_tells_what_is_gone(run: Run, stub: Stub) -> None:
     shown = run("lineage", "small@2", "--url", stub({"GET /v1/models/small/versions/2/lineage": (200, LINEAGE)})).stdout
-    for told in ("small, version 2", "d (deleted)", "sha256:0", "target: y; holdout: 0.2", "version 1", "0.1.0"):
-        assert told in shown
+    for reported in ("small, version 2", "d (deleted)", "sha256:0", "target: y; holdout: 0.2", "version 1", "0.1.0"):
+        assert reported in shown
 
 
 def test_statistics_tell_what_a_version_was_asked_for(run: Run, stub: Stub) -> None:
     url = stub({"GET /v1/models/small/versions/2/statistics": (200, STATISTICS)})
     shown = run("statistics", "small@2", "--url", url).stdout
-    for told in (
+    for reported in (
         "small, version 2",
         "1,200, of which 200",
         "4,000",
@@ -43,7 +43,7 @@ def test_statistics_tell_what_a_version_was_asked_for(run: Run, stub: Stub) -> N
         "longer",
         "999",
     ):
-        assert told in shown, shown
+        assert reported in shown, shown
     assert "  1 ms at most" not in shown
     assert json.loads(run("statistics", "small@2", "--json", "--url", url).stdout)["rows"] == 4000
     nobody = STATISTICS | {"last_request_at": None, "requests": 0, "errors": 0, "outside_support": None}

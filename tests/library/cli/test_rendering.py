@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from relevance_bayes.cli.versions import show_version
-from relevance_bayes.client.answers import Alternative, Choice, Member, RegressionVersion
+from relevance_bayes.client.responses import Alternative, Choice, Member, RegressionVersion
 from relevance_bayes.types.models import DatasetName
 from relevance_bayes.types.reports import (
     Evidence,
@@ -85,18 +85,18 @@ def test_a_spread_is_told_with_what_it_is_of(
     likelihood: Choice, noise: str | None, process: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = replace(VERSION.hyperparameters, noise_sd=0.5 if noise else None)
-    told = facts(replace(VERSION, likelihood=likelihood, hyperparameters=found), capsys)
-    assert (told.get("noise sd"), told["signal sd"]) == (noise, process)
-    assert told["likelihood"] == str(likelihood["type"]).replace("_", " ")
-    assert "outliers" not in told
+    reported = facts(replace(VERSION, likelihood=likelihood, hyperparameters=found), capsys)
+    assert (reported.get("noise sd"), reported["signal sd"]) == (noise, process)
+    assert reported["likelihood"] == str(likelihood["type"]).replace("_", " ")
+    assert "outliers" not in reported
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
+    ("count", "given"),
     [(1, "row 0"), (8, "rows 0, 1, 2, 3, 4, 5, 6, 7"), (10, "rows 0, 1, 2, 3, 4, 5, 6, 7 and 2 more")],
 )
 def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
-    count: int, said: str, capsys: pytest.CaptureFixture[str]
+    count: int, given: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     version = replace(
         VERSION,
@@ -104,9 +104,9 @@ def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
         hyperparameters=replace(VERSION.hyperparameters, degrees_of_freedom=2.5),
         outliers=tuple(Outlier(row, 0.1) for row in range(count)),
     )
-    told = facts(version, capsys)
-    assert told["likelihood"] == "student t with 2.5 degrees of freedom"
-    assert told["outliers"] == said
+    reported = facts(version, capsys)
+    assert reported["likelihood"] == "student t with 2.5 degrees of freedom"
+    assert reported["outliers"] == given
 
 
 def test_warnings_are_told_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,8 +124,8 @@ def alternative(
 
 def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
     others = alternative("independent", "gaussian", -141.5), alternative("gaussian_process", "log_gaussian", -98.0)
-    told = facts(replace(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
-    assert told["compared models"] == (
+    reported = facts(replace(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
+    assert reported["compared models"] == (
         "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more"
     )
     others = (
@@ -162,8 +162,8 @@ def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFi
         Alternative(one, process, {"type": "bernoulli"}, None, "fold_log_density", None, "beyond the effort"),
     )
     score = Score(-0.125, 0.01, 100, 5, None)
-    told = facts(replace(VERSION, score=score, alternatives=others), capsys)["compared models"]
-    assert told == (
+    reported = facts(replace(VERSION, score=score, alternatives=others), capsys)["compared models"]
+    assert reported == (
         "gaussian process with bernoulli noise, city block 0.125 nats a row less; "
         "gaussian process with bernoulli noise, gaussian of one width beyond the effort"
     )
@@ -171,29 +171,29 @@ def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFi
 
 def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
     measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
-    told = facts(replace(VERSION, metrics=measured), capsys)
-    assert told["on the holdout"] == "rmse 1.25"
-    assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375 (a diagnostic)"
-    assert told["moon"] == "mae 2"
+    reported = facts(replace(VERSION, metrics=measured), capsys)
+    assert reported["on the holdout"] == "rmse 1.25"
+    assert reported["leave-one-out"] == "rmse 1, coverage 95 0.9375 (a diagnostic)"
+    assert reported["moon"] == "mae 2"
     on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
     assert facts(replace(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
 
 
 def test_a_score_is_told_with_its_error_and_the_lack_of_one_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
     scored = Score(-2.5, 0.125, 1200, 5, None)
-    told = facts(replace(VERSION, score=scored, score_loss=0.0125, unreduced_functions=4800), capsys)
-    assert told["score"] == "-2.5 +- 0.125 nats a row, on 1,200 rows left out, in 5 folds"
-    assert told["score loss"] == f"0.013 nats a row, by few functions: {VERSION.functions} of 4,800"
+    reported = facts(replace(VERSION, score=scored, score_loss=0.0125, unreduced_functions=4800), capsys)
+    assert reported["score"] == "-2.5 +- 0.125 nats a row, on 1,200 rows left out, in 5 folds"
+    assert reported["score loss"] == f"0.013 nats a row, by few functions: {VERSION.functions} of 4,800"
     partly = replace(scored, folds=1, standard_error=None, reason="1 of 5 folds.")
-    told = facts(replace(VERSION, score=partly), capsys)
-    assert told["score"] == "-2.5 nats a row, on 1,200 rows left out, in 1 fold; 1 of 5 folds."
+    reported = facts(replace(VERSION, score=partly), capsys)
+    assert reported["score"] == "-2.5 nats a row, on 1,200 rows left out, in 1 fold; 1 of 5 folds."
     none = Score(None, None, 0, 0, "Nothing was measured.")
     assert facts(replace(VERSION, score=none), capsys)["score"] == "none: Nothing was measured."
     assert "score" not in facts(VERSION, capsys)
 
 
 @pytest.mark.parametrize(
-    ("widths", "standardised", "said"),
+    ("widths", "standardised", "given"),
     [
         (((None, 1.5),), True, "1.5 (as standardised)"),
         (((None, 1500.0),), True, "1500 (as standardised)"),
@@ -206,11 +206,11 @@ def test_a_score_is_told_with_its_error_and_the_lack_of_one_with_its_reason(caps
 def test_widths_are_told_of_the_inputs_that_the_kernels_see(
     widths: tuple[tuple[str | None, float], ...],
     standardised: bool,
-    said: str,
+    given: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = replace(VERSION.hyperparameters, widths=tuple(InputWidth(name, width) for name, width in widths))
-    assert facts(replace(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == said
+    assert facts(replace(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == given
     assert "width" not in facts(VERSION, capsys)
 
 
@@ -229,20 +229,22 @@ def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureF
         Member(kernel, 0.25, 7, process, evidence, evidence, None),
         Member(kernel, 0.75, 7, found, evidence, None, None),
     )
-    told = facts(replace(VERSION, members=members), capsys)
-    assert told["member 1"] == (
+    reported = facts(replace(VERSION, members=members), capsys)
+    assert reported["member 1"] == (
         "weight 0.25, matern 3 2, warped inputs, 7 functions, noise sd 0.4, width a 0.5 (as standardised), "
         "log evidence -2.00 nats"
     )
     of_class = Member(kernel, None, 3, found, evidence, None, None, "gas")
     without = Member(None, None, 1, NOTHING_FOUND, evidence, None, None, False)
-    told = facts(replace(VERSION, members=(of_class, without)), capsys)
-    assert told["member 1"] == "gas, matern 3 2, 3 functions, width a 0.5 (as standardised), log evidence -2.00 nats"
-    assert told["member 2"] == "false, 1 function, log evidence -2.00 nats"
+    reported = facts(replace(VERSION, members=(of_class, without)), capsys)
+    assert (
+        reported["member 1"] == "gas, matern 3 2, 3 functions, width a 0.5 (as standardised), log evidence -2.00 nats"
+    )
+    assert reported["member 2"] == "false, 1 function, log evidence -2.00 nats"
     assert "member 1" not in facts(replace(VERSION, members=(of_class,)), capsys)
 
 
 def test_a_temperature_is_told_where_it_is_not_one(capsys: pytest.CaptureFixture[str]) -> None:
-    for temperature, said in ((None, None), (1.0, None), (1.25, "1.25")):
+    for temperature, given in ((None, None), (1.0, None), (1.25, "1.25")):
         found = replace(VERSION.hyperparameters, temperature=temperature)
-        assert facts(replace(VERSION, hyperparameters=found), capsys).get("temperature") == said
+        assert facts(replace(VERSION, hyperparameters=found), capsys).get("temperature") == given

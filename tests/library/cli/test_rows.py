@@ -55,7 +55,7 @@ def test_rows_come_in_batches_of_the_size_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "given"),
     [
         ("rows.csv", b"x,who\nabc,a\n", "Expected a number, got 'abc' at line 2, column x."),
         ("rows.csv", b"on\nmaybe\n", "Expected true or false, got 'maybe' at line 2, column on."),
@@ -66,8 +66,8 @@ def test_rows_come_in_batches_of_the_size_asked_for(tmp_path: Path) -> None:
         ("rows.parquet", b"PAR1", "Rows of parquet are read by the service alone"),
     ],
 )
-def test_what_is_no_row_is_said_with_its_place(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+def test_what_is_no_row_is_said_with_its_place(tmp_path: Path, name: str, content: bytes, given: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(InvalidDataError, match="^.*" + re.escape(said)):
+    with pytest.raises(InvalidDataError, match="^.*" + re.escape(given)):
         rows_of(path)

@@ -5,9 +5,9 @@ from typing import get_args
 import pytest
 import typer
 
-from relevance_bayes.cli import members
+from relevance_bayes.cli import completion
 from relevance_bayes.cli.commands.training import Effort, Prior
-from relevance_bayes.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
+from relevance_bayes.cli.training import SOUGHT, WITHOUT_TARGET, TrainOptions, training_document
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.kernels import Kernel as KernelUnion
 from relevance_bayes.core.likelihoods import TargetLikelihood as LikelihoodUnion
@@ -17,7 +17,7 @@ from relevance_bayes.plans.requests import PriorChoice
 
 
 def test_options_are_spelled_out_as_the_api_wants_them() -> None:
-    choices = Choices(
+    choices = TrainOptions(
         target="y",
         inputs=["a", "b"],
         prior="independent",
@@ -27,7 +27,7 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
         split="group:who",
         validation=5,
     )
-    assert spelled_out(choices, None) == {
+    assert training_document(choices, None) == {
         "target": "y",
         "inputs": ["a", "b"],
         "prior": {"type": "independent"},
@@ -49,28 +49,28 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
     ids=["random", "order", "order by column", "column with a colon"],
 )
 def test_a_split_is_spelled_out(text: str, split: dict[str, str]) -> None:
-    assert spelled_out(Choices(target="y", split=text), None)["split"] == split
+    assert training_document(TrainOptions(target="y", split=text), None)["split"] == split
 
 
 def test_what_is_not_said_is_left_to_the_service() -> None:
-    asked = Choices(target="y", prior="gaussian_process", kernel="matern_5_2")
-    assert spelled_out(asked, None) == {
+    requested = TrainOptions(target="y", prior="gaussian_process", kernel="matern_5_2")
+    assert training_document(requested, None) == {
         "target": "y",
         "prior": {"type": "gaussian_process"},
         "basis": {"type": "kernel", "kernel": {"type": "matern_5_2"}},
     }
-    assert "basis" not in spelled_out(Choices(target="y", prior="gaussian_process"), None)
+    assert "basis" not in training_document(TrainOptions(target="y", prior="gaussian_process"), None)
 
 
 def test_the_options_are_the_members_of_the_unions() -> None:
-    assert set(members.kernels("")) == {member().type for member in get_args(KernelUnion)}
-    assert set(members.covariances("")) == {member().type for member in get_args(Covariance)}
+    assert set(completion.kernels("")) == {member().type for member in get_args(KernelUnion)}
+    assert set(completion.covariances("")) == {member().type for member in get_args(Covariance)}
     of_targets = {member().type for member in get_args(LikelihoodUnion)} - {"log_variance"}
-    assert set(members.likelihoods("")) == of_targets
+    assert set(completion.likelihoods("")) == of_targets
     for named, names in (
-        (members.kernel, members.kernels),
-        (members.covariance, members.covariances),
-        (members.likelihood, members.likelihoods),
+        (completion.kernel, completion.kernels),
+        (completion.covariance, completion.covariances),
+        (completion.likelihood, completion.likelihoods),
     ):
         first, *_ = names("")
         assert named(first) == first
@@ -95,55 +95,58 @@ def test_the_options_are_the_members_of_the_unions() -> None:
 def test_a_likelihood_is_spelled_out(
     likelihood: str | None, noise_sd: str | None, spelled: dict[str, str | float]
 ) -> None:
-    choices = Choices(target="y", likelihood=likelihood, noise_sd=noise_sd)
-    assert spelled_out(choices, None)["likelihood"] == spelled
+    choices = TrainOptions(target="y", likelihood=likelihood, noise_sd=noise_sd)
+    assert training_document(choices, None)["likelihood"] == spelled
 
 
 def test_noise_by_row_is_spelled_out_with_its_column() -> None:
     spelled = {"type": "gaussian", "noise_sd": {"column": "sd"}}
-    assert spelled_out(Choices(target="y", noise_column="sd"), None)["likelihood"] == spelled
-    assert spelled_out(Choices(target="y", likelihood="gaussian", noise_column="sd"), None)["likelihood"] == spelled
+    assert training_document(TrainOptions(target="y", noise_column="sd"), None)["likelihood"] == spelled
+    assert (
+        training_document(TrainOptions(target="y", likelihood="gaussian", noise_column="sd"), None)["likelihood"]
+        == spelled
+    )
     with pytest.raises(typer.BadParameter, match="poisson has no noise of a known sd"):
-        spelled_out(Choices(target="y", likelihood="poisson", noise_column="sd"), None)
+        training_document(TrainOptions(target="y", likelihood="poisson", noise_column="sd"), None)
     with pytest.raises(typer.BadParameter, match="against one of each"):
-        spelled_out(Choices(target="y", noise_sd="0.5", noise_column="sd"), None)
+        training_document(TrainOptions(target="y", noise_sd="0.5", noise_column="sd"), None)
 
 
 def test_noise_of_a_known_sd_is_gaussian() -> None:
     with pytest.raises(typer.BadParameter, match="student_t has no noise of a known sd"):
-        spelled_out(Choices(target="y", likelihood="student_t", noise_sd="0.5"), None)
+        training_document(TrainOptions(target="y", likelihood="student_t", noise_sd="0.5"), None)
 
 
 @pytest.mark.parametrize("way", SOUGHT)
 def test_a_way_to_find_the_width_is_spelled_out(way: str) -> None:
-    document = spelled_out(Choices(target="y", width=way), None)
+    document = training_document(TrainOptions(target="y", width=way), None)
     assert document["basis"] == {"type": "kernel", "width": {"type": way}}
 
 
 @pytest.mark.parametrize(("text", "value"), [("0.5", 0.5), ("0.5,2,1e-3", [0.5, 2.0, 1e-3])])
 def test_a_width_is_a_number_or_one_for_each_input(text: str, value: float | list[float]) -> None:
-    document = spelled_out(Choices(target="y", width=text), None)
+    document = training_document(TrainOptions(target="y", width=text), None)
     assert document["basis"] == {"type": "kernel", "width": {"type": "fixed", "value": value}}
 
 
 @pytest.mark.parametrize("text", ["wide", "0.5,wide", "0.5,"])
 def test_what_is_no_width_is_refused(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="neither a number, nor numbers with commas between"):
-        spelled_out(Choices(target="y", width=text), None)
+        training_document(TrainOptions(target="y", width=text), None)
 
 
 @pytest.mark.parametrize("task", WITHOUT_TARGET)
 def test_a_task_that_predicts_nothing_needs_no_target(task: str, tmp_path: Path) -> None:
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"task": task}))
-    assert spelled_out(Choices(model="few"), request) == {"task": task, "model": "few"}
+    assert training_document(TrainOptions(model="few"), request) == {"task": task, "model": "few"}
     request.write_text("{}")
     with pytest.raises(typer.BadParameter, match="which column"):
-        spelled_out(Choices(), request)
+        training_document(TrainOptions(), request)
 
 
 def test_options_win_over_the_request_file(tmp_path: Path) -> None:
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"target": "x", "seed": 3, "algorithm": {"type": "sequential"}}))
-    document = spelled_out(Choices(target="y"), request)
+    document = training_document(TrainOptions(target="y"), request)
     assert document == {"target": "y", "seed": 3, "algorithm": {"type": "sequential"}}

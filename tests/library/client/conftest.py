@@ -16,13 +16,13 @@ Answer = Callable[[httpx.Request], httpx.Response]
 class Service:
     """Answers by method and path, and remembers what was asked."""
 
-    answers: Mapping[str, Answer]
-    asked: list[httpx.Request] = field(default_factory=list)
+    responses: Mapping[str, Answer]
+    requested: list[httpx.Request] = field(default_factory=list)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         request.read()
-        self.asked.append(request)
-        return self.answers[f"{request.method} {request.url.raw_path.decode().partition('?')[0]}"](request)
+        self.requested.append(request)
+        return self.responses[f"{request.method} {request.url.raw_path.decode().partition('?')[0]}"](request)
 
 
 @dataclass
@@ -41,8 +41,8 @@ def connected() -> Iterator[Connected]:
     """Makes a client of a service with these answers."""
     opened: list[Http] = []
 
-    def connect(answers: Mapping[str, Answer]) -> Pair:
-        service = Service(answers)
+    def connect(responses: Mapping[str, Answer]) -> Pair:
+        service = Service(responses)
         http = Http.to("http://service", api_key="secret", transport=httpx.MockTransport(service))
         opened.append(http)
         return Pair(Relevance(http), service)

@@ -39,7 +39,7 @@ def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
     assert calls.get("small", "champion") == alias
     assert list(calls.all("small")) == [alias]
     assert [move.to_version for move in calls.history("small", "champion")] == [3]
-    pair.service.asked.clear()
+    pair.service.requested.clear()
     calls.move("small", "champion", 3, reason="Less error.", if_match=tag)
     calls.move("small", "champion", "challenger", new=True)
     calls.delete("small", "champion", reason="Bad.", if_match=tag)
@@ -51,7 +51,7 @@ def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
             request.headers.get("If-None-Match"),
             request.url.params.get("reason"),
         )
-        for request in pair.service.asked
+        for request in pair.service.requested
     ]
     assert sent == [
         ({"version": 3, "reason": "Less error."}, '"t1"', None, None),
@@ -74,8 +74,8 @@ def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
 def test_a_version_is_named_by_its_number_or_an_alias(
     connected: Connected, name: str, version: int | str | None, path: str
 ) -> None:
-    answer = {"model": "small", "version": 2, "predictions": []}
-    pair = connected({f"POST {path}": lambda _: httpx.Response(200, json=answer)})
+    response = {"model": "small", "version": 2, "predictions": []}
+    pair = connected({f"POST {path}": lambda _: httpx.Response(200, json=response)})
     assert pair.client.predict(name, {"rows": []}, version=version).version == 2
 
 
@@ -86,4 +86,4 @@ def test_what_names_no_version_is_asked_of_nobody(connected: Connected, name: st
     pair = connected({})
     with pytest.raises(ClientError):
         pair.client.version(name, version)
-    assert pair.service.asked == []
+    assert pair.service.requested == []

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from app.api.schemas import jobs, models, predictions, problems
-from relevance_bayes.client import answers, errors
+from relevance_bayes.client import errors, responses
 
 
 @dataclass(frozen=True)
@@ -18,20 +18,20 @@ class Pair:
 
 
 PAIRS = [
-    Pair(answers.RegressionJob, (jobs.supervised.SupervisedJobOut,)),
-    Pair(answers.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
-    Pair(answers.ComponentsJob, (jobs.components.ComponentsJobOut,)),
-    Pair(answers.ComparedModel, (jobs.supervised.ComparedModelOut,)),
-    Pair(answers.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
-    Pair(answers.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
-    Pair(answers.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
-    Pair(answers.ImageVersion, (models.image.ImageVersionOut,)),
-    Pair(answers.ComponentsVersion, (models.components.ComponentsVersionOut,)),
-    Pair(answers.Alternative, (models.supervised.AlternativeOut,)),
-    Pair(answers.Member, (models.supervised.MemberOut,)),
-    Pair(answers.Predictions, (predictions.PredictionsOut,)),
+    Pair(responses.RegressionJob, (jobs.supervised.SupervisedJobOut,)),
+    Pair(responses.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
+    Pair(responses.ComponentsJob, (jobs.components.ComponentsJobOut,)),
+    Pair(responses.ComparedModel, (jobs.supervised.ComparedModelOut,)),
+    Pair(responses.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
+    Pair(responses.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
+    Pair(responses.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
+    Pair(responses.ImageVersion, (models.image.ImageVersionOut,)),
+    Pair(responses.ComponentsVersion, (models.components.ComponentsVersionOut,)),
+    Pair(responses.Alternative, (models.supervised.AlternativeOut,)),
+    Pair(responses.Member, (models.supervised.MemberOut,)),
+    Pair(responses.Predictions, (predictions.PredictionsOut,)),
     Pair(
-        answers.Prediction,
+        responses.Prediction,
         (
             predictions.RealOut,
             predictions.ClassOut,

@@ -56,9 +56,9 @@ def test_a_file_is_asked_for_with_what_is_said_alone(connected: Connected) -> No
         "small@champion", "two", keep=["id"], class_priors={True: 0.5, False: 0.5}
     )
     assert (job.task, job.has_ended, job.columns, job.result) == ("regression", False, ("mean", "error"), None)
-    (asked,) = pair.service.asked
-    assert asked.headers["Idempotency-Key"]
-    assert json.loads(asked.content) == {
+    (requested,) = pair.service.requested
+    assert requested.headers["Idempotency-Key"]
+    assert json.loads(requested.content) == {
         "model": "small",
         "version": "champion",
         "dataset_id": "two",
@@ -69,11 +69,11 @@ def test_a_file_is_asked_for_with_what_is_said_alone(connected: Connected) -> No
 
 
 def test_a_download_that_breaks_off_is_gone_on_with(connected: Connected, tmp_path: Path) -> None:
-    asked: list[str | None] = []
+    requested: list[str | None] = []
 
     def file(request: httpx.Request) -> httpx.Response:
-        asked.append(request.headers.get("Range"))
-        first = int(asked[-1].removeprefix("bytes=").removesuffix("-")) if asked[-1] else 0
+        requested.append(request.headers.get("Range"))
+        first = int(requested[-1].removeprefix("bytes=").removesuffix("-")) if requested[-1] else 0
         rest = CONTENT[first:]
         stream = httpx.ByteStream(rest) if len(rest) <= 4 else BreaksOff(rest[:3])
         return httpx.Response(206 if first else 200, stream=stream)
@@ -81,7 +81,7 @@ def test_a_download_that_breaks_off_is_gone_on_with(connected: Connected, tmp_pa
     pair = connected({f"GET {PATH}/one": lambda _: httpx.Response(200, json=JOB), f"GET {PATH}/one/result": file})
     assert pair.client.batch_predictions.download("one", tmp_path / "made.csv") == 10
     assert (tmp_path / "made.csv").read_bytes() == CONTENT
-    assert asked == [None, "bytes=3-", "bytes=6-"]
+    assert requested == [None, "bytes=3-", "bytes=6-"]
 
 
 def test_a_download_that_comes_no_further_ends(connected: Connected, tmp_path: Path) -> None:
@@ -99,4 +99,4 @@ def test_a_download_that_comes_no_further_ends(connected: Connected, tmp_path: P
 def test_one_is_removed(connected: Connected) -> None:
     pair = connected({f"DELETE {PATH}/one": lambda _: httpx.Response(204)})
     pair.client.batch_predictions.delete("one")
-    assert len(pair.service.asked) == 1
+    assert len(pair.service.requested) == 1

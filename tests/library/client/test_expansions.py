@@ -30,10 +30,10 @@ def of_process(kernel: object, *, targets: Array = y, normalised: bool = True) -
     return GaussianProcessRegressor(kernel, alpha=1e-3, optimizer=None, normalize_y=normalised).fit(X, targets)
 
 
-def value(told: GaussianExpansion, at: Array) -> Array:
+def value(reported: GaussianExpansion, at: Array) -> Array:
     """By its definition, and by the width that the API's kernels have."""
-    r = np.asarray(told.width)
-    return np.asarray(told.constant + Gaussian()(at / r, told.centres / r) @ told.weights)
+    r = np.asarray(reported.width)
+    return np.asarray(reported.constant + Gaussian()(at / r, reported.centres / r) @ reported.weights)
 
 
 MACHINES = {
@@ -69,9 +69,9 @@ DENSITIES = {
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_support_vector_regression_is_its_prediction(name: str) -> None:
     machine = MACHINES[name]
-    told = expansion_of(machine)
-    np.testing.assert_allclose(value(told, NEW), machine.predict(NEW), rtol=EXACT)
-    assert len(told.weights) == len(machine.support_)
+    reported = expansion_of(machine)
+    np.testing.assert_allclose(value(reported, NEW), machine.predict(NEW), rtol=EXACT)
+    assert len(reported.weights) == len(machine.support_)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -93,10 +93,10 @@ def test_a_process_is_its_mean(name: str) -> None:
 def test_a_density_is_that_of_its_samples(name: str) -> None:
     density = DENSITIES[name]
     at = NEW[:, : density.n_features_in_]
-    told = expansion_of(density)
-    np.testing.assert_allclose(value(told, at), np.exp(density.score_samples(at)), rtol=EXACT)
-    assert isinstance(told.width, float)
-    assert float(told.weights.sum()) * (pi * told.width**2) ** (at.shape[1] / 2) == pytest.approx(1.0)
+    reported = expansion_of(density)
+    np.testing.assert_allclose(value(reported, at), np.exp(density.score_samples(at)), rtol=EXACT)
+    assert isinstance(reported.width, float)
+    assert float(reported.weights.sum()) * (pi * reported.width**2) ** (at.shape[1] / 2) == pytest.approx(1.0)
 
 
 def test_inputs_have_the_names_that_were_learned_from() -> None:
@@ -110,14 +110,14 @@ def test_inputs_have_the_names_that_were_learned_from() -> None:
     "estimator", [MACHINES["SVR"], PROCESSES["a width for each input, noise"]], ids=["one", "each"]
 )
 def test_as_a_table_and_what_is_said_of_it_it_is_the_same_function(estimator: object) -> None:
-    told = expansion_of(estimator)
-    columns, asked = json.loads(json.dumps(told.columns)), json.loads(json.dumps(told.asked))
-    assert asked["inputs"] == ["x1", "x2", "x3"]
-    width = asked["width"] if isinstance(asked["width"], float) else tuple(asked["width"])
-    centres = np.array([columns[name] for name in asked["inputs"]]).T
-    weights = np.array(columns[asked["coefficients"]])
-    again = GaussianExpansion(width, centres, weights, asked["constant"], tuple(asked["inputs"]))
-    np.testing.assert_array_equal(value(again, NEW), value(told, NEW))
+    reported = expansion_of(estimator)
+    columns, requested = json.loads(json.dumps(reported.columns)), json.loads(json.dumps(reported.requested))
+    assert requested["inputs"] == ["x1", "x2", "x3"]
+    width = requested["width"] if isinstance(requested["width"], float) else tuple(requested["width"])
+    centres = np.array([columns[name] for name in requested["inputs"]]).T
+    weights = np.array(columns[requested["coefficients"]])
+    again = GaussianExpansion(width, centres, weights, requested["constant"], tuple(requested["inputs"]))
+    np.testing.assert_array_equal(value(again, NEW), value(reported, NEW))
 
 
 SEVERAL = np.digitize(y, np.quantile(y, [0.3, 0.6]))

@@ -22,10 +22,10 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 def imported() -> dict[str, object]:
     report = replace(trained("constant").report, imported=ImportedFrom("small", 1, "ab" * 32))
-    told: dict[str, object] = orjson.loads(
+    reported: dict[str, object] = orjson.loads(
         version_out(Version(uuid7(), "local", "twin", 3, None, NOW, report)).model_dump_json()
     )
-    return told
+    return reported
 
 
 @pytest.mark.parametrize("form", ["json", "npz"])
@@ -35,11 +35,11 @@ def test_a_file_is_sent_as_what_it_is_to_the_model_that_it_was_of(
     made = trained("constant")
     file = tmp_path / f"any.{form}"
     file.write_bytes(RENDERINGS["npz" if form == "npz" else "json"].render(made))
-    answer = imported()
+    response = imported()
     pair = connected(
         {
-            "POST /v1/models/small/versions": lambda _: httpx.Response(201, json=answer),
-            "POST /v1/models/other/versions": lambda _: httpx.Response(201, json=answer),
+            "POST /v1/models/small/versions": lambda _: httpx.Response(201, json=response),
+            "POST /v1/models/other/versions": lambda _: httpx.Response(201, json=response),
         }
     )
     version = pair.client.import_version(file)
@@ -47,15 +47,15 @@ def test_a_file_is_sent_as_what_it_is_to_the_model_that_it_was_of(
     assert version.imported is not None
     assert (version.imported.model, version.job_id) == ("small", None)
     types = {"json": "application/json", "npz": "application/x-npz"}
-    assert [one.headers["Content-Type"] for one in pair.service.asked] == [types[form]] * 2
-    assert [one.content for one in pair.service.asked] == [file.read_bytes()] * 2
-    assert pair.service.asked[1].headers["Idempotency-Key"] == '"mine"'
+    assert [one.headers["Content-Type"] for one in pair.service.requested] == [types[form]] * 2
+    assert [one.content for one in pair.service.requested] == [file.read_bytes()] * 2
+    assert pair.service.requested[1].headers["Idempotency-Key"] == '"mine"'
 
 
 def test_a_version_is_fetched_in_the_form_that_was_asked_for(connected: Connected) -> None:
     pair = connected({"GET /v1/models/a%2Fb/versions/2/export": lambda _: httpx.Response(200, content=b"PK")})
     assert pair.client.export("a/b", 2, "npz") == b"PK"
-    assert pair.service.asked[0].url.params["format"] == "npz"
+    assert pair.service.requested[0].url.params["format"] == "npz"
 
 
 def test_a_file_that_is_no_exported_version_is_said_to_be_none(connected: Connected, tmp_path: Path) -> None:

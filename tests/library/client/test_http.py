@@ -72,7 +72,7 @@ def test_what_is_no_url_is_an_error(url: str) -> None:
 def test_every_request_carries_the_key(connected: Connected) -> None:
     pair = connected({"DELETE /v1/models/m": lambda _: httpx.Response(204)})
     pair.client.delete_model("m")
-    assert pair.service.asked[0].headers["Authorization"] == "Bearer secret"
+    assert pair.service.requested[0].headers["Authorization"] == "Bearer secret"
 
 
 DATASET = {"id": "d", "name": "n", "created_at": "2024-05-01T12:00:00Z", "rows": 1, "digest": "", "columns": []}
@@ -88,18 +88,18 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def one_after_the_other(
-    *answers: httpx.Response | type[httpx.TransportError],
+    *responses: httpx.Response | type[httpx.TransportError],
 ) -> Callable[[httpx.Request], httpx.Response]:
     """Answers, and ways in which there is none."""
-    coming: Iterator[httpx.Response | type[httpx.TransportError]] = iter(answers)
+    coming: Iterator[httpx.Response | type[httpx.TransportError]] = iter(responses)
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def response(request: httpx.Request) -> httpx.Response:
         now = next(coming)
         if isinstance(now, httpx.Response):
             return now
         raise now("gone", request=request)
 
-    return answer
+    return response
 
 
 def test_what_makes_something_is_sent_again_under_its_key_until_it_is_answered(
@@ -111,8 +111,8 @@ def test_what_makes_something_is_sent_again_under_its_key_until_it_is_answered(
     pair = connected({"POST /v1/datasets": one_after_the_other(*lost)})
     assert pair.client.upload(file).id == "d"
     assert pauses == [0.5, 1.0, 2.0, 4.0]
-    assert {request.content for request in pair.service.asked} == {b"x\n1\n"}
-    (key,) = {request.headers["Idempotency-Key"] for request in pair.service.asked}
+    assert {request.content for request in pair.service.requested} == {b"x\n1\n"}
+    (key,) = {request.headers["Idempotency-Key"] for request in pair.service.requested}
     assert len(key) == 38
 
 
@@ -120,7 +120,7 @@ def test_each_call_has_a_key_of_its_own_unless_it_is_told_one(connected: Connect
     pair = connected({"POST /v1/datasets": lambda _: httpx.Response(201, json=DATASET)})
     for key in (None, None, "mine", 'my "own"\\'):
         pair.client.create_dataset({"x": [1]}, name="n", key=key)
-    first, second, third, fourth = [request.headers["Idempotency-Key"] for request in pair.service.asked]
+    first, second, third, fourth = [request.headers["Idempotency-Key"] for request in pair.service.requested]
     assert first != second
     assert third == '"mine"'
     assert fourth == r'"my \"own\"\\"'
@@ -144,5 +144,5 @@ def test_what_makes_nothing_is_not_sent_again(connected: Connected, pauses: list
     pair = connected({"POST /v1/models/m/predict": one_after_the_other(httpx.ReadError)})
     with pytest.raises(ClientError):
         pair.client.predict("m", {"columns": {"x": [1]}})
-    assert "Idempotency-Key" not in pair.service.asked[0].headers
+    assert "Idempotency-Key" not in pair.service.requested[0].headers
     assert pauses == []

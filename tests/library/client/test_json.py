@@ -4,16 +4,16 @@ from uuid import UUID
 
 import pytest
 
-from relevance_bayes.client.answers import Predictions
 from relevance_bayes.client.json import dumps, read
+from relevance_bayes.client.responses import Predictions
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.jobs import VersionName
 from relevance_bayes.types.records import Converter
 
 
 def test_what_is_no_number_is_sent_as_null_and_all_else_as_it_is() -> None:
-    said = {"x": [1.0, float("nan"), (2, float("-inf"))], "y": "\u00e4", "z": {"a": True, "b": None}}
-    assert dumps(said) == '{"x":[1.0,null,[2,null]],"y":"\u00e4","z":{"a":true,"b":null}}'
+    given = {"x": [1.0, float("nan"), (2, float("-inf"))], "y": "\u00e4", "z": {"a": True, "b": None}}
+    assert dumps(given) == '{"x":[1.0,null,[2,null]],"y":"\u00e4","z":{"a":true,"b":null}}'
 
 
 def test_records_are_sent_by_the_names_of_their_members() -> None:

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.registry import Said
+from relevance_bayes.client.registry import AnnotationChange
 from tests.library.client.conftest import Connected
 
 NOW = "2026-01-02T03:04:05Z"
@@ -54,10 +54,12 @@ STATISTICS = {
 def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
     pair = connected({"PATCH /v1/models/small": lambda _: httpx.Response(200, json=MODEL)})
     registry = pair.client.registry
-    assert registry.annotate("small", Said("Sales.", {"stage": "live", "old": None})).tags == {"stage": "live"}
-    registry.annotate("small", Said(description=""), if_match='"t"')
-    registry.annotate("small", Said())
-    sent = [(json.loads(request.content), request.headers.get("If-Match")) for request in pair.service.asked]
+    assert registry.annotate("small", AnnotationChange("Sales.", {"stage": "live", "old": None})).tags == {
+        "stage": "live"
+    }
+    registry.annotate("small", AnnotationChange(description=""), if_match='"t"')
+    registry.annotate("small", AnnotationChange())
+    sent = [(json.loads(request.content), request.headers.get("If-Match")) for request in pair.service.requested]
     assert sent == [
         ({"description": "Sales.", "tags": {"stage": "live", "old": None}}, None),
         ({"description": None}, '"t"'),
@@ -67,39 +69,43 @@ def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
 
 def test_models_and_versions_are_asked_for_by_tags(connected: Connected) -> None:
     empty = {"items": [], "has_more": False, "after": None}
-    answers = {
+    responses = {
         "GET /v1/models": lambda _: httpx.Response(200, json={**empty, "items": [MODEL]}),
         "GET /v1/models/small/versions": lambda _: httpx.Response(200, json=empty),
     }
-    pair = connected(answers)
+    pair = connected(responses)
     assert [model.aliases for model in pair.client.models(tags={"a": "1", "b": "x:y"})] == [{"champion": 1}]
     assert list(pair.client.versions("small", tags={"a": "1"})) == []
     assert list(pair.client.versions("small")) == []
-    assert [request.url.params.get_list("tag") for request in pair.service.asked] == [["a:1", "b:x:y"], ["a:1"], []]
+    assert [request.url.params.get_list("tag") for request in pair.service.requested] == [["a:1", "b:x:y"], ["a:1"], []]
 
 
 def test_statistics_are_those_of_one_version(connected: Connected) -> None:
     pair = connected(
         {"GET /v1/models/small/versions/champion/statistics": lambda _: httpx.Response(200, json=STATISTICS)}
     )
-    told = pair.client.registry.statistics("small@champion")
-    assert (told.requests, told.latency.buckets[-1].upper_bound, told.latency.buckets[-1].requests) == (1200, None, 1)
-    assert told.outside_support is not None
-    assert told.outside_support.share == 0.0075
+    reported = pair.client.registry.statistics("small@champion")
+    assert (reported.requests, reported.latency.buckets[-1].upper_bound, reported.latency.buckets[-1].requests) == (
+        1200,
+        None,
+        1,
+    )
+    assert reported.outside_support is not None
+    assert reported.outside_support.share == 0.0075
     with pytest.raises(ClientError, match="which version"):
         pair.client.registry.statistics("small")
 
 
 def test_a_lineage_is_that_of_one_version(connected: Connected) -> None:
-    answers = {
+    responses = {
         f"GET /v1/models/small/versions/{one}/lineage": lambda _: httpx.Response(200, json=LINEAGE)
         for one in ("champion", "2")
     }
-    pair = connected(answers)
+    pair = connected(responses)
     registry = pair.client.registry
     assert registry.lineage("small@champion") == registry.lineage("small", 2)
     assert registry.lineage("small", 2).request == {"target": "y", "holdout": 0.2}
     with pytest.raises(ClientError, match="which version"):
         registry.lineage("small")
     with pytest.raises(ClientError, match="which version"):
-        registry.annotate_version("small", Said("x"))
+        registry.annotate_version("small", AnnotationChange("x"))

@@ -32,7 +32,7 @@ def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
     assert calls.get(made.id).enabled
     assert not calls.update(made.id, enabled=False).enabled
     calls.delete(made.id)
-    sent = [json.loads(request.content) for request in pair.service.asked if request.content]
+    sent = [json.loads(request.content) for request in pair.service.requested if request.content]
     assert sent == [
         {"url": "https://hooks.example/"},
         {"url": "https://hooks.example/", "events": ["training_job.failed"], "description": "Wakes Ada."},

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tasks.mapped import MappedRows
+from app.tasks.mapped_rows import MappedRows
 from relevance_bayes.core import row_source
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.algorithms.greedy import FindNearest

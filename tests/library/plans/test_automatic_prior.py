@@ -115,7 +115,7 @@ def test_an_algorithm_that_is_asked_for_is_not_exchanged_for_a_rivals() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "taken"),
+    ("requested", "taken"),
     [
         (Independent(), Independent()),
         (Independent(price=True), Independent(price=True)),
@@ -123,13 +123,13 @@ def test_an_algorithm_that_is_asked_for_is_not_exchanged_for_a_rivals() -> None:
         (GaussianProcess("rows", 3.0, 40), GaussianProcess("rows", 3.0, 40)),
     ],
 )
-def test_a_prior_that_is_asked_for_has_no_rivals(asked: Prior, taken: Prior) -> None:
-    found = plan(replace(asking(), prior=asked), numbers_spanning(1.0, 100.0, 40))
+def test_a_prior_that_is_asked_for_has_no_rivals(requested: Prior, taken: Prior) -> None:
+    found = plan(replace(asking(), prior=requested), numbers_spanning(1.0, 100.0, 40))
     assert (found.spec.prior, found.compared_models) == (taken, ())
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "requested",
     [
         asking(),
         asking("on"),
@@ -139,8 +139,8 @@ def test_a_prior_that_is_asked_for_has_no_rivals(asked: Prior, taken: Prior) -> 
         replace(asking(), likelihood=GaussianNoise(0.1)),
     ],
 )
-def test_automatic_is_what_nothing_said_means(asked: SupervisedRequest) -> None:
-    assert plan(replace(asked, prior=AutomaticPrior()), SPANNING) == plan(asked, SPANNING)
+def test_automatic_is_what_nothing_said_means(requested: SupervisedRequest) -> None:
+    assert plan(replace(requested, prior=AutomaticPrior()), SPANNING) == plan(requested, SPANNING)
 
 
 def test_classes_are_a_process_and_nothing_else_is_fitted() -> None:

@@ -147,15 +147,15 @@ def test_widths_that_do_not_go_with_the_inputs_are_refused(
 def test_independent_weights_have_a_width_for_each_input_where_that_is_asked_for(
     prior: Prior | None, algorithm: Algorithm | None
 ) -> None:
-    asked = replace(asking(), prior=prior, algorithm=algorithm, basis=KernelChoice(width=PER_INPUT))
-    assert plan(asked, DATASET).spec.basis == (KernelBasis(width=PER_INPUT), Bias())
+    requested = replace(asking(), prior=prior, algorithm=algorithm, basis=KernelChoice(width=PER_INPUT))
+    assert plan(requested, DATASET).spec.basis == (KernelBasis(width=PER_INPUT), Bias())
 
 
 PER_INPUT = EvidencePerInputWidth()
 
 
 @pytest.mark.parametrize(
-    ("asked", "resolved"),
+    ("requested", "resolved"),
     [
         (None, (KernelBasis(width=PER_INPUT, warp="evidence"), Bias(), Inputs())),
         (KernelChoice(Matern52()), (KernelBasis(Matern52(), PER_INPUT, "evidence"), Bias(), Inputs())),
@@ -170,9 +170,9 @@ PER_INPUT = EvidencePerInputWidth()
     ],
 )
 def test_under_a_process_widths_and_warps_are_learned_beside_a_bias_and_the_inputs(
-    asked: BasisChoice | tuple[BasisChoice, ...] | None, resolved: tuple[Basis, ...]
+    requested: BasisChoice | tuple[BasisChoice, ...] | None, resolved: tuple[Basis, ...]
 ) -> None:
-    found = plan(replace(asking(), prior=GaussianProcess(), basis=asked), DATASET)
+    found = plan(replace(asking(), prior=GaussianProcess(), basis=requested), DATASET)
     assert found.spec.basis == resolved
     assert found.spec.algorithm == Greedy()
     assert found.standardise
@@ -330,7 +330,7 @@ def test_a_constant_target_is_refused_with_known_noise_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "column", "pointer", "words"),
+    ("requested", "column", "pointer", "words"),
     [
         (asking("t"), texts(*(f"c{number}" for number in range(51))), "/target", "more than 50 classes ('c0', 'c1', "),
         (
@@ -344,9 +344,9 @@ def test_a_constant_target_is_refused_with_known_noise_too() -> None:
     ids=["texts", "numbers", "numbers under a likelihood of classes"],
 )
 def test_more_than_fifty_classes_are_refused(
-    asked: SupervisedRequest, column: Column, pointer: str, words: str
+    requested: SupervisedRequest, column: Column, pointer: str, words: str
 ) -> None:
-    fault = only_fault(asked, dataset_of({"x": NumberColumn(np.linspace(0.0, 1.0, 51) ** 2), "t": column}))
+    fault = only_fault(requested, dataset_of({"x": NumberColumn(np.linspace(0.0, 1.0, 51) ** 2), "t": column}))
     assert fault.pointer == pointer
     assert words in fault.detail
 

@@ -166,7 +166,7 @@ TWO_LABELS = texts("a", "b", "a", "b", "a", "b")
 
 
 @pytest.mark.parametrize(
-    ("column", "likelihood", "pointer", "said"),
+    ("column", "likelihood", "pointer", "given"),
     [
         (
             TWO_LABELS,
@@ -203,10 +203,10 @@ TWO_LABELS = texts("a", "b", "a", "b", "a", "b")
     ids=["of three", "of four", "too cold", "too hot", "of two", "of another number"],
 )
 def test_a_likelihood_of_another_number_of_classes_is_refused(
-    column: Column, likelihood: Likelihood, pointer: str, said: str
+    column: Column, likelihood: Likelihood, pointer: str, given: str
 ) -> None:
     fault = only_fault(asking(likelihood), column)
-    assert (fault.pointer, fault.detail) == (pointer, said)
+    assert (fault.pointer, fault.detail) == (pointer, given)
 
 
 def test_two_classes_are_not_seen_in_more_numbers_unless_classes_are_asked_for() -> None:

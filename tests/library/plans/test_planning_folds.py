@@ -38,7 +38,7 @@ def test_folds_are_from_2_to_20(folds: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "needed", "there"),
+    ("requested", "needed", "there"),
     [
         (SupervisedRequest(DATASET_ID, "y", validation=Validation(5)), 5, 4),
         (SupervisedRequest(DATASET_ID, "y", validation=Validation(4), split=OrderSplit()), 5, 4),
@@ -46,8 +46,8 @@ def test_folds_are_from_2_to_20(folds: int) -> None:
     ],
     ids=["rows", "stretches", "rows not held out"],
 )
-def test_more_folds_than_rows_are_refused(asked: SupervisedRequest, needed: int, there: int) -> None:
-    fault = only_fault(asked)
+def test_more_folds_than_rows_are_refused(requested: SupervisedRequest, needed: int, there: int) -> None:
+    fault = only_fault(requested)
     assert fault.pointer == "/validation/folds"
     assert f"need at least {needed} rows to train on, and there are {there}" in fault.detail
 

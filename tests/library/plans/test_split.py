@@ -102,9 +102,9 @@ def test_the_groups_held_out_are_as_near_to_the_share_as_their_order_allows(rows
     found = ranks(GroupSplit("colour"), block, numbers=np.arange(len(rows), dtype=np.float64), names=(), seed=0)
     sizes = np.cumsum([count for _, count in sorted(Counter(found.tolist()).items())])[:-1]
     if len(sizes):
-        wanted = held_out_rows(len(rows), share)
-        nearest = np.abs(sizes - wanted).min()
-        assert abs(int(held_out(GroupSplit("colour"), block, share).sum()) - wanted) == nearest
+        required = held_out_rows(len(rows), share)
+        nearest = np.abs(sizes - required).min()
+        assert abs(int(held_out(GroupSplit("colour"), block, share).sum()) - required) == nearest
 
 
 @given(ROWS, SHARES)

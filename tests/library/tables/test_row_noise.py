@@ -57,7 +57,7 @@ def test_as_an_input_it_is_refused_where_it_was_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "said"),
+    ("column", "given"),
     [
         (numbers(0.1, 0.0, 0.2, 0.2), "goes down to 0,"),
         (numbers(0.1, -3.0, 0.2, 0.2), "goes down to -3,"),
@@ -66,10 +66,10 @@ def test_as_an_input_it_is_refused_where_it_was_named() -> None:
         (numbers(0.1, None, 0.2, 0.2), "1 missing value in 4 rows"),
     ],
 )
-def test_what_is_no_noise_is_refused(column: Column, said: str) -> None:
+def test_what_is_no_noise_is_refused(column: Column, given: str) -> None:
     fault = only_fault(ASKING, with_noise(column))
     assert (fault.pointer, fault.column) == (POINTER, "sd")
-    assert said in fault.detail
+    assert given in fault.detail
 
 
 def test_a_column_of_nothing_but_gaps_is_refused() -> None:
@@ -78,11 +78,11 @@ def test_a_column_of_nothing_but_gaps_is_refused() -> None:
     assert {fault.pointer for fault in caught.value.faults} >= {POINTER}
 
 
-@pytest.mark.parametrize(("name", "said"), [("sds", "did you mean `sd`"), ("y", "is the target")])
-def test_a_column_that_is_not_there_or_is_the_target_is_refused(name: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "given"), [("sds", "did you mean `sd`"), ("y", "is the target")])
+def test_a_column_that_is_not_there_or_is_the_target_is_refused(name: str, given: str) -> None:
     fault = only_fault(replace(ASKING, noise_column=name), dataset_of(TABLE))
     assert fault.pointer == POINTER
-    assert said in fault.detail
+    assert given in fault.detail
 
 
 @pytest.mark.parametrize(("likelihood", "column"), [(BY_ROW, None), (GaussianNoise(), "sd")])
@@ -111,11 +111,12 @@ def test_rows_without_the_column_have_no_noise_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sd", "said"), [(None, "is missing"), (0.0, "above 0"), (-1.0, "above 0"), (1e300, "too far"), (1e-300, "too far")]
+    ("sd", "given"),
+    [(None, "is missing"), (0.0, "above 0"), (-1.0, "above 0"), (1e300, "too far"), (1e-300, "too far")],
 )
-def test_a_row_whose_noise_is_none_is_named(sd: float | None, said: str) -> None:
+def test_a_row_whose_noise_is_none_is_named(sd: float | None, given: str) -> None:
     noise_sd, (fault,) = encode_noise(TARGET, {"sd": numbers(0.5, sd, 3.0)})
     assert (fault.row, fault.column) == (1, "sd")
-    assert said in fault.detail
+    assert given in fault.detail
     assert noise_sd is not None
     np.testing.assert_array_equal(noise_sd, [0.25, np.nan, 1.5])

@@ -11,7 +11,7 @@ from app.domain import aliases as limits
 from app.domain.aliases import MovedAlias
 from app.domain.conditions import ANY, UNCONDITIONAL, Condition
 from app.domain.errors import ConflictError, InUseError, PreconditionFailedError
-from app.domain.ports import OpenUnitOfWork, Slice
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.services.aliases import Aliases
 from app.services.served_versions import ServedVersions
 from app.storage.repositories import aliases as under_test
@@ -68,7 +68,7 @@ def test_the_same_move_again_changes_nothing_and_another_reason_is_one_more(vers
     other = point(versions, "champion", 2, reason="Much better.")
     assert other.alias.tag != first.alias.tag
     with versions() as uow:
-        assert len(uow.aliases.history(OWNER, MODEL, "champion", Slice(9)).items) == 2
+        assert len(uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
 
 
 def test_an_alias_may_point_to_where_another_one_does(versions: OpenUnitOfWork) -> None:
@@ -86,9 +86,9 @@ def test_its_history_tells_who_when_from_where_to_where_and_why_page_by_page(ver
         uow.aliases.remove(OWNER, MODEL, "champion", by="bob", reason="Both are bad.", condition=UNCONDITIONAL)
     point(versions, "champion", 3)
     with versions() as uow:
-        whole = uow.aliases.history(OWNER, MODEL, "champion", Slice(9)).items
-        first = uow.aliases.history(OWNER, MODEL, "champion", Slice(3))
-        rest = uow.aliases.history(OWNER, MODEL, "champion", Slice(3, first.next))
+        whole = uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items
+        first = uow.aliases.history(OWNER, MODEL, "champion", PageRequest(3))
+        rest = uow.aliases.history(OWNER, MODEL, "champion", PageRequest(3, first.next))
     assert [(move.number, move.by, move.from_version, move.to_version, move.reason) for move in whole] == [
         (4, OWNER, None, 3, None),
         (3, "bob", 2, None, "Both are bad."),
@@ -113,9 +113,9 @@ def test_what_was_removed_is_gone_and_its_history_stays(versions: OpenUnitOfWork
             uow.models.version(OWNER, MODEL, "champion")
         with pytest.raises(NotFoundError, match="no alias 'champion'"):
             uow.aliases.remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
-        assert len(uow.aliases.history(OWNER, MODEL, "champion", Slice(9)).items) == 2
+        assert len(uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
         with pytest.raises(NotFoundError, match="no alias 'never'"):
-            uow.aliases.history(OWNER, MODEL, "never", Slice(9))
+            uow.aliases.history(OWNER, MODEL, "never", PageRequest(9))
     again = point(versions, "champion", 1)
     assert again.is_new
     assert again.alias.tag != before
@@ -130,7 +130,7 @@ def test_an_alias_may_be_removed_and_made_again_in_one_unit(versions: OpenUnitOf
             uow.aliases.move(OWNER, MODEL, "champion", to=number, by=OWNER, reason=None, condition=new)
     with versions() as uow:
         assert uow.models.get(OWNER, MODEL).aliases == {"champion": 3}
-        assert len(uow.aliases.history(OWNER, MODEL, "champion", Slice(9)).items) == 5
+        assert len(uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items) == 5
 
 
 def test_a_move_that_depends_on_what_is_no_more_changes_nothing(versions: OpenUnitOfWork) -> None:
@@ -171,7 +171,7 @@ def test_of_many_who_saw_the_same_one_moves_it_and_the_others_learn_that(version
     assert sorted(map(bool, outcomes)) == [False] * (others - 1) + [True]
     with versions() as uow:
         assert uow.aliases.get(OWNER, MODEL, "champion").version == max(outcomes)
-        assert len(uow.aliases.history(OWNER, MODEL, "champion", Slice(9)).items) == 2
+        assert len(uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
 
 
 def test_moves_without_a_condition_are_made_one_after_the_other(versions: OpenUnitOfWork) -> None:
@@ -184,7 +184,7 @@ def test_moves_without_a_condition_are_made_one_after_the_other(versions: OpenUn
     with ThreadPoolExecutor(6) as threads:
         assert sorted(threads.map(attempt, range(6))) == [False] * 5 + [True]
     with versions() as uow:
-        moves = uow.aliases.history(OWNER, MODEL, "champion", Slice(9)).items
+        moves = uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items
     assert [move.number for move in moves] == [6, 5, 4, 3, 2, 1]
     assert [move.from_version for move in moves[:-1]] == [move.to_version for move in moves[1:]]
 
@@ -242,7 +242,7 @@ def test_a_deleted_models_aliases_and_their_history_go_with_it(versions: OpenUni
     with versions() as uow:
         assert uow.aliases.page(OWNER, MODEL, limit=9, after=None).items == ()
         with pytest.raises(NotFoundError, match="no alias"):
-            uow.aliases.history(OWNER, MODEL, "champion", Slice(9))
+            uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9))
     assert point(versions, "champion", 4).is_new
 
 
@@ -256,7 +256,7 @@ def test_owners_do_not_see_each_others_aliases(versions: OpenUnitOfWork) -> None
             with pytest.raises(NotFoundError):
                 ask(samples.STRANGER, MODEL, "champion")
         with pytest.raises(NotFoundError):
-            uow.aliases.history(samples.STRANGER, MODEL, "champion", Slice(9))
+            uow.aliases.history(samples.STRANGER, MODEL, "champion", PageRequest(9))
 
 
 def test_aliases_are_listed_by_name_page_by_page(versions: OpenUnitOfWork) -> None:
@@ -267,7 +267,7 @@ def test_aliases_are_listed_by_name_page_by_page(versions: OpenUnitOfWork) -> No
         rest = uow.aliases.page(OWNER, MODEL, limit=2, after=first.next)
         with pytest.raises(InvalidRequestError):
             uow.aliases.page(OWNER, MODEL, limit=2, after="nonsense")
-        assert [model.aliases for model in uow.models.page(OWNER, Slice(9)).items] == [{"a": 1, "b": 1, "c": 1}]
+        assert [model.aliases for model in uow.models.page(OWNER, PageRequest(9)).items] == [{"a": 1, "b": 1, "c": 1}]
     assert [alias.name for alias in (*first.items, *rest.items)] == ["a", "b", "c"]
 
 

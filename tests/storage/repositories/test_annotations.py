@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.annotations import Annotation
-from app.domain.ports import OpenUnitOfWork, Slice
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.storage.migrations import downgrade, migrate
 from relevance_bayes.types.errors import NotFoundError
 from tests.storage import samples
@@ -72,10 +72,10 @@ def test_lists_show_what_has_all_of_the_tags(open_uow: OpenUnitOfWork) -> None:
 
     def found(**tags: str) -> list[int]:
         with open_uow() as uow:
-            page = uow.models.versions(OWNER, MODEL, Slice(1), tags=tags)
+            page = uow.models.versions(OWNER, MODEL, PageRequest(1), tags=tags)
             numbers = [version.number for version in page.items]
             while page.next is not None:
-                page = uow.models.versions(OWNER, MODEL, Slice(1, page.next), tags=tags)
+                page = uow.models.versions(OWNER, MODEL, PageRequest(1, page.next), tags=tags)
                 numbers += [version.number for version in page.items]
             return numbers
 
@@ -85,9 +85,9 @@ def test_lists_show_what_has_all_of_the_tags(open_uow: OpenUnitOfWork) -> None:
     assert found(b="2") == [3, 2]
     assert found(b="1") == []
     with open_uow() as uow:
-        names = [model.name for model in uow.models.page(OWNER, Slice(9), tags={"a": "1"}).items]
+        names = [model.name for model in uow.models.page(OWNER, PageRequest(9), tags={"a": "1"}).items]
         assert names == ["other"]
-        assert uow.models.page(samples.STRANGER, Slice(9), tags={"a": "1"}).items == ()
+        assert uow.models.page(samples.STRANGER, PageRequest(9), tags={"a": "1"}).items == ()
 
 
 def test_a_deleted_models_words_are_gone_with_it(open_uow: OpenUnitOfWork, engine: Engine) -> None:

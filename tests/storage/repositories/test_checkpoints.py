@@ -3,8 +3,8 @@ import pytest
 from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
+from app.domain.attempts import Checkpoint, Claim
 from app.domain.ports import OpenUnitOfWork
-from app.domain.starts import Checkpoint, Claim
 from app.storage.tables import JobCheckpointRow
 from tests.storage import samples
 

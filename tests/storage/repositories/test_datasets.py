@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, InUseError
-from app.domain.ports import OpenUnitOfWork, Slice
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.storage.repositories.removal import BLOCKS_AT_ONCE
 from app.storage.unit_of_work import now
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
@@ -42,11 +42,11 @@ def test_blocks_come_back_in_order_and_then_there_is_none(open_uow: OpenUnitOfWo
             found = uow.datasets.block(dataset.id, number)
             assert found is not None
             first_rows.append(found[0])
-            wanted, got = samples.block(4, seed=number)["colour 😀"], found[1]["colour 😀"]
-            assert isinstance(wanted, CategoryColumn)
+            required, got = samples.block(4, seed=number)["colour 😀"], found[1]["colour 😀"]
+            assert isinstance(required, CategoryColumn)
             assert isinstance(got, CategoryColumn)
-            assert got.labels == wanted.labels
-            assert got.codes.tolist() == wanted.codes.tolist()
+            assert got.labels == required.labels
+            assert got.codes.tolist() == required.codes.tolist()
         assert first_rows == [0, 4]
         assert uow.datasets.block(dataset.id, 2) is None
 
@@ -65,7 +65,7 @@ def test_an_upload_is_invisible_until_it_is_finished(open_uow: OpenUnitOfWork) -
         uow.datasets.begin(upload)
         uow.datasets.append(upload.id, 0, 0, samples.block())
     with open_uow() as uow:
-        assert uow.datasets.page(samples.OWNER, Slice(10)).items == ()
+        assert uow.datasets.page(samples.OWNER, PageRequest(10)).items == ()
         with pytest.raises(NotFoundError):
             uow.datasets.get(samples.OWNER, upload.id)
         with pytest.raises(NotFoundError):
@@ -110,11 +110,11 @@ def test_the_sweep_takes_uploads_that_fell_silent_and_nothing_else(
     with open_uow() as uow:
         uow.datasets.append(alive.id, 0, 0, samples.block())
     with open_uow() as uow:
-        assert uow.datasets.sweep(not_written_since=between)
-        assert not uow.datasets.sweep(not_written_since=between)
+        assert uow.datasets.remove_expired(not_written_since=between)
+        assert not uow.datasets.remove_expired(not_written_since=between)
     assert _counts(engine) == (2, 3)
     with open_uow() as uow:
-        assert uow.datasets.sweep(not_written_since=clock())
+        assert uow.datasets.remove_expired(not_written_since=clock())
     assert _counts(engine) == (1, 2)
 
 
@@ -126,7 +126,7 @@ def test_what_is_large_goes_in_pieces_and_is_invisible_from_the_first(
         uow.datasets.delete(samples.OWNER, dataset.id)
     assert _counts(engine) == (1, BLOCKS_AT_ONCE + 1)
     with open_uow() as uow:
-        assert uow.datasets.page(samples.OWNER, Slice(9)).items == ()
+        assert uow.datasets.page(samples.OWNER, PageRequest(9)).items == ()
         with pytest.raises(NotFoundError):
             uow.datasets.get(samples.OWNER, dataset.id)
         with pytest.raises(NotFoundError):
@@ -136,7 +136,7 @@ def test_what_is_large_goes_in_pieces_and_is_invisible_from_the_first(
     swept = []
     for _ in range(3):
         with open_uow() as uow:
-            swept.append(uow.datasets.sweep(not_written_since=clock()))
+            swept.append(uow.datasets.remove_expired(not_written_since=clock()))
     assert swept == [True, True, False]
     assert _counts(engine) == (0, 0)
 
@@ -180,7 +180,7 @@ def test_ten_thousand_columns_can_be_kept(open_uow: OpenUnitOfWork) -> None:
 def test_others_datasets_are_not_found(open_uow: OpenUnitOfWork) -> None:
     dataset = samples.stored_dataset(open_uow)
     with open_uow() as uow:
-        assert uow.datasets.page(samples.STRANGER, Slice(10)).items == ()
+        assert uow.datasets.page(samples.STRANGER, PageRequest(10)).items == ()
         for refused in (uow.datasets.get, uow.datasets.delete):
             with pytest.raises(NotFoundError):
                 refused(samples.STRANGER, dataset.id)
@@ -195,7 +195,7 @@ def test_pages_run_from_the_newest_to_the_oldest(open_uow: OpenUnitOfWork) -> No
     after, pages = None, 0
     while after is not None or not pages:
         with open_uow() as uow:
-            page = uow.datasets.page(samples.OWNER, Slice(2, after))
+            page = uow.datasets.page(samples.OWNER, PageRequest(2, after))
         seen += page.items
         after, pages = page.next, pages + 1
     assert seen == made
@@ -206,10 +206,10 @@ def test_pages_run_from_the_oldest_too_and_keep_to_a_name(open_uow: OpenUnitOfWo
     made = [samples.stored_dataset(open_uow, name=name, blocks=0) for name in ("a", "b", "a", "a")]
     made.sort(key=lambda dataset: dataset.id)
     with open_uow() as uow:
-        first = uow.datasets.page(samples.OWNER, Slice(2, order="oldest"))
-        rest = uow.datasets.page(samples.OWNER, Slice(2, first.next, "oldest"))
-        back = uow.datasets.page(samples.OWNER, Slice(2, rest.next or first.next, "newest"))
-        named = uow.datasets.page(samples.OWNER, Slice(9), name="a")
+        first = uow.datasets.page(samples.OWNER, PageRequest(2, order="oldest"))
+        rest = uow.datasets.page(samples.OWNER, PageRequest(2, first.next, "oldest"))
+        back = uow.datasets.page(samples.OWNER, PageRequest(2, rest.next or first.next, "newest"))
+        named = uow.datasets.page(samples.OWNER, PageRequest(9), name="a")
     assert ([*first.items, *rest.items], rest.next) == (made, None)
     assert list(back.items) == [made[0]]
     assert list(named.items) == [dataset for dataset in reversed(made) if dataset.name == "a"]
@@ -217,7 +217,7 @@ def test_pages_run_from_the_oldest_too_and_keep_to_a_name(open_uow: OpenUnitOfWo
 
 def test_a_page_after_nonsense_is_refused(open_uow: OpenUnitOfWork) -> None:
     with pytest.raises(InvalidRequestError), open_uow() as uow:
-        uow.datasets.page(samples.OWNER, Slice(2, "nonsense"))
+        uow.datasets.page(samples.OWNER, PageRequest(2, "nonsense"))
 
 
 def test_deleting_removes_the_blocks(open_uow: OpenUnitOfWork, engine: Engine) -> None:

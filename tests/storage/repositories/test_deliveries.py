@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.errors import ConflictError
-from app.domain.ports import OpenUnitOfWork, Slice
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhooks import Delivery
 from app.storage.unit_of_work import unit_of_work
 from relevance_bayes.types.errors import NotFoundError
@@ -36,7 +36,7 @@ def queued(engine: Engine) -> list[tuple[UUID, UUID, float]]:
 
 def deliveries(open_uow: OpenUnitOfWork, webhook_id: UUID) -> list[Delivery]:
     with open_uow() as uow:
-        return list(uow.deliveries.page(samples.OWNER, webhook_id, Slice(100)).items)
+        return list(uow.deliveries.page(samples.OWNER, webhook_id, PageRequest(100)).items)
 
 
 def failed(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
@@ -82,7 +82,7 @@ def test_every_end_of_a_job_is_queued_for_whoever_wants_it(
     assert [(webhook, delay) for _, webhook, delay in queued(engine)] == [(all_of_it.id, 0.0), (that_alone.id, 0.0)]
     assert deliveries(open_uow, unwanted.id) == deliveries(open_uow, disabled.id) == []
     with open_uow() as uow:
-        assert uow.deliveries.page(samples.STRANGER, strangers.id, Slice(9)).items == ()
+        assert uow.deliveries.page(samples.STRANGER, strangers.id, PageRequest(9)).items == ()
 
 
 def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, open_uow: OpenUnitOfWork) -> None:
@@ -268,14 +268,14 @@ def test_deliveries_are_listed_newest_first_page_by_page(engine: Engine, open_uo
     for _ in range(3):
         first_entry(engine, open_uow, webhook.id)
     with open_uow() as uow:
-        first = uow.deliveries.page(samples.OWNER, webhook.id, Slice(2))
-        second = uow.deliveries.page(samples.OWNER, webhook.id, Slice(2, first.next))
+        first = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(2))
+        second = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(2, first.next))
     listed = [delivery.id for delivery in (*first.items, *second.items)]
     assert listed == sorted(listed, reverse=True)
     assert (len(set(listed)), second.next) == (3, None)
     with open_uow() as uow:
-        turned = uow.deliveries.page(samples.OWNER, webhook.id, Slice(9, order="oldest"), state="pending")
-        none = uow.deliveries.page(samples.OWNER, webhook.id, Slice(9), state="failed")
+        turned = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(9, order="oldest"), state="pending")
+        none = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(9), state="failed")
     assert ([delivery.id for delivery in turned.items], none.items) == (listed[::-1], ())
 
 
@@ -311,7 +311,7 @@ def test_deliveries_that_are_done_are_forgotten_for_their_age(
     swept = []
     for _ in range(3):
         with open_uow() as uow:
-            swept.append(uow.deliveries.sweep(older_than=86_400.0))
+            swept.append(uow.deliveries.remove_expired(older_than=86_400.0))
     assert swept == [True, True, False]
     left = deliveries(open_uow, webhook.id)
     assert [delivery.state for delivery in left] == ["failed", "pending"]

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
+from app.domain.attempts import Claim
 from app.domain.errors import ConflictError
-from app.domain.jobs import JobActivity, Which
-from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.starts import Claim
+from app.domain.jobs import JobActivity, JobFilter
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.kernels import Matern52
@@ -90,7 +90,7 @@ def test_others_jobs_are_not_found(open_uow: OpenUnitOfWork) -> None:
                 refused(samples.STRANGER, job_id)
         with pytest.raises(NotFoundError):
             uow.jobs.events(samples.STRANGER, job_id, limit=9, after=0)
-        assert uow.jobs.page(samples.STRANGER, Slice(9)).items == ()
+        assert uow.jobs.page(samples.STRANGER, PageRequest(9)).items == ()
         assert uow.jobs.find(job_id) is not None
 
 
@@ -167,12 +167,12 @@ def test_a_superseded_start_hands_nothing_back_and_has_no_last_words(open_uow: O
 def test_an_attempt_is_wanted_until_it_ends_is_superseded_or_its_owner_cancels(open_uow: OpenUnitOfWork) -> None:
     job_id = samples.running_job(open_uow)
     with open_uow() as uow:
-        assert uow.jobs.is_wanted(job_id, 1)
-        assert not uow.jobs.is_wanted(job_id, 2)
+        assert uow.jobs.is_needed(job_id, 1)
+        assert not uow.jobs.is_needed(job_id, 2)
         uow.jobs.claim(job_id)
-        assert not uow.jobs.is_wanted(job_id, 1)
+        assert not uow.jobs.is_needed(job_id, 1)
         uow.jobs.request_cancel(samples.OWNER, job_id)
-        assert not uow.jobs.is_wanted(job_id, 2)
+        assert not uow.jobs.is_needed(job_id, 2)
 
 
 def test_nothing_is_claimed_that_is_not_there_or_is_to_end(open_uow: OpenUnitOfWork) -> None:
@@ -393,10 +393,10 @@ def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
     with open_uow() as uow:
         uow.jobs.claim(ids[1])
     with open_uow() as uow:
-        first = uow.jobs.page(samples.OWNER, Slice(1), which=Which(state="queued"))
-        second = uow.jobs.page(samples.OWNER, Slice(1, first.next), which=Which(state="queued"))
-        everything = uow.jobs.page(samples.OWNER, Slice(9))
-        running = uow.jobs.page(samples.OWNER, Slice(9), which=Which(state="running"))
+        first = uow.jobs.page(samples.OWNER, PageRequest(1), which=JobFilter(state="queued"))
+        second = uow.jobs.page(samples.OWNER, PageRequest(1, first.next), which=JobFilter(state="queued"))
+        everything = uow.jobs.page(samples.OWNER, PageRequest(9))
+        running = uow.jobs.page(samples.OWNER, PageRequest(9), which=JobFilter(state="running"))
     newest_first = sorted(ids, reverse=True)
     assert [job.id for job in everything.items] == newest_first
     assert [first.items[0].id, second.items[0].id] == [job_id for job_id in newest_first if job_id != ids[1]]
@@ -406,7 +406,7 @@ def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
 
 def test_a_page_of_jobs_after_nonsense_is_refused(open_uow: OpenUnitOfWork) -> None:
     with pytest.raises(InvalidRequestError), open_uow() as uow:
-        uow.jobs.page(samples.OWNER, Slice(2, "nonsense"))
+        uow.jobs.page(samples.OWNER, PageRequest(2, "nonsense"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.errors import KeyInUseError, KeyReusedError
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import RequestKey, StoredResponse
 from app.domain.ports import OpenUnitOfWork
 from app.storage.repositories import keys
 from app.storage.unit_of_work import unit_of_work
@@ -17,7 +17,9 @@ from tests.ports.queue import ListedQueue
 from tests.storage import samples
 
 KEY = RequestKey(samples.OWNER, "POST /v1/things", "order-7", "ab" * 32)
-ANSWER = KeptAnswer(201, (("Location", "/v1/things/1"), ("Content-Type", "application/json")), b'{"name":"r\xc3\xb8d"}')
+ANSWER = StoredResponse(
+    201, (("Location", "/v1/things/1"), ("Content-Type", "application/json")), b'{"name":"r\xc3\xb8d"}'
+)
 
 
 class Changed(Exception):
@@ -34,7 +36,7 @@ def age(engine: Engine, seconds: int) -> None:
         connection.execute(text(f"UPDATE request_keys SET heard_at = {shift}"))
 
 
-def found(open_uow: OpenUnitOfWork, key: RequestKey = KEY) -> KeptAnswer | None:
+def found(open_uow: OpenUnitOfWork, key: RequestKey = KEY) -> StoredResponse | None:
     with open_uow() as uow:
         return uow.keys.find(key)
 
@@ -173,16 +175,16 @@ def test_the_sweep_forgets_what_is_over_and_nothing_else(
     more = []
     for _ in range(3):
         with open_uow() as uow:
-            more.append(uow.keys.sweep())
+            more.append(uow.keys.remove_expired())
     assert more == [True, True, False]
     with engine.connect() as connection:
         assert connection.execute(text("SELECT key FROM request_keys")).scalars().all() == ["order-7"]
     with open_uow() as uow:
-        assert not uow.keys.sweep()
+        assert not uow.keys.remove_expired()
 
 
 def test_how_long_answers_are_kept_is_said_where_units_are_made(engine: Engine) -> None:
-    briefly = unit_of_work(engine, ListedQueue, answers_kept_for=10.0)
+    briefly = unit_of_work(engine, ListedQueue, responses_kept_for=10.0)
     with briefly() as uow:
         uow.keys.keep(KEY, ANSWER)
     age(engine, 11)

@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
+from app.domain.attempts import Claim
 from app.domain.errors import ConflictError, InUseError
 from app.domain.models import NewSupervisedVersion, Version
-from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.starts import Claim
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.storage.codec import encode_predictor
 from app.storage.repositories import naming
 from relevance_bayes.plans.requests import SupervisedPlan
@@ -113,7 +113,7 @@ def test_owners_do_not_see_or_number_each_others_models(open_uow: OpenUnitOfWork
         assert uow.models.get(samples.OWNER, "prices").task == "regression"
         assert uow.models.get(samples.STRANGER, "prices").task == "classification"
         assert uow.models.find("nobody", "prices") is None
-        assert uow.models.page("nobody", Slice(9)).items == ()
+        assert uow.models.page("nobody", PageRequest(9)).items == ()
         with pytest.raises(NotFoundError):
             uow.models.version("nobody", "prices", 1)
         with pytest.raises(NotFoundError):
@@ -121,7 +121,7 @@ def test_owners_do_not_see_or_number_each_others_models(open_uow: OpenUnitOfWork
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "given"),
     [
         (samples.plan(task="classification"), "task"),
         (samples.plan(target="rent"), "target"),
@@ -130,12 +130,12 @@ def test_owners_do_not_see_or_number_each_others_models(open_uow: OpenUnitOfWork
     ids=["task", "target", "inputs"],
 )
 def test_a_name_that_means_something_else_is_refused_and_nothing_is_recorded(
-    open_uow: OpenUnitOfWork, engine: Engine, other: SupervisedPlan, said: str
+    open_uow: OpenUnitOfWork, engine: Engine, other: SupervisedPlan, given: str
 ) -> None:
     late = samples.running_job(open_uow, made=other)
     samples.stored_version(open_uow)
     before = _counts(engine)
-    with pytest.raises(ConflictError, match=f"another {said}"), open_uow() as uow:
+    with pytest.raises(ConflictError, match=f"another {given}"), open_uow() as uow:
         uow.jobs.succeed(late, 1, samples.new_version(other))
     assert _counts(engine) == before
     with open_uow() as uow:
@@ -169,7 +169,7 @@ def test_a_deleted_model_is_gone_and_its_name_is_free_for_another_meaning(open_u
         uow.models.delete(samples.OWNER, "prices")
     with open_uow() as uow:
         assert uow.models.find(samples.OWNER, "prices") is None
-        assert [model.name for model in uow.models.page(samples.OWNER, Slice(9)).items] == ["newer"]
+        assert [model.name for model in uow.models.page(samples.OWNER, PageRequest(9)).items] == ["newer"]
         with pytest.raises(NotFoundError):
             uow.models.predictor(version_id)
         with pytest.raises(NotFoundError):
@@ -179,7 +179,7 @@ def test_a_deleted_model_is_gone_and_its_name_is_free_for_another_meaning(open_u
     assert samples.stored_version(open_uow, made=samples.plan(task="classification", inputs="z")) == 2
     with open_uow() as uow:
         again = uow.models.get(samples.OWNER, "prices")
-        names = [model.name for model in uow.models.page(samples.OWNER, Slice(9)).items]
+        names = [model.name for model in uow.models.page(samples.OWNER, PageRequest(9)).items]
     assert (again.task, again.inputs, again.versions) == ("classification", ("z",), 1)
     assert again.created_at > old.created_at
     assert names == ["prices", "newer"]
@@ -325,8 +325,8 @@ def test_versions_are_paged_from_the_oldest_when_asked(open_uow: OpenUnitOfWork)
     for _ in range(3):
         samples.stored_version(open_uow)
     with open_uow() as uow:
-        first = uow.models.versions(samples.OWNER, "prices", Slice(2, order="oldest"))
-        rest = uow.models.versions(samples.OWNER, "prices", Slice(2, first.next, "oldest"))
+        first = uow.models.versions(samples.OWNER, "prices", PageRequest(2, order="oldest"))
+        rest = uow.models.versions(samples.OWNER, "prices", PageRequest(2, first.next, "oldest"))
     assert [version.number for version in (*first.items, *rest.items)] == [1, 2, 3]
     assert rest.next is None
 
@@ -334,8 +334,10 @@ def test_versions_are_paged_from_the_oldest_when_asked(open_uow: OpenUnitOfWork)
 def test_models_are_listed_by_task(open_uow: OpenUnitOfWork) -> None:
     samples.stored_version(open_uow)
     with open_uow() as uow:
-        assert [model.name for model in uow.models.page(samples.OWNER, Slice(9), task="regression").items] == ["prices"]
-        assert uow.models.page(samples.OWNER, Slice(9), task="image").items == ()
+        assert [model.name for model in uow.models.page(samples.OWNER, PageRequest(9), task="regression").items] == [
+            "prices"
+        ]
+        assert uow.models.page(samples.OWNER, PageRequest(9), task="image").items == ()
 
 
 def test_versions_are_paged_from_the_newest(open_uow: OpenUnitOfWork) -> None:
@@ -345,23 +347,23 @@ def test_versions_are_paged_from_the_newest(open_uow: OpenUnitOfWork) -> None:
     after = None
     for _ in range(3):
         with open_uow() as uow:
-            page = uow.models.versions(samples.OWNER, "prices", Slice(2, after))
+            page = uow.models.versions(samples.OWNER, "prices", PageRequest(2, after))
         seen += [version.number for version in page.items]
         after = page.next
     assert seen == [5, 4, 3, 2, 1]
     assert after is None
     with open_uow() as uow, pytest.raises(NotFoundError):
-        uow.models.versions(samples.OWNER, "nothing", Slice(2))
+        uow.models.versions(samples.OWNER, "nothing", PageRequest(2))
 
 
 def test_models_are_paged_from_the_newest(open_uow: OpenUnitOfWork) -> None:
     for name in ("a", "b", "c"):
         samples.stored_version(open_uow, made=samples.plan(model=name))
     with open_uow() as uow:
-        first = uow.models.page(samples.OWNER, Slice(2))
-        second = uow.models.page(samples.OWNER, Slice(2, first.next))
+        first = uow.models.page(samples.OWNER, PageRequest(2))
+        second = uow.models.page(samples.OWNER, PageRequest(2, first.next))
         with pytest.raises(InvalidRequestError):
-            uow.models.page(samples.OWNER, Slice(2, "nonsense"))
+            uow.models.page(samples.OWNER, PageRequest(2, "nonsense"))
     assert [model.name for model in first.items + second.items] == ["c", "b", "a"]
     assert second.next is None
 

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.attempts import MAX_STARTS, Claim
 from app.domain.ports import OpenUnitOfWork
 from app.domain.results import Layer, Piece, Reached
-from app.domain.starts import MAX_STARTS, Claim
 from app.storage.repositories import results as under_test
 from app.storage.tables import PredictionPieceRow, PredictionResultRow
 from tests.storage import samples
@@ -157,15 +157,15 @@ def test_results_are_forgotten_for_their_age_and_at_once_where_their_job_did_not
     with open_uow() as uow:
         uow.jobs.fail(failed, 1, samples.PROBLEM)
 
-    def sweep(older_than: float) -> int:
+    def remove_expired(older_than: float) -> int:
         rounds, found = 0, True
         while found:
             with open_uow() as uow:
-                found = uow.results.sweep(older_than=older_than)
+                found = uow.results.remove_expired(older_than=older_than)
             rounds += found
         return rounds
 
-    assert sweep(3600.0) == 2
+    assert remove_expired(3600.0) == 2
     assert rows_left(engine) == (1, 3)
     assert content(open_uow, running) == b"xxx"
     with open_uow() as uow:

@@ -23,12 +23,12 @@ def job_with_progress(open_uow: OpenUnitOfWork, *, times: int, ended: bool = Tru
     return job_id
 
 
-def told(open_uow: OpenUnitOfWork, job_id: UUID) -> list[tuple[int, str]]:
+def reported(open_uow: OpenUnitOfWork, job_id: UUID) -> list[tuple[int, str]]:
     with open_uow() as uow:
         return [(event.number, event.kind) for event in uow.jobs.events(samples.OWNER, job_id, limit=99, after=0)]
 
 
-def sweep(open_uow: OpenUnitOfWork) -> int:
+def remove_expired(open_uow: OpenUnitOfWork) -> int:
     """Until nothing is found; how often."""
     for calls in range(1, 100):
         with open_uow() as uow:
@@ -43,10 +43,10 @@ def test_progress_of_old_jobs_goes_and_transitions_keep_their_numbers(engine: En
     age("training_jobs", "finished_at", engine)
     young, running = job_with_progress(open_uow, times=3), job_with_progress(open_uow, times=2, ended=False)
     age("training_jobs", "started_at", engine)
-    assert sweep(open_uow) == 1
-    assert told(open_uow, old) == [(1, "transition"), (2, "transition"), (6, "transition")]
-    assert [number for number, _ in told(open_uow, young)] == [1, 2, 3, 4, 5, 6]
-    assert len(told(open_uow, running)) == 4
+    assert remove_expired(open_uow) == 1
+    assert reported(open_uow, old) == [(1, "transition"), (2, "transition"), (6, "transition")]
+    assert [number for number, _ in reported(open_uow, young)] == [1, 2, 3, 4, 5, 6]
+    assert len(reported(open_uow, running)) == 4
     with open_uow() as uow:
         assert uow.jobs.get(samples.OWNER, old).progress == samples.PROGRESS  # where it was last
 
@@ -60,16 +60,16 @@ def test_it_goes_in_pieces(
     open_uow = unit_of_work(engine, ListedQueue)
     jobs = [job_with_progress(open_uow, times=times) for times in (6, 0, 5)]
     age("training_jobs", "finished_at", engine)
-    assert sweep(open_uow) == calls
+    assert remove_expired(open_uow) == calls
     for job_id in jobs:
-        assert {kind for _, kind in told(open_uow, job_id)} == {"transition"}
-    assert sweep(open_uow) == 1
+        assert {kind for _, kind in reported(open_uow, job_id)} == {"transition"}
+    assert remove_expired(open_uow) == 1
 
 
 def test_what_is_done_is_not_looked_at_again(engine: Engine) -> None:
     open_uow = unit_of_work(engine, ListedQueue)
     job_with_progress(open_uow, times=2)
     age("training_jobs", "finished_at", engine)
-    sweep(open_uow)
+    remove_expired(open_uow)
     with engine.connect() as connection:
         assert not connection.execute(text("SELECT progress_kept FROM training_jobs")).scalar_one()

@@ -5,10 +5,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
+from app.domain.attempts import Claim
 from app.domain.errors import InUseError
-from app.domain.jobs import Job, Which
-from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.starts import Claim
+from app.domain.jobs import Job, JobFilter
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhooks import Webhook, new_secret
 from app.storage.migrations import downgrade, migrate
 from relevance_bayes.types.errors import NotFoundError
@@ -56,18 +56,18 @@ def test_jobs_are_listed_by_kind_model_version_and_dataset(open_uow: OpenUnitOfW
     dataset = samples.stored_dataset(open_uow)
     second = queued(open_uow, version=2, dataset_id=dataset.id)
     for which, expected in (
-        (Which("evaluation"), [second, evaluation]),
-        (Which("evaluation", "queued"), [second, evaluation]),
-        (Which("evaluation", "failed"), []),
-        (Which("evaluation", model="prices", version=1), [evaluation]),
-        (Which("evaluation", model="others"), []),
-        (Which("evaluation", dataset_id=dataset.id), [second]),
+        (JobFilter("evaluation"), [second, evaluation]),
+        (JobFilter("evaluation", "queued"), [second, evaluation]),
+        (JobFilter("evaluation", "failed"), []),
+        (JobFilter("evaluation", model="prices", version=1), [evaluation]),
+        (JobFilter("evaluation", model="others"), []),
+        (JobFilter("evaluation", dataset_id=dataset.id), [second]),
     ):
         with open_uow() as uow:
-            found = uow.jobs.page(samples.OWNER, Slice(9), which=which).items
+            found = uow.jobs.page(samples.OWNER, PageRequest(9), which=which).items
         assert [job.id for job in found] == [job.id for job in expected]
     with open_uow() as uow:
-        trainings = uow.jobs.page(samples.OWNER, Slice(9), which=Which("training")).items
+        trainings = uow.jobs.page(samples.OWNER, PageRequest(9), which=JobFilter("training")).items
     assert {job.kind for job in trainings} == {"training"}
 
 
@@ -101,8 +101,8 @@ def test_the_end_of_an_evaluation_is_told_by_its_own_name(open_uow: OpenUnitOfWo
         assert uow.jobs.claim(evaluation.id) == Claim(1)
         assert uow.jobs.fail(evaluation.id, 1, samples.PROBLEM)
     with open_uow() as uow:
-        (told,) = uow.deliveries.page(samples.OWNER, webhook.id, Slice(9)).items
-    assert (told.type, told.job_id) == ("evaluation.failed", evaluation.id)
+        (reported,) = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(9)).items
+    assert (reported.type, reported.job_id) == ("evaluation.failed", evaluation.id)
 
 
 def test_going_back_to_when_there_were_trainings_alone_keeps_these(
@@ -116,6 +116,6 @@ def test_going_back_to_when_there_were_trainings_alone_keeps_these(
     downgrade(engine, "2026_12_01_imported_versions")
     migrate(engine)
     with open_uow() as uow:
-        kept = uow.jobs.page(samples.OWNER, Slice(9)).items
+        kept = uow.jobs.page(samples.OWNER, PageRequest(9)).items
         assert [job.kind for job in kept] == ["training"]
         assert uow.webhooks.get(samples.OWNER, webhook.id).events == ("training_job.failed",)

@@ -5,7 +5,7 @@ import pytest
 
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
-from app.domain.ports import OpenUnitOfWork, Slice
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhooks import MAX_WEBHOOKS, Webhook, new_secret
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
@@ -46,20 +46,20 @@ def test_others_webhooks_are_not_found(open_uow: OpenUnitOfWork) -> None:
             with pytest.raises(NotFoundError):
                 refused(samples.STRANGER, webhook.id)
         with pytest.raises(NotFoundError):
-            uow.deliveries.page(samples.STRANGER, webhook.id, Slice(9))
+            uow.deliveries.page(samples.STRANGER, webhook.id, PageRequest(9))
         with pytest.raises(NotFoundError):
             uow.deliveries.redeliver(samples.STRANGER, webhook.id, uuid4())
-        assert uow.webhooks.page(samples.STRANGER, Slice(9)).items == ()
+        assert uow.webhooks.page(samples.STRANGER, PageRequest(9)).items == ()
         assert uow.webhooks.get(samples.OWNER, webhook.id) == webhook
 
 
 def test_webhooks_are_listed_newest_first_page_by_page(open_uow: OpenUnitOfWork) -> None:
     webhooks = [hook(open_uow) for _ in range(3)]
     with open_uow() as uow:
-        first = uow.webhooks.page(samples.OWNER, Slice(2))
-        second = uow.webhooks.page(samples.OWNER, Slice(2, first.next))
+        first = uow.webhooks.page(samples.OWNER, PageRequest(2))
+        second = uow.webhooks.page(samples.OWNER, PageRequest(2, first.next))
         with pytest.raises(InvalidRequestError):
-            uow.webhooks.page(samples.OWNER, Slice(2, "elsewhere"))
+            uow.webhooks.page(samples.OWNER, PageRequest(2, "elsewhere"))
     assert [*first.items, *second.items] == webhooks[::-1]
     assert second.next is None
 
@@ -94,21 +94,21 @@ def test_a_removed_webhook_is_gone_at_once_and_its_deliveries_piece_by_piece(
     for _ in range(3):
         cancelled(open_uow)
     with open_uow() as uow:
-        assert not uow.webhooks.sweep()
+        assert not uow.webhooks.remove_expired()
         uow.webhooks.remove(samples.OWNER, removed.id)
         for refused in (uow.webhooks.get, uow.webhooks.remove, uow.webhooks.change):
             with pytest.raises(NotFoundError):
                 refused(samples.OWNER, removed.id)
-        assert uow.webhooks.page(samples.OWNER, Slice(9)).items == (kept,)
+        assert uow.webhooks.page(samples.OWNER, PageRequest(9)).items == (kept,)
     swept = []
     for _ in range(3):
         with open_uow() as uow:
-            swept.append(uow.webhooks.sweep())
+            swept.append(uow.webhooks.remove_expired())
     assert swept == [True, True, False]
     with open_uow() as uow:
-        assert len(uow.deliveries.page(samples.OWNER, kept.id, Slice(9)).items) == 3
+        assert len(uow.deliveries.page(samples.OWNER, kept.id, PageRequest(9)).items) == 3
         uow.webhooks.add(removed, new_secret())  # nothing is left of it, not even its id
-        assert uow.deliveries.page(samples.OWNER, removed.id, Slice(9)).items == ()
+        assert uow.deliveries.page(samples.OWNER, removed.id, PageRequest(9)).items == ()
 
 
 def cancelled(open_uow: OpenUnitOfWork) -> UUID:

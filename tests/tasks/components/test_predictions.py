@@ -30,7 +30,7 @@ def served(made: NewComponentsVersion) -> ServedVersion:
     return ServedVersions(kept.open, 10**6).version(OWNER, made.report.plan.model)
 
 
-def told(made: NewComponentsVersion, block: Block = BLOCK, components: int | None = None) -> ComponentsPrediction:
+def reported(made: NewComponentsVersion, block: Block = BLOCK, components: int | None = None) -> ComponentsPrediction:
     found = predict(served(made), PredictRequest(block, PredictOptions(components=components)))
     assert isinstance(found, ComponentsPrediction)
     return found
@@ -38,7 +38,7 @@ def told(made: NewComponentsVersion, block: Block = BLOCK, components: int | Non
 
 def test_rows_are_told_as_the_core_tells_them() -> None:
     made = version_of_components()
-    found, core = told(made), made.predictor.components
+    found, core = reported(made), made.predictor.components
     inputs = np.array([[0.0, 0.0], [2.0, -1.0], [5.0, 3.0], [180.0, 1.0]])
     assert_allclose(found.components, core.project(inputs))
     assert_allclose(found.missed, core.missed(inputs))
@@ -47,33 +47,33 @@ def test_rows_are_told_as_the_core_tells_them() -> None:
 
 def test_novelty_is_the_share_of_usual_rows_that_are_less_new() -> None:
     made = version_of_components()
-    density = told(made).log_density
+    density = reported(made).log_density
     expected = [(one < SCORES).mean() for one in density]
-    assert_allclose(told(made).novelty, expected)
+    assert_allclose(reported(made).novelty, expected)
     assert expected[-1] == 1.0
     below = replace(made.predictor, log_densities=np.array([density.min() - 2.0, density.min() - 1.0]))
-    assert_array_equal(told(replace(made, predictor=below)).novelty, 0.0)
+    assert_array_equal(reported(replace(made, predictor=below)).novelty, 0.0)
 
 
 def test_so_many_of_the_first_components_are_told_and_what_these_miss() -> None:
     made = version_of_components()
-    every, two = told(made), told(made, components=2)
+    every, two = reported(made), reported(made, components=2)
     assert every.components.shape == (4, 3)
     assert_array_equal(two.components, every.components[:, :2])
     assert_allclose(two.missed, 1.0 - np.square(two.components).sum(axis=1))
     assert (two.missed >= every.missed).all()
     assert_array_equal(two.log_density, every.log_density)
-    assert_array_equal(told(made, components=99).components, every.components)
+    assert_array_equal(reported(made, components=99).components, every.components)
 
 
 def test_where_nothing_is_said_the_first_few_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(under_test, "COMPONENTS_TOLD", 1)
-    assert told(version_of_components()).components.shape == (4, 1)
+    monkeypatch.setattr(under_test, "COMPONENTS_REPORTED", 1)
+    assert reported(version_of_components()).components.shape == (4, 1)
 
 
 def test_a_bad_row_changes_no_other() -> None:
     made = version_of_components()
-    sound, found = told(made), told(made, MIXED)
+    sound, found = reported(made), reported(made, MIXED)
     assert [fault.row for fault in found.faults] == [1]
     assert np.isnan(found.components[1]).all()
     assert np.isnan([found.missed[1], found.log_density[1], found.novelty[1]]).all()
@@ -82,15 +82,15 @@ def test_a_bad_row_changes_no_other() -> None:
 
 
 def test_a_batch_cut_up_inside_gets_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = told(version_of_components())
+    whole = reported(version_of_components())
     monkeypatch.setattr(under_test, "ROWS_AT_ONCE", 3)
-    assert_allclose(told(version_of_components()).components, whole.components)
+    assert_allclose(reported(version_of_components()).components, whole.components)
 
 
-@pytest.mark.parametrize("wanted", [PredictOptions(covariance=True), PredictOptions(explain=1)])
-def test_what_only_predictions_have_is_refused(wanted: PredictOptions) -> None:
+@pytest.mark.parametrize("required", [PredictOptions(covariance=True), PredictOptions(explain=1)])
+def test_what_only_predictions_have_is_refused(required: PredictOptions) -> None:
     with pytest.raises(InvalidRequestError, match="A model of components has no"):
-        predict(served(version_of_components()), PredictRequest(BLOCK, wanted))
+        predict(served(version_of_components()), PredictRequest(BLOCK, required))
 
 
 def test_predictions_have_no_components() -> None:

@@ -11,7 +11,7 @@ from app.domain.errors import TrainingFailedError
 from app.domain.models import NewComponentsVersion
 from app.tasks.components import fit as child
 from app.tasks.components.training import ComponentsTraining
-from app.tasks.fit import Fitted, Rested
+from app.tasks.fit import FitCheckpoint, Fitted
 from app.tasks.fit import run as run_fit
 from app.tasks.limits import Limits
 from app.tasks.union import task_of
@@ -63,7 +63,7 @@ def fit(block: Block, request: ComponentsRequest, directory: Path, max_cells: in
 
 
 def run(made: ComponentsTraining, block: Block) -> tuple[list[Step], NewComponentsVersion]:
-    *steps, last = (found for found in run_fit(made.fit, train, Limits()) if not isinstance(found, Rested))
+    *steps, last = (found for found in run_fit(made.fit, train, Limits()) if not isinstance(found, FitCheckpoint))
     version = made.version(of_kind(Fitted, last).result, seconds=1.5, holding=lambda row: (0, block))
     return [of_kind(Step, step) for step in steps], version
 
@@ -90,10 +90,10 @@ def test_what_is_recorded_is_what_the_core_finds_of_the_rows_without_gaps(tmp_pa
     assert report.explained_variance == pytest.approx(1.0 - found.missed(inputs).mean())
     *_, usual = usual_densities(inputs, found, seed=3)
     np.testing.assert_array_equal(predictor.log_densities, usual)
-    told = [made.progress(step) for step in steps]
-    assert (told[0].phase, told[0].functions) == ("components", 0)
-    assert (told[-1].phase, told[-1].completed, told[-1].total) == ("novelty", FOLDS, FOLDS)
-    assert told[-1].functions == report.functions
+    reported = [made.progress(step) for step in steps]
+    assert (reported[0].phase, reported[0].functions) == ("components", 0)
+    assert (reported[-1].phase, reported[-1].completed, reported[-1].total) == ("novelty", FOLDS, FOLDS)
+    assert reported[-1].functions == report.functions
 
 
 def test_rows_kept_are_told_with_their_cells_and_weights(tmp_path: Path) -> None:

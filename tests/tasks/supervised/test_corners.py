@@ -48,18 +48,18 @@ def twice(block: Block, times: int = 2) -> Block:
     return rows_of(block, list(range(rows)) * times)
 
 
-def made(block: Block, directory: Path, asked: SupervisedRequest = ASKING) -> Materialised:
-    return materialise(planned(block, asked), lambda: iter([(0, block)]), directory, max_cells=MANY)
+def made(block: Block, directory: Path, requested: SupervisedRequest = ASKING) -> Materialised:
+    return materialise(planned(block, requested), lambda: iter([(0, block)]), directory, max_cells=MANY)
 
 
-def planned(block: Block, asked: SupervisedRequest = ASKING) -> SupervisedPlan:
-    return plan(asked, dataset_of(block))
+def planned(block: Block, requested: SupervisedRequest = ASKING) -> SupervisedPlan:
+    return plan(requested, dataset_of(block))
 
 
-def learned(block: Block, directory: Path, asked: SupervisedRequest = ASKING) -> NewSupervisedVersion:
+def learned(block: Block, directory: Path, requested: SupervisedRequest = ASKING) -> NewSupervisedVersion:
     """The version of a training on all rows of a block."""
-    wanted, dataset = planned(block, asked), dataset_of(block)
-    training = SupervisedTraining.prepare(wanted, dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
+    required, dataset = planned(block, requested), dataset_of(block)
+    training = SupervisedTraining.prepare(required, dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
     fit: SupervisedFit = training.fit
     rows = fit.rows(np.array(training.made.rows()[: fit.training]))
     *_, last = train(rows, fit.spec, rivals=fit.rivals, folding=Folding(), pool=fit.pool)
@@ -81,9 +81,9 @@ def curve(version: NewSupervisedVersion, x: Array) -> RealPrediction:
 INDEPENDENT = replace(ASKING, prior=Independent())
 
 
-@pytest.mark.parametrize("asked", [ASKING, INDEPENDENT], ids=["process", "independent"])
-def test_a_table_given_twice_teaches_what_it_teaches_once(asked: SupervisedRequest, tmp_path: Path) -> None:
-    once, both = learned(sinc(), tmp_path, asked), learned(twice(sinc()), tmp_path, asked)
+@pytest.mark.parametrize("requested", [ASKING, INDEPENDENT], ids=["process", "independent"])
+def test_a_table_given_twice_teaches_what_it_teaches_once(requested: SupervisedRequest, tmp_path: Path) -> None:
+    once, both = learned(sinc(), tmp_path, requested), learned(twice(sinc()), tmp_path, requested)
     x = np.linspace(-11.0, 11.0, 60)
     here, there = curve(once, x), curve(both, x)
     assert (abs(here.mean - there.mean) <= 0.1 * np.sqrt(here.variance)).all()
@@ -200,9 +200,11 @@ def _first() -> Rows:
 def test_lost_alternatives_and_jitter_are_told(tmp_path: Path) -> None:
     here = made(sinc(20), tmp_path)
     none, usual, more = (warnings(one, here) for one in of_pool(None, JITTER, 1e-3))
-    said = "An alternative could not be computed and was left out: gaussian gaussian process with gaussian noise"
+    given = "An alternative could not be computed and was left out: gaussian gaussian process with gaussian noise"
     assert none == usual
-    assert none == (TrainingWarning("numerical_failure", f"{said} (expected a positive definite matrix of order 59)."),)
+    assert none == (
+        TrainingWarning("numerical_failure", f"{given} (expected a positive definite matrix of order 59)."),
+    )
     assert [one.kind for one in more] == ["numerical_failure", "jitter"]
     assert more[1].detail.startswith("1e-03 was added to the diagonal of a kernel matrix, where 1e-05 is usual")
 
@@ -212,11 +214,11 @@ def test_a_prediction_at_an_outlying_input_is_finite_and_outside_of_the_support(
     version = learned(with_far(1e200), tmp_path, replace(ASKING, effort="quick", prior=GaussianProcess()))
     predictor = version.predictor
     assert isinstance(predictor, SupervisedPredictor)
-    answer = SupervisedModel.of(predictor, version.report).predict(
+    response = SupervisedModel.of(predictor, version.report).predict(
         {"x": numbers(far, 0.0), "z": numbers(far, 0.0)}, PredictOptions()
     )
-    assert isinstance(answer, RegressionPrediction)
-    assert np.isfinite(answer.mean).all()
-    assert answer.faults == ()
-    assert answer.support is not None
-    assert answer.support[0] < 1e-6 < 0.9 < answer.support[1]
+    assert isinstance(response, RegressionPrediction)
+    assert np.isfinite(response.mean).all()
+    assert response.faults == ()
+    assert response.support is not None
+    assert response.support[0] < 1e-6 < 0.9 < response.support[1]

@@ -23,15 +23,15 @@ def wave(rows: int = 40) -> Block:
     return {"x": NumberColumn(x), "y": NumberColumn(np.sin(x) + 0.2 * np.random.default_rng(0).standard_normal(rows))}
 
 
-def prepared(asked: SupervisedRequest, directory: Path) -> SupervisedTraining:
+def prepared(requested: SupervisedRequest, directory: Path) -> SupervisedTraining:
     block, dataset = wave(), dataset_of(wave())
     return SupervisedTraining.prepare(
-        plan(asked, dataset), dataset, lambda: iter([(0, block)]), directory, max_cells=MANY
+        plan(requested, dataset), dataset, lambda: iter([(0, block)]), directory, max_cells=MANY
     )
 
 
-def fit_of(asked: SupervisedRequest, directory: Path) -> SupervisedFit:
-    return prepared(asked, directory).fit
+def fit_of(requested: SupervisedRequest, directory: Path) -> SupervisedFit:
+    return prepared(requested, directory).fit
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.listing import Place, listed_terms
+from app.domain.listing import FunctionLocation, listed_terms
 from app.domain.models import NewSupervisedVersion
 from app.services.catalogue import Catalogue
 from app.tasks.options import PredictOptions
@@ -47,12 +47,12 @@ def answering(likelihood: TargetLikelihood, prior: Prior) -> SupervisedModel:
     return SupervisedModel.of(made.predictor, made.report)
 
 
-def latent_mean(known: SupervisedModel, answer: RegressionPrediction | ClassificationPrediction) -> Array:
+def latent_mean(known: SupervisedModel, response: RegressionPrediction | ClassificationPrediction) -> Array:
     """That of the prediction, by another way than through its functions one by one."""
-    if isinstance(answer, ClassificationPrediction):
-        if answer.latent_mean.ndim == 1:
-            return answer.latent_mean
-        return answer.latent_mean[np.arange(len(answer.latent_mean)), answer.most_probable]
+    if isinstance(response, ClassificationPrediction):
+        if response.latent_mean.ndim == 1:
+            return response.latent_mean
+        return response.latent_mean[np.arange(len(response.latent_mean)), response.most_probable]
     inputs, _ = encode_inputs(known.predictor.encoding, NEW)
     ready = known.ready
     assert isinstance(ready, Ready)
@@ -62,9 +62,9 @@ def latent_mean(known: SupervisedModel, answer: RegressionPrediction | Classific
             prediction, _ = known.ready.predict(inputs)
             return np.log(known.predictor.encoding.target.scale * prediction.quantile(0.5))  # type: ignore[union-attr]
         case CountLikelihood():  # a log-normal rate has the mean exp(m + v/2)
-            return np.log(answer.mean) - 0.5 * found.variance
+            return np.log(response.mean) - 0.5 * found.variance
         case _:
-            return answer.mean
+            return response.mean
 
 
 def assert_adds_up(found: Explanation, mean: Array) -> None:
@@ -81,32 +81,32 @@ def test_a_baseline_the_contributions_and_the_others_are_the_mean(
     likelihood: TargetLikelihood, prior: Prior, most: int
 ) -> None:
     known = answering(likelihood, prior)
-    answer = known.predict(NEW, PredictOptions(explain=most))
-    assert isinstance(answer, RegressionPrediction | ClassificationPrediction)
-    assert answer.explanation is not None
-    assert_adds_up(answer.explanation, latent_mean(known, answer))
+    response = known.predict(NEW, PredictOptions(explain=most))
+    assert isinstance(response, RegressionPrediction | ClassificationPrediction)
+    assert response.explanation is not None
+    assert_adds_up(response.explanation, latent_mean(known, response))
     if most >= n_functions(known.predictor.learned):
-        assert_allclose(answer.explanation.others, 0.0, atol=1e-9 * np.abs(answer.explanation.mean).max())
+        assert_allclose(response.explanation.others, 0.0, atol=1e-9 * np.abs(response.explanation.mean).max())
     elif most == 1 and isinstance(prior, GaussianProcess):
-        assert np.abs(answer.explanation.others).max() > 1e-3
+        assert np.abs(response.explanation.others).max() > 1e-3
 
 
 @each_likelihood
 def test_weights_times_functions_are_what_is_added(likelihood: TargetLikelihood) -> None:
     made = version(likelihood, BASIS)
     learned, target = made.predictor.learned, made.predictor.encoding.target
-    answer = SupervisedModel.of(made.predictor, made.report).predict(NEW, PredictOptions(explain=20))
-    assert isinstance(answer, RegressionPrediction | ClassificationPrediction)
-    found = answer.explanation
+    response = SupervisedModel.of(made.predictor, made.report).predict(NEW, PredictOptions(explain=20))
+    assert isinstance(response, RegressionPrediction | ClassificationPrediction)
+    found = response.explanation
     assert found is not None
     inputs, _ = encode_inputs(made.predictor.encoding, NEW)
     if isinstance(learned, Model) and learned.mean.ndim > 1:
         return
     terms = np.hstack([added(model, inputs, target) for model in members_of(learned)])
     if isinstance(learned, PerClass):
-        assert isinstance(answer, ClassificationPrediction)
+        assert isinstance(response, ClassificationPrediction)
         of_class = np.repeat(np.arange(3), [len(model.mean) for model in learned.members])
-        terms = np.where(of_class == answer.most_probable[:, None], terms, 0.0)
+        terms = np.where(of_class == response.most_probable[:, None], terms, 0.0)
     assert_allclose(found.added, np.take_along_axis(terms, found.functions, axis=1), rtol=1e-9)
 
 
@@ -122,9 +122,9 @@ def vector(weight: float) -> RelevanceVector:
 
 
 def test_a_vector_in_other_units_is_the_same_gaussian_and_prior() -> None:
-    told = vector(-1.5).in_units(10.0)
-    assert (told.weight_mean, told.weight_sd, told.gamma) == (-15.0, 5.0, 0.9)
-    assert told.alpha == pytest.approx(0.04)
+    reported = vector(-1.5).in_units(10.0)
+    assert (reported.weight_mean, reported.weight_sd, reported.gamma) == (-15.0, 5.0, 0.9)
+    assert reported.alpha == pytest.approx(0.04)
     several = replace(vector(0.0), weight_mean=None, weight_means=(ClassWeight("a", 2.0),)).in_units(10.0)
     assert (several.weight_mean, several.weight_means) == (None, (ClassWeight("a", 20.0),))
     assert vector(1e300).in_units(1e300).weight_mean == np.finfo(np.float64).max
@@ -147,7 +147,7 @@ def test_a_versions_functions_are_listed_in_the_targets_units(made: NewSupervise
 def test_the_terms_of_a_known_function_add_up_with_its_constant() -> None:
     draw = np.random.default_rng(3)
     terms = replace(Expansion.of_width(0.8, draw.normal(size=(4, 2)), draw.normal(size=4)), constant=1.5)
-    weights = [one.weight_mean for one in listed_terms(terms, ("x", "z"), [Place("gaussian")] * 4)]
+    weights = [one.weight_mean for one in listed_terms(terms, ("x", "z"), [FunctionLocation("gaussian")] * 4)]
     places = draw.normal(size=(20, 2))
     away = ((places[:, None] - terms.centres) / terms.widths) ** 2
     assert_allclose(terms(places), 1.5 + np.exp(-away.sum(axis=2)) @ np.array(weights, np.float64), rtol=1e-9)

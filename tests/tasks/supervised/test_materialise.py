@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import TrainingFailedError
-from app.tasks import complete
+from app.tasks import complete_rows
 from app.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, materialise
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
@@ -80,10 +80,10 @@ def test_where_blocks_end_does_not_change_the_file(
     tmp_path: Path, ends: list[int], split: Split, holdout: float
 ) -> None:
     block: Block = {**table(60), "g": texts(*("abcde"[row % 5] for row in range(60)))}
-    wanted = plan_for(block, replace(ASKING, split=split, holdout=holdout))
-    whole = materialise(wanted, reader(block), tmp_path, max_cells=MANY)
+    required = plan_for(block, replace(ASKING, split=split, holdout=holdout))
+    whole = materialise(required, reader(block), tmp_path, max_cells=MANY)
     expected = rows_in(whole)
-    pieces = materialise(wanted, reader(block, *ends), tmp_path, max_cells=MANY)
+    pieces = materialise(required, reader(block, *ends), tmp_path, max_cells=MANY)
     for part, other in zip(rows_in(pieces), expected, strict=True):
         assert row_numbers(part) == row_numbers(other)
         np.testing.assert_allclose(part, other, rtol=1e-12, atol=1e-13)
@@ -93,20 +93,20 @@ def test_where_blocks_end_does_not_change_the_file(
 @given(st.permutations(range(30)), st.sampled_from([RandomSplit(), GroupSplit("g"), OrderSplit("z")]))
 def test_the_order_of_the_rows_does_not_change_what_is_held_out(tmp_path: Path, order: list[int], split: Split) -> None:
     block: Block = {**table(30), "g": texts(*("abcde"[row % 5] for row in range(30)))}
-    wanted = plan_for(block, replace(ASKING, split=split, holdout=0.3))
-    before = row_numbers(rows_in(materialise(wanted, reader(block), tmp_path, max_cells=MANY))[1])
+    required = plan_for(block, replace(ASKING, split=split, holdout=0.3))
+    before = row_numbers(rows_in(materialise(required, reader(block), tmp_path, max_cells=MANY))[1])
     shuffled = rows_of(block, order)
-    after = row_numbers(rows_in(materialise(wanted, reader(shuffled, 11), tmp_path, max_cells=MANY))[1])
+    after = row_numbers(rows_in(materialise(required, reader(shuffled, 11), tmp_path, max_cells=MANY))[1])
     assert sorted(order[number] for number in after) == sorted(before)
 
 
 def test_a_large_block_is_taken_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block: Block = {**table(60), "w": numbers(*(None if row % 7 == 0 else row % 3 for row in range(60)))}
-    wanted = plan_for(block, replace(ASKING, missing="drop_rows", holdout=0.2))
-    whole = materialise(wanted, reader(block), tmp_path, max_cells=MANY)
+    required = plan_for(block, replace(ASKING, missing="drop_rows", holdout=0.2))
+    whole = materialise(required, reader(block), tmp_path, max_cells=MANY)
     expected = rows_in(whole)
-    monkeypatch.setattr(complete, "MAX_CELLS_AT_ONCE", 30)
-    pieces = materialise(wanted, reader(block), tmp_path, max_cells=MANY)
+    monkeypatch.setattr(complete_rows, "MAX_CELLS_AT_ONCE", 30)
+    pieces = materialise(required, reader(block), tmp_path, max_cells=MANY)
     assert (pieces.dropped, pieces.training) == (whole.dropped, whole.training) == (9, 41)
     for part, other in zip(rows_in(pieces), expected, strict=True):
         np.testing.assert_allclose(part, other, rtol=1e-12, atol=1e-13)
@@ -225,8 +225,8 @@ def test_what_cannot_be_learned_from_fails_with_what_to_do(
 
 def test_a_column_without_a_value_left_is_told_by_its_gaps_alone(tmp_path: Path) -> None:
     block: Block = {"c": texts(None, None, None, "a", "b"), "y": numbers(1, 2, 3, None, None)}
-    wanted = plan_for(block, replace(ASKING, missing="indicator"))
-    found = materialise(wanted, reader(block, 1), tmp_path, max_cells=MANY)
+    required = plan_for(block, replace(ASKING, missing="indicator"))
+    found = materialise(required, reader(block, 1), tmp_path, max_cells=MANY)
     assert column_names(found.encoding) == ("c missing",)
 
 
@@ -252,9 +252,9 @@ def test_numbers_at_the_ends_of_the_range_become_finite_rows(tmp_path: Path) -> 
 
 def test_a_dataset_without_a_row_left_says_so(tmp_path: Path) -> None:
     block: Block = {"x": numbers(1, 2), "y": numbers(1, 2)}
-    wanted = plan_for({"x": numbers(1, 2, 3), "y": numbers(1, 2, 4)})
+    required = plan_for({"x": numbers(1, 2, 3), "y": numbers(1, 2, 4)})
     with pytest.raises(TrainingFailedError, match="no rows are left"):
-        materialise(wanted, lambda: iter(cut_up(rows_of(block, []))), tmp_path, max_cells=MANY)
+        materialise(required, lambda: iter(cut_up(rows_of(block, []))), tmp_path, max_cells=MANY)
     assert block_rows(block) == 2
 
 

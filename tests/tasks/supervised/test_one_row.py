@@ -127,7 +127,7 @@ def test_one_row_is_encoded_as_among_others_to_the_bit(row: list[float], shift: 
     np.testing.assert_array_equal(alone[0], twice[0])
     assert [fault.detail for fault in faults] == [fault.detail for fault in of_twice if fault.row == 0]
     if not faults:
-        assert np.abs(alone).max() <= encoding_inputs.LARGEST
+        assert np.abs(alone).max() <= encoding_inputs.MAX_SCALED
 
 
 def test_a_gap_in_a_matrix_is_a_fault_of_its_row(version: ServedVersion) -> None:

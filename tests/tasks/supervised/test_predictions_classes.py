@@ -24,8 +24,8 @@ MADE = version_of_three_classes()
 MANY: Block = {"x": numbers(*np.linspace(-1.0, 4.0, 40)), "colour": texts(*["red", "blue"] * 20)}
 
 
-def classes(block: Block, wanted: PredictOptions = PredictOptions()) -> ClassificationPrediction:  # noqa: B008
-    found = predict(served(MADE), PredictRequest(block, wanted))
+def classes(block: Block, required: PredictOptions = PredictOptions()) -> ClassificationPrediction:  # noqa: B008
+    found = predict(served(MADE), PredictRequest(block, required))
     assert isinstance(found, ClassificationPrediction)
     return found
 

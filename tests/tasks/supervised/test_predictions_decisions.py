@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
+from app.domain.decisions import ClassPrior, DecisionOptions, decided, with_priors
 from app.domain.models import NewSupervisedVersion
 from app.services.prediction import PredictRequest, predict
 from app.tasks.options import PredictOptions
@@ -27,7 +27,7 @@ def priors(made: NewSupervisedVersion, *given: float) -> tuple[ClassPrior, ...]:
 
 
 def classes(
-    made: NewSupervisedVersion, deciding: Deciding | None, *, explain: int | None = None
+    made: NewSupervisedVersion, deciding: DecisionOptions | None, *, explain: int | None = None
 ) -> ClassificationPrediction:
     found = predict(served(made), PredictRequest(MANY, PredictOptions(explain=explain, deciding=deciding)))
     assert isinstance(found, ClassificationPrediction)
@@ -38,9 +38,9 @@ def classes(
 def test_priors_are_against_the_frequencies_that_were_learned_from(
     made: NewSupervisedVersion, new: tuple[float, ...]
 ) -> None:
-    plain, found = classes(made, None), classes(made, Deciding(priors(made, *new)))
+    plain, found = classes(made, None), classes(made, DecisionOptions(priors(made, *new)))
     rows = np.array(ROWS_OF_CLASSES[len(new)])
-    assert_allclose(found.probabilities, reweighed(plain.probabilities, rows / rows.sum(), np.array(new)), rtol=1e-12)
+    assert_allclose(found.probabilities, with_priors(plain.probabilities, rows / rows.sum(), np.array(new)), rtol=1e-12)
     assert_array_equal(found.latent_mean, plain.latent_mean)
     assert found.decisions is not None
     assert_array_equal(found.decisions.chosen, found.most_probable)
@@ -49,12 +49,12 @@ def test_priors_are_against_the_frequencies_that_were_learned_from(
 
 
 def test_the_frequencies_learned_from_as_priors_change_nothing() -> None:
-    plain, found = classes(THREE, None), classes(THREE, Deciding(priors(THREE, 0.5, 0.3, 0.2)))
+    plain, found = classes(THREE, None), classes(THREE, DecisionOptions(priors(THREE, 0.5, 0.3, 0.2)))
     assert_allclose(found.probabilities, plain.probabilities, rtol=1e-12)
 
 
 def test_costs_and_a_limit_decide_by_the_probabilities_under_the_priors() -> None:
-    found = classes(THREE, Deciding(priors(THREE, 0.1, 0.7, 0.2), tuple(map(tuple, COSTS.tolist())), 0.7))
+    found = classes(THREE, DecisionOptions(priors(THREE, 0.1, 0.7, 0.2), tuple(map(tuple, COSTS.tolist())), 0.7))
     expected = decided(found.probabilities, COSTS, 0.7)
     assert found.decisions is not None
     assert_array_equal(found.decisions.chosen, expected.chosen)
@@ -65,7 +65,7 @@ def test_costs_and_a_limit_decide_by_the_probabilities_under_the_priors() -> Non
 
 
 def test_what_is_explained_is_the_class_that_is_most_probable_under_the_priors() -> None:
-    found = classes(THREE, Deciding(priors(THREE, 0.02, 0.03, 0.95)), explain=3)
+    found = classes(THREE, DecisionOptions(priors(THREE, 0.02, 0.03, 0.95)), explain=3)
     ours = np.take_along_axis(found.latent_mean, found.most_probable[:, None], axis=1)[:, 0]
     assert found.explanation is not None
     assert_allclose(found.explanation.added.sum(axis=1), ours, rtol=1e-12)
@@ -74,7 +74,7 @@ def test_what_is_explained_is_the_class_that_is_most_probable_under_the_priors()
 
 @pytest.mark.parametrize("made", [TWO, THREE], ids=["two", "three"])
 def test_a_bad_row_changes_no_other_decision(made: NewSupervisedVersion) -> None:
-    deciding = Deciding(reject_cost=0.4)
+    deciding = DecisionOptions(reject_cost=0.4)
     mixed = predict(served(made), PredictRequest(MIXED, PredictOptions(deciding=deciding)))
     sound: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
     alone = predict(served(made), PredictRequest(sound, PredictOptions(deciding=deciding)))
@@ -91,7 +91,9 @@ def test_a_bad_row_changes_no_other_decision(made: NewSupervisedVersion) -> None
 
 def test_bad_rows_alone_have_no_decisions_to_make() -> None:
     bad: Block = {"x": numbers(None), "colour": texts("red")}
-    found = predict(served(THREE), PredictRequest(bad, PredictOptions(deciding=Deciding(priors(THREE, 0.1, 0.7, 0.2)))))
+    found = predict(
+        served(THREE), PredictRequest(bad, PredictOptions(deciding=DecisionOptions(priors(THREE, 0.1, 0.7, 0.2))))
+    )
     assert isinstance(found, ClassificationPrediction)
     assert found.decisions is not None
     assert np.isnan(found.decisions.expected_cost).all()
@@ -99,7 +101,11 @@ def test_bad_rows_alone_have_no_decisions_to_make() -> None:
 
 def test_a_number_and_a_version_without_frequencies_are_refused() -> None:
     with pytest.raises(InvalidRequestError, match="predicts a number"):
-        predict(served(small_version()), PredictRequest(BLOCK, PredictOptions(deciding=Deciding(reject_cost=1.0))))
+        predict(
+            served(small_version()), PredictRequest(BLOCK, PredictOptions(deciding=DecisionOptions(reject_cost=1.0)))
+        )
     older = replace(THREE, report=replace(THREE.report, class_rows=()))
     with pytest.raises(InvalidRequestError, match="train it again"):
-        predict(served(older), PredictRequest(BLOCK, PredictOptions(deciding=Deciding(priors(THREE, 0.1, 0.7, 0.2)))))
+        predict(
+            served(older), PredictRequest(BLOCK, PredictOptions(deciding=DecisionOptions(priors(THREE, 0.1, 0.7, 0.2))))
+        )

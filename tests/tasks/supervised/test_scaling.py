@@ -159,10 +159,10 @@ def request(likelihood: Likelihood, prior: Prior, algorithm: Algorithm | None) -
     )
 
 
-def learned(asked: SupervisedRequest, block: Block, directory: Path) -> Version:
+def learned(requested: SupervisedRequest, block: Block, directory: Path) -> Version:
     """The version of a table, as a worker makes it."""
     dataset = dataset_of(block)
-    planned = plan(asked, dataset)
+    planned = plan(requested, dataset)
     made = materialise(planned, lambda: iter(cut_up(block)), directory, max_cells=MANY)
     training = SupervisedTraining(planned, dataset, made)
     *_, last = run(training.fit, train, Limits())
@@ -179,16 +179,16 @@ def in_own_units(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str
     @cache
     def version(name: str, prior: str) -> Version:
         likelihood, (weights, algorithm) = IN_TARGET_UNITS[name], PRIORS[prior]
-        asked = request(likelihood, fitting(weights, likelihood), algorithm)
-        return learned(asked, table(likelihood), tmp_path_factory.mktemp("version"))
+        requested = request(likelihood, fitting(weights, likelihood), algorithm)
+        return learned(requested, table(likelihood), tmp_path_factory.mktemp("version"))
 
     return version
 
 
 def predicted(report: SupervisedReport, predictor: SupervisedPredictor, block: Block) -> dict[str, Array]:
-    answer = SupervisedModel.of(predictor, report).predict(block, PredictOptions())
+    response = SupervisedModel.of(predictor, report).predict(block, PredictOptions())
     names = ("mean", "sd", "lower", "upper", "probabilities")
-    return {name: value for name in names if isinstance(value := getattr(answer, name, None), np.ndarray)}
+    return {name: value for name in names if isinstance(value := getattr(response, name, None), np.ndarray)}
 
 
 def noise_sd(report: SupervisedReport) -> float:
@@ -239,8 +239,8 @@ def test_a_target_in_other_units_is_predicted_in_these(
     weights = fitting(weights, likelihood)
     here, there = table(likelihood), changed(table(likelihood), y=(a, b), sd=(abs(a), 0.0))
     rows = new_rows(likelihood)
-    asked = request(known(likelihood, abs(a)), in_units(weights, a), algorithm)
-    after = learned(asked, there, tmp_path)
+    requested = request(known(likelihood, abs(a)), in_units(weights, a), algorithm)
+    after = learned(requested, there, tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, sd=(abs(a), 0.0)))
     rounding = ROUNDING_OF_BOUNDS if (name, prior) == ("student t", "mackay") else ROUNDING
     tolerance = rounding * float(here["y"].values.std()) * max(1.0, 1e-4 * abs(b / a))
@@ -252,8 +252,8 @@ def test_a_target_in_other_units_is_predicted_in_these(
     assert after[0].functions == before[0].functions
     assert noise_sd(after[0]) == pytest.approx(abs(a) * noise_sd(before[0]), rel=100.0 * ROUNDING)
     # What was asked for is told as it was asked for, to the last bit.
-    assert after[0].plan.spec.likelihood == asked.likelihood
-    assert after[0].plan.spec.prior == asked.prior or isinstance(weights, GaussianProcess)
+    assert after[0].plan.spec.likelihood == requested.likelihood
+    assert after[0].plan.spec.prior == requested.prior or isinstance(weights, GaussianProcess)
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -278,13 +278,13 @@ def test_inputs_in_other_units_change_nothing(
     if coupled:
         monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 4)
     weights = fitting(weights, likelihood)
-    asked, rows = request(likelihood, weights, algorithm), new_rows(likelihood)
+    requested, rows = request(likelihood, weights, algorithm), new_rows(likelihood)
     here = {name: NumberColumn(column.values[:: 1 + coupled]) for name, column in table(likelihood).items()}
     # Random folds are dealt by the bits of the inputs, which other units round: groups are the same in all units.
     here["group"] = NumberColumn(np.arange(len(here["y"].values), dtype=np.float64) % FOLDS)
-    asked = replace(asked, split=GroupSplit("group"))
+    requested = replace(requested, split=GroupSplit("group"))
     units = {"x": (2.7e5, 31.0), "z": (-0.004, -3.0)}
-    before, after = learned(asked, here, tmp_path), learned(asked, changed(here, **units), tmp_path)
+    before, after = learned(requested, here, tmp_path), learned(requested, changed(here, **units), tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
     assert one.keys() == other.keys()
     assert one
@@ -300,8 +300,8 @@ def test_powers_of_two_change_no_bit(name: str, prior: str, tmp_path: Path) -> N
     units = {"x": (2.0**20, 0.0), "z": (2.0**-7, 0.0), "y": (2.0**9, 0.0)}
     weights = fitting(weights, likelihood)
     before = learned(request(likelihood, weights, algorithm), here, tmp_path)
-    asked = request(known(likelihood, 2.0**9), in_units(weights, 2.0**9), algorithm)
-    after = learned(asked, changed(here, **units), tmp_path)
+    requested = request(known(likelihood, 2.0**9), in_units(weights, 2.0**9), algorithm)
+    after = learned(requested, changed(here, **units), tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
     for figure, values in one.items():
         np.testing.assert_array_equal(other[figure] / 2.0**9, values)
@@ -313,9 +313,9 @@ def test_powers_of_two_change_no_bit(name: str, prior: str, tmp_path: Path) -> N
 def test_powers_of_two_of_the_inputs_change_no_bit_of_probabilities(name: str, tmp_path: Path) -> None:
     """The temperature among them, by random folds."""
     likelihood, (weights, algorithm) = OTHERS[name], PRIORS["process"]
-    asked, here, rows = request(likelihood, weights, algorithm), table(likelihood), new_rows(likelihood)
+    requested, here, rows = request(likelihood, weights, algorithm), table(likelihood), new_rows(likelihood)
     units = {"x": (2.0**20, 0.0), "z": (2.0**-7, 0.0)}
-    before, after = learned(asked, here, tmp_path), learned(asked, changed(here, **units), tmp_path)
+    before, after = learned(requested, here, tmp_path), learned(requested, changed(here, **units), tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
     np.testing.assert_array_equal(other["probabilities"], one["probabilities"])
 
@@ -325,8 +325,8 @@ def test_independent_weights_of_known_noise_predict_a_target_far_from_0(tmp_path
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-10.0, 10.0, 100))
     block = {"x": NumberColumn(x), "y": NumberColumn(1000.0 + np.sinc(x / np.pi) + 0.1 * rng.standard_normal(100))}
-    asked = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(0.1), prior=Independent(), effort="quick")
-    version = learned(asked, block, tmp_path)
+    requested = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(0.1), prior=Independent(), effort="quick")
+    version = learned(requested, block, tmp_path)
     new = np.linspace(-10.0, 10.0, 500)
     mean = predicted(*version, {"x": NumberColumn(new)})["mean"]
     assert np.sqrt(np.mean((mean - 1000.0 - np.sinc(new / np.pi)) ** 2)) < 0.06
@@ -336,8 +336,8 @@ def test_independent_weights_of_known_noise_predict_a_target_far_from_0(tmp_path
 
 def test_a_target_of_any_size_goes_with_a_noise_that_is_known(tmp_path: Path) -> None:
     here = table(GaussianNoise())
-    asked = request(GaussianNoise(1e99), Independent(), None)
-    report, predictor = learned(asked, changed(here, y=(1e100, 3e100)), tmp_path)
+    requested = request(GaussianNoise(1e99), Independent(), None)
+    report, predictor = learned(requested, changed(here, y=(1e100, 3e100)), tmp_path)
     assert noise_sd(report) == pytest.approx(1e99)
     mean = predicted(report, predictor, {name: here[name] for name in ("x", "z")})["mean"]
     assert np.corrcoef(mean, here["y"].values)[0, 1] > 0.9
@@ -353,7 +353,7 @@ def test_a_noise_too_far_from_the_scale_of_the_rows_that_are_left_ends_the_train
     """One row of 1e80 stands alone in a gap: without it noise and target are 80 orders of magnitude apart."""
     rows = {"x": NumberColumn(np.array([1.0, 2.0, 3.0, 4.0])), "y": NumberColumn(np.array([1.0, 2.0, 4.0, 1e80]))}
     block: Block = {**rows, "colour": texts("a", "b", "b", None)}
-    asked = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(1e77), missing="drop_rows")
-    planned = plan(asked, dataset_of(block))
+    requested = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(1e77), missing="drop_rows")
+    planned = plan(requested, dataset_of(block))
     with pytest.raises(TrainingFailedError, match="too far"):
         materialise(planned, lambda: iter(cut_up(block)), tmp_path, max_cells=MANY)

@@ -6,8 +6,8 @@ from time import sleep
 
 import pytest
 
-from app.services.prediction import ServedVersion, judge
-from app.tasks.prediction import JudgedBlock
+from app.services.prediction import ServedVersion, evaluate_block
+from app.tasks.prediction import LabelledBlock
 from app.worker.attempts import Records
 from relevance_bayes.tables.columns import Block
 from tests.worker.scoring.bench import Bench
@@ -33,11 +33,11 @@ def test_an_evaluation_is_logged_when_it_starts_and_when_it_ends(
 def test_an_evaluation_that_is_handed_back_is_logged(
     bench: Bench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def last(version: ServedVersion, block: Block) -> JudgedBlock:
+    def last(version: ServedVersion, block: Block) -> LabelledBlock:
         bench.stopping.set()
-        return judge(version, block)
+        return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.judge", last)
+    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", last)
     assert not bench.run(bench.evaluation())
     assert [event[0] for event in events(caplog)] == ["job started", "job handed back"]
 
@@ -45,11 +45,11 @@ def test_an_evaluation_that_is_handed_back_is_logged(
 def test_an_evaluation_past_its_time_limit_fails_as_timed_out(
     bench: Bench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(version: ServedVersion, block: Block) -> JudgedBlock:
+    def slow(version: ServedVersion, block: Block) -> LabelledBlock:
         sleep(0.2)
-        return judge(version, block)
+        return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.judge", slow)
+    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", slow)
     job_id = bench.evaluation()
     assert replace(bench.run, records=Records(bench.open_uow, bench.stopping, 0.1))(job_id)
     job = bench.look(job_id)

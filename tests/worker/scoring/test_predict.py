@@ -178,8 +178,8 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
     version = served(small_version())
     found = predict(version, PredictRequest(table()))
     columns = found.columns(("mean", "sd", "variance", "interval", "support"))
-    told = FlatTable(columns, faulty_rows(ROWS, found.faults), errors_by_row(found.faults), {})
-    pieces = named(BATCH_FORMATS, coded).write(Flat(told))
+    reported = FlatTable(columns, faulty_rows(ROWS, found.faults), errors_by_row(found.faults), {})
+    pieces = named(BATCH_FORMATS, coded).write(Flat(reported))
     kept = table_of(coded, content)
     assert kept.column("id").to_pylist() == [*range(ROWS)]
     assert kept.drop_columns(["id"]).equals(table_of(coded, b"".join(pieces)))
@@ -203,19 +203,19 @@ def test_a_start_that_dies_is_gone_on_with_to_the_same_bytes(bench: Bench, coded
 
 @pytest.mark.usefixtures("small_parts")
 def test_rows_that_were_predicted_are_not_predicted_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    job_id, asked = bench.queued(), 0
+    job_id, requested = bench.queued(), 0
     assert bench.killed(job_id, after=17)
 
     def counting(*arguments: object) -> object:
-        nonlocal asked
-        asked += 1
+        nonlocal requested
+        requested += 1
         return predict(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(under_test, "predict", counting)
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt) == ("succeeded", 2)
-    assert 0 < asked < 7
+    assert 0 < requested < 7
     assert job.resumed_from is not None
     assert job.resumed_from.attempt == 1
 

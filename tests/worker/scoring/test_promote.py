@@ -10,9 +10,9 @@ from app.domain.aliases import MAX_ALIASES
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
-from app.domain.scoring import JudgedNumbers, Promotion
-from app.services.prediction import PredictRequest, ServedVersion, judge, predict
-from app.tasks.prediction import JudgedBlock
+from app.domain.scoring import LabelledNumbers, Promotion
+from app.services.prediction import PredictRequest, ServedVersion, evaluate_block, predict
+from app.tasks.prediction import LabelledBlock
 from app.tasks.supervised.predictions import RegressionPrediction
 from app.worker.attempts import Attempt
 from app.worker.scoring import promote as under_test
@@ -124,15 +124,15 @@ def test_one_whose_alias_was_moved_meanwhile_fails_and_moves_nothing(
     duel.version(better())
     job_id = duel.queued(replace(request_on(duel, high()), version=3))
 
-    def meanwhile(version: ServedVersion, block: Block) -> JudgedBlock:
+    def meanwhile(version: ServedVersion, block: Block) -> LabelledBlock:
         if to is not None:
             point(duel, to)
         elif holder_is_there(duel):
             with duel.open_uow() as uow:
                 uow.aliases.remove(OWNER, "small", "best", by="me", reason=None, condition=UNCONDITIONAL)
-        return judge(version, block)
+        return evaluate_block(version, block)
 
-    monkeypatch.setattr(under_test, "judge", meanwhile)
+    monkeypatch.setattr(under_test, "evaluate_block", meanwhile)
     assert duel.run(job_id)
     job = duel.look(job_id)
     assert job.error is not None
@@ -163,15 +163,15 @@ def test_a_start_that_another_one_took_over_from_moves_nothing(duel: Bench) -> N
 
 def test_a_challenger_that_leaves_rows_out_is_not_better(duel: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
 
-    def choosy(version: ServedVersion, block: Block) -> JudgedBlock:
-        found = judge(version, block)
+    def choosy(version: ServedVersion, block: Block) -> LabelledBlock:
+        found = evaluate_block(version, block)
         if version.version.number == 1:
             return found
-        part = of_kind(JudgedNumbers, found.judged[0])
+        part = of_kind(LabelledNumbers, found.labelled[0])
         impossible = np.where(np.arange(len(part.log_density)) == 0, -np.inf, part.log_density)
-        return replace(found, judged=(replace(part, log_density=impossible),))
+        return replace(found, labelled=(replace(part, log_density=impossible),))
 
-    monkeypatch.setattr(under_test, "judge", choosy)
+    monkeypatch.setattr(under_test, "evaluate_block", choosy)
     job_id = duel.queued(replace(request_on(duel, high()), metric="nll"))
     assert duel.run(job_id)
     found = of_kind(Promotion, duel.look(job_id).result)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from app.domain.attempts import MAX_STARTS, Claim
 from app.domain.requests import EvaluationRequest
-from app.domain.scoring import ClassResult, Evaluation, JudgedNumbers, NumberResult, NumberScores
-from app.domain.starts import MAX_STARTS, Claim
-from app.services.prediction import ServedVersion, judge
-from app.tasks.prediction import JudgedBlock
+from app.domain.scoring import ClassResult, Evaluation, LabelledNumbers, NumberResult, NumberScores
+from app.services.prediction import ServedVersion, evaluate_block
+from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
@@ -28,8 +28,8 @@ def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> N
         1,
         1,
     )
-    (judged,) = judge(served(small_version()), table()).judged
-    whole = NumberScores.of(of_kind(JudgedNumbers, judged)).result()
+    (labelled,) = evaluate_block(served(small_version()), table()).labelled
+    whole = NumberScores.of(of_kind(LabelledNumbers, labelled)).result()
     assert (figures.rmse, figures.nll) == pytest.approx((whole.rmse, whole.nll))
     assert figures.standardised_residuals == whole.standardised_residuals
     assert job.progress is not None
@@ -78,11 +78,11 @@ def test_a_worker_that_stops_hands_it_back(bench: Bench) -> None:
 def test_one_that_is_handed_back_between_two_blocks_has_not_died(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = bench.evaluation()
 
-    def last(version: ServedVersion, block: Block) -> JudgedBlock:
+    def last(version: ServedVersion, block: Block) -> LabelledBlock:
         bench.stopping.set()
-        return judge(version, block)
+        return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.judge", last)
+    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", last)
     for _ in range(MAX_STARTS + 1):
         assert not bench.run(job_id)
         bench.stopping.clear()
@@ -104,12 +104,12 @@ def test_one_whose_workers_died_each_time_fails(bench: Bench) -> None:
 def test_a_start_that_another_one_took_over_from_records_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = bench.evaluation()
 
-    def overtaken(version: ServedVersion, block: Block) -> JudgedBlock:
+    def overtaken(version: ServedVersion, block: Block) -> LabelledBlock:
         with bench.open_uow() as uow:
             assert uow.jobs.claim(job_id) == Claim(2)
-        return judge(version, block)
+        return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.judge", overtaken)
+    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", overtaken)
     assert not bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt, job.result) == ("running", 2, None)

@@ -24,19 +24,19 @@ from app.bootstrap import now
 from app.domain.addresses import Allowance, Target
 from app.domain.identity import uuid7
 from app.domain.jobs import Job
-from app.domain.ports import OpenUnitOfWork, Slice
+from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhook_messages import message
 from app.domain.webhooks import PAUSES, Delivery, Webhook, new_secret
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import WEBHOOK_SHARE, Engine
 from app.storage.unit_of_work import unit_of_work
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 from app.worker.webhooks import deliverer as deliverer_module
 from app.worker.webhooks.deadline import Deadline
 from app.worker.webhooks.deliverer import Deliverer, Finder
 from app.worker.webhooks.sending import NotSent
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt
-from tests.receivers import Receiver, answers, hangs, receiving
+from tests.receivers import Receiver, hangs, receiving, responses
 from tests.storage import samples
 from tests.waiting import until
 
@@ -81,7 +81,7 @@ class Place:
 
     def deliveries(self, webhook: Webhook) -> tuple[Delivery, ...]:
         with self.open_uow() as uow:
-            return uow.deliveries.page(samples.OWNER, webhook.id, Slice(100)).items
+            return uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(100)).items
 
     def entry(self) -> UUID:
         with self.database.connect() as connection:
@@ -96,7 +96,7 @@ def place(engine: Database) -> Place:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with receiving(answers(200)) as receiver:
+    with receiving(responses(200)) as receiver:
         yield receiver
 
 
@@ -109,7 +109,7 @@ def verified(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def test_who_wants_to_know_is_told_by_the_engine_and_told_again_where_that_failed(place: Place) -> None:
-    with receiving(answers(500), answers(204)) as receiver:
+    with receiving(responses(500), responses(204)) as receiver:
         webhook, secret = place.hook(receiver.url)
         engine = place.engine(place.deliverer(0.2, 60.0))
         engine.launch()
@@ -141,8 +141,8 @@ def test_a_webhook_is_tried_by_the_road_of_all_it_is_told(place: Place, receiver
     headers = {name.lower(): str(value) for name, value in request.headers.items()}
     assert headers["webhook-id"] == str(made.event_id)
     assert verified(secret, headers, request.body)
-    said = WebhookTest.model_validate_json(request.body)
-    assert (said.type, said.data.webhook_id, said.timestamp) == ("webhook.test", webhook.id, made.created_at)
+    given = WebhookTest.model_validate_json(request.body)
+    assert (given.type, given.data.webhook_id, given.timestamp) == ("webhook.test", webhook.id, made.created_at)
 
 
 def test_a_redelivery_is_made_at_once(place: Place, receiver: Receiver) -> None:
@@ -180,7 +180,7 @@ def test_a_receiver_that_hangs_keeps_nobody_elses_news_back(place: Place, receiv
 
 @ONE_DATABASE
 def test_what_is_cut_off_by_a_workers_end_is_told_by_the_next_one(place: Place) -> None:
-    with receiving(hangs, answers(200)) as receiver:
+    with receiving(hangs, responses(200)) as receiver:
         webhook, _ = place.hook(receiver.url)
         engine = place.engine(place.deliverer(60.0))
         engine.launch()
@@ -205,17 +205,17 @@ def test_what_is_cut_off_by_a_workers_end_is_told_by_the_next_one(place: Place) 
 class Answers:
     """In the network's place: answers, or raises, the same each time."""
 
-    def __init__(self, answer: int | Exception) -> None:
-        self.answer = answer
+    def __init__(self, response: int | Exception) -> None:
+        self.response = response
         self.sent = 0
 
     def __call__(
         self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline
     ) -> int:
         self.sent += 1
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        if isinstance(self.response, Exception):
+            raise self.response
+        return self.response
 
 
 def test_a_receiver_that_is_gone_is_told_no_more(place: Place) -> None:
@@ -264,10 +264,10 @@ def test_no_log_has_a_secret_or_a_url(place: Place, caplog: pytest.LogCaptureFix
     place.end()
     with caplog.at_level(logging.DEBUG):
         replace(place.deliverer(*PAUSES), post=Answers(503))(place.entry())
-    said = " ".join(str(record.__dict__) for record in caplog.records)
-    assert "a webhook was not told" in said
-    assert secret not in said
-    assert "token=abc" not in said
+    given = " ".join(str(record.__dict__) for record in caplog.records)
+    assert "a webhook was not told" in given
+    assert secret not in given
+    assert "token=abc" not in given
 
 
 def test_an_entry_that_is_no_longer_the_newest_is_not_made_again(place: Place) -> None:
@@ -322,11 +322,11 @@ def test_a_message_says_what_the_job_says_of_itself(place: Place, ended: str) ->
                 uow.jobs.cancelled(job_id, 1)
         job = uow.jobs.get(samples.OWNER, job_id)
     (event,) = (one for one in EVENT_TYPES if one == f"training_job.{ended}")
-    told = json.loads(message(event, job))
-    assert MessageOut.model_validate_json(json.dumps(told), strict=True).data.id == job_id
+    reported = json.loads(message(event, job))
+    assert MessageOut.model_validate_json(json.dumps(reported), strict=True).data.id == job_id
     shown = json.loads(to_json(job_out(job)))
-    assert (told["type"], told["timestamp"]) == (event, shown["finished_at"])
-    for name, value in told["data"].items():
+    assert (reported["type"], reported["timestamp"]) == (event, shown["finished_at"])
+    for name, value in reported["data"].items():
         seen = shown[name]
         assert value == ({key: seen[key] for key in value} if isinstance(value, dict) else seen), name
 

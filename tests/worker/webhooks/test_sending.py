@@ -8,15 +8,15 @@ from threading import Event, Timer
 import pytest
 
 from app.domain.addresses import Allowance, read_target
-from app.worker.retrying import Interrupted
+from app.worker.retry import Interrupted
 from app.worker.webhooks import sending
 from app.worker.webhooks.deadline import LAST_SECONDS, Deadline
 from app.worker.webhooks.sending import NotSent, post
 from relevance_bayes.types.webhooks import Obstacle
-from tests.receivers import Behaviour, answers, floods, hangs, nobody, receiving, says, says_slowly
+from tests.receivers import Behaviour, floods, hangs, nobody, receiving, responses, says, says_slowly
 
 HERE = Allowance.of("127.0.0.0/8")
-OK = answers(200)
+OK = responses(200)
 
 
 def status_of(url: str, *, allowed: Allowance = HERE, seconds: float = 5.0, stopping: Event | None = None) -> int:
@@ -31,7 +31,7 @@ def obstacle_of(url: str, *, allowed: Allowance = HERE, seconds: float = 5.0) ->
 
 
 def test_a_request_is_one_that_every_server_understands() -> None:
-    with receiving(answers(204)) as receiver:
+    with receiving(responses(204)) as receiver:
         assert status_of(receiver.url) == 204
     (request,) = receiver.received
     assert request.line == "POST /hook?key=a%20b HTTP/1.1"
@@ -42,19 +42,19 @@ def test_a_request_is_one_that_every_server_understands() -> None:
 
 @pytest.mark.parametrize("status", [200, 299, 301, 400, 410, 429, 500, 503])
 def test_the_status_is_what_was_answered(status: int) -> None:
-    with receiving(answers(status, body=b"so be it")) as receiver:
+    with receiving(responses(status, body=b"so be it")) as receiver:
         assert status_of(receiver.url) == status
 
 
 def test_go_on_is_no_status() -> None:
     with receiving(
-        answers(202, before=b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n")
+        responses(202, before=b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n")
     ) as receiver:
         assert status_of(receiver.url) == 202
 
 
 def test_a_redirect_is_not_followed() -> None:
-    with receiving(OK) as inner, receiving(answers(307, f"Location: {inner.url}")) as outer:
+    with receiving(OK) as inner, receiving(responses(307, f"Location: {inner.url}")) as outer:
         assert status_of(outer.url) == 307
     assert inner.connections == 1  # its own end, in this test
 
@@ -96,7 +96,7 @@ def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "obstacle"),
+    ("given", "obstacle"),
     [
         (b"", "not-connected"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "not-http"),
@@ -108,8 +108,8 @@ def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
     ],
     ids=["nothing", "another protocol", "another version", "no status", "cut off", "going on", "endless"],
 )
-def test_what_is_no_answer_is_said_to_be_none(said: bytes, obstacle: Obstacle) -> None:
-    with receiving(says(said)) as receiver:
+def test_what_is_no_answer_is_said_to_be_none(given: bytes, obstacle: Obstacle) -> None:
+    with receiving(says(given)) as receiver:
         assert obstacle_of(receiver.url) == obstacle
 
 
@@ -150,11 +150,11 @@ def test_one_bad_address_among_good_ones_is_enough_to_refuse(monkeypatch: pytest
 
 def test_the_address_that_was_checked_is_the_one_spoken_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that leads elsewhere the second time is not asked for a second time; a dead address is passed over."""
-    asked: list[str] = []
+    requested: list[str] = []
     with receiving(OK) as receiver:
 
         def look_up(host: str, port: int, *_: object, **__: object) -> list[sending.Found]:
-            asked.append(host)
+            requested.append(host)
             return [
                 (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.2", nobody())),
                 (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)),
@@ -162,7 +162,7 @@ def test_the_address_that_was_checked_is_the_one_spoken_to(monkeypatch: pytest.M
 
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
         assert status_of(f"http://hooks.example:{receiver.port}/") == 200
-    assert asked == ["hooks.example"]
+    assert requested == ["hooks.example"]
     assert receiver.received[0].headers["Host"] == f"hooks.example:{receiver.port}"
 
 

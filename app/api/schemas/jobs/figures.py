@@ -1,4 +1,4 @@
-"""What evaluations found, as it goes out."""
+"""The API's form of evaluation results."""
 
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ Diagnostics: TypeAlias = NumberDiagnostics | ClassDiagnostics
 
 
 def evaluation_result(found: Evaluation, *, pictures: bool) -> EvaluationResult[Metrics, Diagnostics]:
-    """What predictions for a dataset were worth, with what pictures are drawn of."""
+    """Return what predictions for a dataset were worth, with what pictures are drawn of."""
     metrics, diagnostics = _figures(found)
     return EvaluationResult(
         rows=found.figures.rows,

@@ -1,4 +1,4 @@
-"""What jobs of all kinds have, as their owner sees them."""
+"""The members that jobs of all kinds have."""
 
 from app.api.errors import ProblemKind
 from app.domain.jobs import Job, Problem

@@ -39,7 +39,7 @@ class SupervisedJobOut(JobBase):
     prior: Prior
     algorithm: Algorithm
     compared_models: tuple[ComparedModelOut, ...]
-    """What is fitted beside it where prior or likelihood were left open; the best of all is taken, and the version
+    """The models fitted beside it where prior or likelihood were left open; the best of all is taken, and the version
     says which.
     """
     standardise: bool
@@ -78,8 +78,8 @@ def supervised_job(job: Job, plan: SupervisedPlan) -> SupervisedJobOut:
         "prior": spec.prior,
         "algorithm": spec.algorithm,
         "compared_models": [
-            ComparedModelOut(prior=rival.prior, likelihood=shown(rival.likelihood, plan.noise_column))
-            for rival in plan.compared_models
+            ComparedModelOut(prior=other_fit.prior, likelihood=shown(other_fit.likelihood, plan.noise_column))
+            for other_fit in plan.compared_models
         ],
         "standardise": plan.standardise,
         "missing": plan.missing,

@@ -1,4 +1,4 @@
-"""How few terms stand for a known function."""
+"""The sparse approximation of a known function."""
 
 from collections.abc import Sequence
 from typing import Literal, Self

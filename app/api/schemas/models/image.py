@@ -1,4 +1,4 @@
-"""How few wavelets stand for an image."""
+"""The sparse code of an image by wavelets."""
 
 from collections.abc import Sequence
 from typing import Literal, Self

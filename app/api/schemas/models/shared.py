@@ -27,7 +27,7 @@ def model_record(model: Model) -> records.Model:
 
 
 class VersionBaseOut(BaseModel):
-    """What every version begins with; of all members only `description` and `tags` change.
+    """The members of all versions; of all members only `description` and `tags` change.
 
     What else each has stands where it belongs: columns, counts, where it is from.
     """

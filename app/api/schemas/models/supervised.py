@@ -1,4 +1,4 @@
-"""What a training learned of numbers or classes."""
+"""The report of a supervised training."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
@@ -81,7 +81,7 @@ class MemberOut(BaseModel):
 
 
 class AlternativeOut(BaseModel):
-    """What was compared and not taken."""
+    """A compared alternative that was not selected."""
 
     basis: BasisOut | None = Field(description="Of its kernel; null where that was not recorded.")
     prior: Prior
@@ -101,7 +101,7 @@ class AlternativeOut(BaseModel):
 
     @classmethod
     def of(cls, alternative: Alternative, inputs: Sequence[str], noise_column: str | None) -> Self:
-        """What was not taken as it goes out."""
+        """Return what was not taken as it goes out."""
         bases = [] if alternative.basis is None else shown_bases([alternative.basis], inputs)
         return cls(
             basis=next(iter(bases), None),
@@ -115,7 +115,7 @@ class AlternativeOut(BaseModel):
 
 
 class SupervisedVersionOut(VersionBaseOut):
-    """What one training learned; it never changes. Figures are in the user's units."""
+    """A version of a supervised training; it never changes. Figures are in the user's units."""
 
     task: Task
     target: str

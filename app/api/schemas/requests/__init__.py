@@ -1,4 +1,4 @@
-"""What comes in: a training to be done, one class for each kind of task, and how predictions are wanted."""
+"""Schemas of requests: a training for each kind of task, and predictions."""
 
 from typing import Annotated, TypeAlias
 

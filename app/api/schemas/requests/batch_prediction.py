@@ -7,13 +7,13 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 from app.api.schemas.file_format import FileFormat
 from app.api.schemas.requests.compare import VersionSelector
-from app.api.schemas.requests.predict import AnswerOptions
+from app.api.schemas.requests.predict import PredictionOptions
 from app.api.schemas.requests.shared import Priority
 from app.domain.requests import PredictionRequest
 from app.formats import BATCH_FORMATS, DEFAULT, listed
 
 
-class BatchPredictionIn(AnswerOptions):
+class BatchPredictionIn(PredictionOptions):
     """A version predicts for all rows of a dataset; what it answers becomes a file."""
 
     dataset_id: UUID = Field(description="Of a dataset with the columns that the version reads, of the same kinds.")

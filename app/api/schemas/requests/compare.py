@@ -23,7 +23,7 @@ class VersionIn(BaseModel):
 
 
 class CompareOptions(BaseModel):
-    """What stands beside the table."""
+    """Options beside the table."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -1,10 +1,10 @@
-"""How predictions are wanted, and the tables they are wanted for."""
+"""Predict requests: options, and the table of rows."""
 
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.decisions import ClassPrior, Deciding
+from app.domain.decisions import ClassPrior, DecisionOptions
 from relevance_bayes.types.values import Cell, Label
 
 Output = Literal[
@@ -28,7 +28,7 @@ Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class ClassPriorIn(BaseModel):
-    """How frequent a class is among the rows to predict for."""
+    """The prior of a class among the rows to predict for."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,8 +36,8 @@ class ClassPriorIn(BaseModel):
     prior: float = Field(ge=0, le=1)
 
 
-class AnswerOptions(BaseModel):
-    """How predictions are wanted, wherever their rows are."""
+class PredictionOptions(BaseModel):
+    """Options of predictions in all requests."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -77,20 +77,20 @@ class AnswerOptions(BaseModel):
     )
 
     @property
-    def deciding(self) -> Deciding | None:
+    def deciding(self) -> DecisionOptions | None:
         """By what to decide between classes; None where nothing of it was said."""
         priors, costs = self.class_priors, self.costs
         if priors is None and costs is None and self.reject_cost is None:
             return None
-        return Deciding(
+        return DecisionOptions(
             None if priors is None else tuple(ClassPrior(one.label, one.prior) for one in priors),
             None if costs is None else tuple(map(tuple, costs)),
             self.reject_cost,
         )
 
 
-class PredictOptionsIn(AnswerOptions):
-    """How predictions are wanted; these stand beside the table."""
+class PredictOptionsIn(PredictionOptions):
+    """Options of predictions beside the table."""
 
     on_error: Literal["fail", "per_row"] = Field(
         "fail", description="Whether a bad row refuses the whole request, or has its problem in its place."

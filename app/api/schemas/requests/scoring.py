@@ -21,7 +21,7 @@ class ScoringJobIn(JobIn):
 
 
 class EvaluationIn(ScoringJobIn):
-    """How good are a version's predictions for a dataset, which has the target too?"""
+    """An evaluation of a version on a dataset that has the target."""
 
     model: str
 

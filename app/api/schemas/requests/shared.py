@@ -1,4 +1,4 @@
-"""What every job can be told, as it comes in."""
+"""Members of all requests for jobs."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ Priority = Annotated[
 
 
 class JobIn(BaseModel):
-    """What is about the job and not about what is learned."""
+    """Members of the job itself."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Discriminator, Field, Tag
 
-from app.api.schemas.likelihoods import AnyLikelihood, asked
+from app.api.schemas.likelihoods import AnyLikelihood, requested
 from app.api.schemas.requests.shared import JobIn, NameIn
 from relevance_bayes.core.spec import Algorithm
 from relevance_bayes.plans.requests import (
@@ -32,7 +32,7 @@ def _one_or_list(value: object) -> str:
 
 
 class SupervisedJobIn(JobIn):
-    """What every task can be told; only `dataset_id` and `target` have to be said."""
+    """The members of all supervised requests; only `dataset_id` and `target` have to be said."""
 
     dataset_id: UUID = Field(description="The dataset to learn from.")
     target: str = Field(min_length=1, description="The column to predict.")
@@ -130,7 +130,7 @@ class SupervisedJobIn(JobIn):
 
     def to_request(self) -> SupervisedRequest:
         """The same in the domain's words."""
-        likelihood, noise_column = asked(self.likelihood)
+        likelihood, noise_column = requested(self.likelihood)
         return SupervisedRequest(
             dataset_id=self.dataset_id,
             target=self.target,

@@ -18,7 +18,7 @@ from relevance_bayes.cli.commands.reading import (
 )
 from relevance_bayes.cli.commands.scoring import evaluate, predict_dataset, promote
 from relevance_bayes.cli.commands.training import train
-from relevance_bayes.cli.commands.untargeted import approximate, components, encode
+from relevance_bayes.cli.commands.unsupervised import approximate, components, encode
 from relevance_bayes.cli.commands.webhooks import add, deliveries, list_webhooks, redeliver, remove, try_out
 
 LEARNING = (train, approximate, components, encode)

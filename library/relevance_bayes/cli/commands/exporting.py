@@ -10,7 +10,7 @@ from relevance_bayes.cli.commands.options import HERE, AsJson, ReadableFile, Url
 
 
 class Form(StrEnum):
-    """What a version is written as."""
+    """The format of an exported version."""
 
     JSON = "json"
     NPZ = "npz"
@@ -52,7 +52,7 @@ def import_version(
 ) -> None:
     """Import the exported version in FILE (.json or .npz) as the next one of a model."""
     from relevance_bayes.cli.connection import service
-    from relevance_bayes.cli.exporting import take_in
+    from relevance_bayes.cli.exporting import import_file
 
     with service(url) as client:
-        take_in(client, file, model, as_json=as_json)
+        import_file(client, file, model, as_json=as_json)

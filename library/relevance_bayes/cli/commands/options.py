@@ -25,6 +25,6 @@ def writable_format(name: str) -> str:
 
 
 def row_reader(context: typer.Context) -> RowReader:
-    """How rows to predict for are read: as the program says that the command is part of, else `text_rows`."""
+    """Return how rows to predict for are read: as the program says that the command is part of, else `text_rows`."""
     given = context.find_object(CommandContext)
     return text_rows if given is None else given.read_rows

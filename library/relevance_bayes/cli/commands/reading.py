@@ -1,4 +1,4 @@
-"""What answers: predictions, jobs and models."""
+"""Commands that read: predictions, jobs and models."""
 
 from pathlib import Path
 from typing import Annotated
@@ -66,21 +66,21 @@ def predict(
     """
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.predicting import predict, predict_file
-    from relevance_bayes.cli.prediction_columns import Wanted
+    from relevance_bayes.cli.prediction_columns import PredictOptions
 
-    wanted = Wanted(
+    required = PredictOptions(
         interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas
     )
     with service(url) as client:
         if coded is not None:
-            predict_file(client, model, file, coded, version=version, wanted=wanted, output=output)
+            predict_file(client, model, file, coded, version=version, required=required, output=output)
             return
         predict(
             client,
             model,
             file,
             version=version,
-            wanted=wanted,
+            required=required,
             read_rows=row_reader(context),
             output=output,
             as_json=as_json,
@@ -95,8 +95,8 @@ def decode(
     url: Url = HERE,
 ) -> None:
     """Decode the image or the signal that MODEL encodes."""
-    from relevance_bayes.cli.coding import decode
     from relevance_bayes.cli.connection import service
+    from relevance_bayes.cli.encoding import decode
 
     with service(url) as client:
         decode(client, model, version, output)
@@ -199,11 +199,11 @@ def annotate(
     """Describe and tag MODEL, or one of its versions."""
     from relevance_bayes.cli.connection import service
     from relevance_bayes.cli.registry import annotate, read_tags
-    from relevance_bayes.client.registry import Said
+    from relevance_bayes.client.registry import AnnotationChange
 
     tags: dict[str, str | None] = {**dict.fromkeys(untag or ()), **read_tags(tag or (), "--tag")}
     with service(url) as client:
-        annotate(client, name, Said(description, tags or None), as_json=as_json)
+        annotate(client, name, AnnotationChange(description, tags or None), as_json=as_json)
 
 
 def lineage(

@@ -1,4 +1,4 @@
-"""What puts versions beside whole datasets."""
+"""Commands that predict or evaluate on whole datasets."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +21,7 @@ Dataset = Annotated[str | None, typer.Option(metavar="ID", help="An uploaded dat
 
 
 class Metric(StrEnum):
-    """What is compared; the less, the better."""
+    """The compared metric; less is better."""
 
     RMSE = "rmse"
     MAE = "mae"
@@ -32,7 +32,7 @@ class Metric(StrEnum):
 
 
 class By(StrEnum):
-    """What must exceed the margin."""
+    """The quantity that must exceed the margin."""
 
     INTERVAL = "interval"
     ESTIMATE = "estimate"
@@ -73,7 +73,7 @@ def promote(
 ) -> None:
     """Move MODEL@ALIAS to VERSION if that is better on FILE than the version to which it points; else exit with 1."""
     from relevance_bayes.cli.connection import service
-    from relevance_bayes.cli.evaluating import Proof, promote
+    from relevance_bayes.cli.evaluating import PromotionCriteria, promote
     from relevance_bayes.types.references import Reference
 
     _refuse_unless_one(file, dataset)
@@ -82,7 +82,7 @@ def promote(
         raise typer.BadParameter(f"{alias} names no alias", param_hint="MODEL@ALIAS")
     to = int(version) if version.isdecimal() else version
     with service(url) as client:
-        proof = Proof(metric, margin, criterion, groups)
+        proof = PromotionCriteria(metric, margin, criterion, groups)
         promote(client, (named.model, named.version), to, file, dataset, proof, as_json=as_json)
 
 
@@ -114,14 +114,14 @@ def predict_dataset(
     url: Url = HERE,
 ) -> None:
     """Predict for all rows of FILE or a dataset in a batch job, and download the result."""
-    from relevance_bayes.cli.batches import WantedFile, predict_dataset
+    from relevance_bayes.cli.batches import BatchOptions, predict_dataset
     from relevance_bayes.cli.connection import service
 
     _refuse_unless_one(file, dataset)
     named = None if not outputs else tuple(outputs)
-    wanted = WantedFile(output, tuple(keep or ()), named, interval, fail_on_error, csv_escape_formulas)
+    required = BatchOptions(output, tuple(keep or ()), named, interval, fail_on_error, csv_escape_formulas)
     with service(url) as client:
-        predict_dataset(client, model, file, dataset, wanted, as_json=as_json)
+        predict_dataset(client, model, file, dataset, required, as_json=as_json)
 
 
 def _refuse_unless_one(file: Path | None, dataset: str | None) -> None:

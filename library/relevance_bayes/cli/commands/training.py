@@ -1,4 +1,4 @@
-"""What trains: from a file to a version."""
+"""Commands that train: from a file to a version."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,19 +6,19 @@ from typing import Annotated
 
 import typer
 
-from relevance_bayes.cli import members
+from relevance_bayes.cli import completion
 from relevance_bayes.cli.commands.options import HERE, AsJson, ReadableFile, Url
 
 
 class Task(StrEnum):
-    """What to learn."""
+    """The task."""
 
     REGRESSION = "regression"
     CLASSIFICATION = "classification"
 
 
 class Prior(StrEnum):
-    """What is known of the functions' weights beforehand."""
+    """The prior of the functions' weights."""
 
     AUTOMATIC = "automatic"
     INDEPENDENT = "independent"
@@ -26,7 +26,7 @@ class Prior(StrEnum):
 
 
 class Missing(StrEnum):
-    """What to do about gaps."""
+    """The treatment of missing values."""
 
     ERROR = "error"
     DROP_ROWS = "drop_rows"
@@ -34,7 +34,7 @@ class Missing(StrEnum):
 
 
 class Effort(StrEnum):
-    """How much a training computes."""
+    """The amount of computation of a training."""
 
     QUICK = "quick"
     NORMAL = "normal"
@@ -42,7 +42,7 @@ class Effort(StrEnum):
 
 
 class Prefer(StrEnum):
-    """How far several processes are reduced to few functions."""
+    """The degree to which several processes are reduced to few functions."""
 
     ACCURACY = "accuracy"
     SMALL = "small"
@@ -60,8 +60,8 @@ def train(
     likelihood: Annotated[
         str | None,
         typer.Option(
-            parser=members.likelihood,
-            autocompletion=members.likelihoods,
+            parser=completion.likelihood,
+            autocompletion=completion.likelihoods,
             metavar="NAME",
             help="The likelihood: gaussian by default; student_t with outliers, log_gaussian for positive "
             "numbers, poisson or negative_binomial for counts; "
@@ -78,8 +78,8 @@ def train(
     kernel: Annotated[
         str | None,
         typer.Option(
-            parser=members.kernel,
-            autocompletion=members.kernels,
+            parser=completion.kernel,
+            autocompletion=completion.kernels,
             metavar="NAME",
             help="The shape of the functions: gaussian by default; another name is answered with all that there are.",
         ),
@@ -141,9 +141,9 @@ def train(
     FILE is in any format that tables come in, told apart by its name. Everything but --target has a good default.
     """
     from relevance_bayes.cli.connection import service
-    from relevance_bayes.cli.training import Choices, spelled_out, train
+    from relevance_bayes.cli.training import TrainOptions, train, training_document
 
-    choices = Choices(
+    choices = TrainOptions(
         target=target,
         model=model,
         inputs=inputs or None,
@@ -164,6 +164,6 @@ def train(
         max_score_loss=max_score_loss,
         priority=priority,
     )
-    document = spelled_out(choices, request)
+    document = training_document(choices, request)
     with service(url) as client:
         train(client, file, document, wait=wait, as_json=as_json)

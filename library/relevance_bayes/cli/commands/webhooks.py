@@ -11,7 +11,7 @@ WebhookId = Annotated[str, typer.Argument(metavar="WEBHOOK", help="The webhook's
 
 
 class End(StrEnum):
-    """How a training may end."""
+    """The ends of a training."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"

@@ -1,4 +1,4 @@
-"""What an estimator's attributes say of its sum: gamma as a number and how a process scales targets are not public."""
+"""The attributes of estimators that are read: gamma as a number and how a process scales targets are not public."""
 
 from math import exp, log, pi, sqrt
 from typing import Protocol, runtime_checkable
@@ -15,7 +15,7 @@ MAX_LOG_HEIGHT = 600.0
 
 
 def expansion_of(estimator: object) -> GaussianExpansion:
-    """What `predict` of a regression, `decision_function` of two classes or exp(`score_samples`) of a density compute.
+    """Return the sum behind `predict`, `decision_function` of two classes, or exp(`score_samples`) of a density.
 
     Raises ClientError for what is no fitted estimator of `POSSIBLE`, saying why.
     """

@@ -54,7 +54,7 @@ class KernelTerms:
 
 
 def terms_of(kernel: object) -> KernelTerms:
-    """What a process's kernel comes to between two points that are apart."""
+    """Return what a process's kernel comes to between two points that are apart."""
     match type(kernel).__name__, kernel:
         case "ConstantKernel", _Constant():
             return KernelTerms(constant=float(kernel.constant_value))

@@ -1,9 +1,9 @@
-"""What a training leaves: for each kind of task a report and a predictor."""
+"""The reports and predictors of versions, one of each for a kind of task."""
 
 from typing import TypeAlias
 
 from relevance_bayes.documents.models.approximation import ApproximationPredictor, ApproximationReport
-from relevance_bayes.documents.models.components import COMPONENTS_TOLD, ComponentsPredictor, ComponentsReport
+from relevance_bayes.documents.models.components import COMPONENTS_REPORTED, ComponentsPredictor, ComponentsReport
 from relevance_bayes.documents.models.image import ImagePredictor, ImageReport
 from relevance_bayes.documents.models.supervised import (
     Alternative,
@@ -18,7 +18,7 @@ VersionReport: TypeAlias = SupervisedReport | ApproximationReport | ImageReport 
 Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor | ImagePredictor | ComponentsPredictor
 
 __all__ = [
-    "COMPONENTS_TOLD",
+    "COMPONENTS_REPORTED",
     "Alternative",
     "ApproximationPredictor",
     "ApproximationReport",

@@ -1,4 +1,4 @@
-"""What an approximation leaves: how few terms stand for all, and what they miss."""
+"""The report and the predictor of an approximation."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +13,7 @@ from relevance_bayes.types.models import TermsError
 
 @dataclass(frozen=True)
 class ApproximationReport:
-    """What a version's owner may know without its arrays.
+    """The report of a version, without its arrays.
 
     `rows` counts the terms there were, `functions` those kept; `error` is the share of f that they miss, and `path` has
     the least met with so many. `integral` is that of f without its constant, and `integral_kept` that of the terms

@@ -1,4 +1,4 @@
-"""What components leave: how few rows carry the covariance of all, and how new a row is beside them."""
+"""The report and the predictor of kernel principal components."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,13 +11,13 @@ from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import InputWidth
 
-COMPONENTS_TOLD = 10
-"""How many of the first are told of a row where nothing is said."""
+COMPONENTS_REPORTED = 10
+"""The default number of components shown for a row."""
 
 
 @dataclass(frozen=True)
 class ComponentsReport:
-    """What a version's owner may know without its arrays.
+    """The report of a version, without its arrays.
 
     `rows` are those that novelty is measured against, of which `rows_drawn` were learned from; `functions` counts those
     that carry the components. `reached` is the share of all rows' images that the components reach, `variances` are

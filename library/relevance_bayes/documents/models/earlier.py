@@ -15,7 +15,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 Members: TypeAlias = dict[str, Json]
 
 OF_THE_MODEL = ("noise_sd", "degrees_of_freedom", "widths", "warps", "terms", "process_sd", "last_gain", "next_gain")
-"""What moved from the report to the hyperparameters of its member."""
+"""Members of the report that moved to the hyperparameters."""
 
 PRICE_OF_ONE = 1.0
 """Nats that a function paid at least."""
@@ -23,7 +23,7 @@ PRICE_OF_ONE = 1.0
 
 @dataclass(frozen=True)
 class EarlierModel:
-    """What a model says of itself: `log_marginal_likelihood` as it was, of N rows of t and `functions` in the model.
+    """A model of format version 1: `log_marginal_likelihood` as it was, of N rows of t and `functions`.
 
     `log_alphas` and `alphas` are the sums over the functions, `unit` is that of the latent in the user's: 1 for
     logarithms and classes; `log_units` is N times the log of the target's.
@@ -77,7 +77,7 @@ def _log_normaliser(shape: float, rate: float) -> float:
     return shape * log(rate) - lgamma(shape) if shape > 0.0 and rate > 0.0 else 0.0
 
 
-def today_report(report: Members, models: Sequence[EarlierModel], functions: int) -> Members:
+def upgraded_report(report: Members, models: Sequence[EarlierModel], functions: int) -> Members:
     """An earlier report in today's form; `models` are those of the version in their order, of `functions` together."""
     plan = _object(report.get("plan"))
     spec = _object(plan.get("spec"))
@@ -122,13 +122,13 @@ def _members(
             "score": _taken(compared, own),
         }
     for one, model in zip(before, models, strict=False):
-        told = {name: one.get(name, _nothing(name)) for name in OF_THE_MODEL}
+        reported = {name: one.get(name, _nothing(name)) for name in OF_THE_MODEL}
         own = next((other for other in compared if _is_of(one, _object(other.get("basis")))), None)
         yield {
             "kernel": one.get("kernel"),
             "weight": one.get("weight"),
             "functions": one.get("functions"),
-            "hyperparameters": {**told, "last_gain": model.last_gain, "next_gain": model.next_gain},
+            "hyperparameters": {**reported, "last_gain": model.last_gain, "next_gain": model.next_gain},
             "evidence_unreduced": None,
             "score": _taken(compared, own),
             "label": one.get("label"),
@@ -143,7 +143,7 @@ def _taken(compared: list[Members], own: Members | None) -> Json:
 
 
 def _is_of(member: Members, basis: Members) -> bool:
-    """Whether a member's kernel, warp and number of widths are those of a dictionary that was compared."""
+    """Return whether a member's kernel, warp and number of widths are those of a dictionary that was compared."""
     widths = [_object(one) for one in _list(member.get("widths"))]
     shared = len(widths) == 1 and widths[0].get("input") is None
     one_width = _object(basis.get("width")).get("type") == "evidence"

@@ -1,4 +1,4 @@
-"""What the code of an image leaves: how few functions tell it, and what they miss."""
+"""The report and the predictor of an image's code."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ from relevance_bayes.types.models import TermsError
 
 @dataclass(frozen=True)
 class ImageReport:
-    """What a version's owner may know without its arrays.
+    """The report of a version, without its arrays.
 
     `rows` counts the pixels, `functions` those of the code, its constant included; `error` is the root mean square of
     what they miss, `psnr` 20 log10(peak / error) in dB, None without error, and `path` has the least error that was met

@@ -1,4 +1,4 @@
-"""What a fit to numbers or classes leaves: what its owner may know, and what predictions need."""
+"""The result of a supervised fit: the report for its owner, and the predictor."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -20,7 +20,7 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What one model learned, in the user's units; None or empty where it has no such thing.
+    """The hyperparameters of one model, in the user's units; None or empty where it has no such thing.
 
     `widths` are those in encoded inputs, for each kernel dictionary with functions in the model one, or one for each
     column; `terms` are the inputs that a process sees apart from the others. `signal_sd` is the process's (of the
@@ -65,7 +65,7 @@ ScoreKind = Literal["fold_log_density", "integrated_evidence"]
 
 @dataclass(frozen=True)
 class Alternative:
-    """What was compared and not taken: its score, or the `reason` why it has none.
+    """A compared alternative that was not selected: its score, or the `reason` why it has none.
 
     By `fold_log_density`, the mean log density, in nats a row, of the folds' rows by what was learned without them; or
     by `integrated_evidence`, the log evidence with the hyperparameters integrated out, in nats. Both are of the target
@@ -87,7 +87,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class SupervisedReport:
-    """What a version's owner may know without its arrays, in the user's units.
+    """The report of a version, without its arrays, in the user's units.
 
     `members` are the models that predict together, one or more. `score` is by rows that were not learned from, before
     their reduction to few functions, after it where it loses more than was asked for; None in versions that are older

@@ -1,4 +1,4 @@
-"""Whether a predictor that somebody else wrote can be one: what goes together in it, and what does not."""
+"""Validation of imported predictors and reports: consistency of their parts."""
 
 from relevance_bayes.documents.validation.approximation import approximation_faults
 from relevance_bayes.documents.validation.components import components_faults

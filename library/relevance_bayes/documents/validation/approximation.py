@@ -1,4 +1,4 @@
-"""What has to go together in a known function that is told by few terms."""
+"""Validation of an imported approximation."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ from relevance_bayes.types.errors import Fault
 
 
 def approximation_faults(predictor: ApproximationPredictor, report: ApproximationReport) -> tuple[Fault, ...]:
-    """What does not go together, with its place in a document; its arrays have the sizes that they must have."""
+    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have."""
     return (
         *input_faults(predictor.encoding, {report.plan.coefficients}),
         *_of_numbers(predictor.encoding),

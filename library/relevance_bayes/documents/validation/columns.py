@@ -8,14 +8,14 @@ from relevance_bayes.documents.validation.figures import SHARE, figure_faults
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, InputEncoding, quoted
 from relevance_bayes.types.errors import Fault
 
-LONGEST_TEXT = 200
+MAX_TEXT_LENGTH = 200
 """Of a name, in characters."""
 
-LONGEST_LABEL = 100_000
+MAX_LABEL_LENGTH = 100_000
 
 
 def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) -> Iterator[Fault]:
-    """What is wrong with the inputs; names that are `taken` belong to other columns."""
+    """Return what is wrong with the inputs; names that are `taken` belong to other columns."""
     if not encoding.inputs:
         yield Fault("A model reads one input at least.", "/inputs")
     others = set(taken)
@@ -54,12 +54,12 @@ def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
 
 
 def column_name_faults(name: str, where: str) -> Iterator[Fault]:
-    """What is wrong with a column's name."""
+    """Return what is wrong with a column's name."""
     plain = not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in name)
-    if not (0 < len(name) <= LONGEST_TEXT and plain):
-        yield Fault(f"A column's name has 1 to {LONGEST_TEXT} characters, none of them for control.", where)
+    if not (0 < len(name) <= MAX_TEXT_LENGTH and plain):
+        yield Fault(f"A column's name has 1 to {MAX_TEXT_LENGTH} characters, none of them for control.", where)
 
 
 def is_label(text: str) -> bool:
-    """Whether a text may be a category or a class."""
-    return "\0" not in text and len(text) <= LONGEST_LABEL
+    """Return whether a text may be a category or a class."""
+    return "\0" not in text and len(text) <= MAX_LABEL_LENGTH

@@ -1,4 +1,4 @@
-"""What has to go together in components of rows."""
+"""Validation of imported components."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from relevance_bayes.documents.validation.columns import input_faults
 from relevance_bayes.documents.validation.figures import NOT_NEGATIVE, OPEN_SHARE, Interval, figure_faults
 from relevance_bayes.documents.validation.reports import WIDTH, common_faults, row_count_faults, width_faults
 from relevance_bayes.tables.encoding import column_names
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
 SEED = Interval(0, 2**53 - 1)
@@ -19,11 +19,11 @@ SEED = Interval(0, 2**53 - 1)
 REACHED = Interval(-1e-6, 1.0 + 1e-6)
 """A share, but for rounding."""
 
-BETWEEN = f"from {1.0 / LARGEST:g} to {LARGEST:g}"
+BETWEEN = f"from {1.0 / MAX_SCALED:g} to {MAX_SCALED:g}"
 
 
 def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) -> tuple[Fault, ...]:
-    """What does not go together, with its place in a document; its arrays have the sizes that they must have.
+    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have.
 
     What is left has finite numbers for every row, but for a covariance that is not positive definite: that is seen
     where it is factorised.
@@ -42,8 +42,8 @@ def _of_places(found: Components) -> Iterator[Fault]:
     bend, where = found.input_map, "/model/functions"
     if not _within(bend.widths):
         yield Fault(f"Widths are {BETWEEN}.", f"{where}/widths")
-    if not (np.abs(found.centres) <= LARGEST).all():
-        yield Fault(f"The rows kept are at most {LARGEST:g} in size.", f"{where}/centres")
+    if not (np.abs(found.centres) <= MAX_SCALED).all():
+        yield Fault(f"The rows kept are at most {MAX_SCALED:g} in size.", f"{where}/centres")
     for name, warp in (("skew", bend.skew), ("tail", bend.tail)):
         if warp is not None:
             yield Fault("Components are of inputs that are not bent.", f"{where}/{name}")
@@ -90,4 +90,4 @@ def _of_report(predictor: ComponentsPredictor, report: ComponentsReport) -> Iter
 
 
 def _within(numbers: Array) -> bool:
-    return bool(((numbers >= 1.0 / LARGEST) & (numbers <= LARGEST)).all())
+    return bool(((numbers >= 1.0 / MAX_SCALED) & (numbers <= MAX_SCALED)).all())

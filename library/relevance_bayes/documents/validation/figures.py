@@ -8,7 +8,7 @@ from relevance_bayes.types.errors import Fault
 
 MAX_COUNT = 2**53
 
-LONGEST_VALUE = 24
+MAX_VALUE_LENGTH = 24
 """Digits of a number that a fault repeats."""
 
 
@@ -55,14 +55,14 @@ def figure_faults(figures: Iterable[Figure]) -> Iterator[Fault]:
     """Return a fault for each figure outside its interval."""
     for where, value, interval in figures:
         if value is not None and value not in interval:
-            yield Fault(f"Expected {interval}, got {str(value)[:LONGEST_VALUE]}.", where)
+            yield Fault(f"Expected {interval}, got {str(value)[:MAX_VALUE_LENGTH]}.", where)
 
 
 def difference_faults(pairs: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Fault]:
     """Return a fault for each figure of a report that is not what follows from the model, rounding aside."""
     for where, value, expected in pairs:
         if not _is_same(value, expected):
-            detail = f"Expected {expected}, which follows from the model, got {str(value)[:LONGEST_VALUE]}."
+            detail = f"Expected {expected}, which follows from the model, got {str(value)[:MAX_VALUE_LENGTH]}."
             yield Fault(detail, where)
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from relevance_bayes.core.basis import Functions, GroupFunctions, KernelFunctions
 from relevance_bayes.core.model import Model
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
-FARTHEST = LARGEST * LARGEST
+MAX_DISTANCE = MAX_SCALED * MAX_SCALED
 """Of a centre in units of the width: its square is a finite number, as that of an encoded number is."""
 
 
@@ -27,8 +27,8 @@ def _has_distances(functions: Functions) -> bool:
     if not isinstance(single, KernelFunctions):
         return True
     with np.errstate(all="ignore"):
-        return bool((np.abs(single.input_map(single.centres)) <= FARTHEST).all())
+        return bool((np.abs(single.input_map(single.centres)) <= MAX_DISTANCE).all())
 
 
 def _fault(where: str) -> Fault:
-    return Fault(f"Expected centres that are at most {FARTHEST:g} widths from 0, once they are bent.", where)
+    return Fault(f"Expected centres that are at most {MAX_DISTANCE:g} widths from 0, once they are bent.", where)

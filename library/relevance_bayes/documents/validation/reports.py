@@ -1,4 +1,4 @@
-"""What the reports of all tasks have in common: their texts, the time that was used, widths by input."""
+"""Validation of the members that all reports have: their texts, the time that was used, widths by input."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,11 @@ from relevance_bayes.documents.models import ApproximationReport, ComponentsRepo
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.figures import COUNT, NOT_NEGATIVE, POSITIVE_COUNT, Interval, figure_faults
 from relevance_bayes.plans.requests import IgnoredColumn
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.reports import InputWidth
 
-WIDTH = Interval(1.0 / LARGEST, LARGEST)
+WIDTH = Interval(1.0 / MAX_SCALED, MAX_SCALED)
 WHERE = "/report"
 
 DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -1,4 +1,4 @@
-"""What a plan says of the fits: choices that go together, and numbers that can be computed with."""
+"""Validation of the fits of a plan: choices that go together, and numbers that can be computed with."""
 
 from collections.abc import Iterator
 
@@ -9,12 +9,12 @@ from relevance_bayes.core.spec import check
 from relevance_bayes.documents.validation.figures import Interval, figure_faults
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults, noise_by_row_faults
 from relevance_bayes.documents.validation.reports import WIDTH
-from relevance_bayes.plans.choices import LARGEST_SEED
+from relevance_bayes.plans.choices import MAX_SEED
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.types.errors import Fault
 
 PLAN = "/report/plan"
-SEED = Interval(0, LARGEST_SEED)
+SEED = Interval(0, MAX_SEED)
 
 
 def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:

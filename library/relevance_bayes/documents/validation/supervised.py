@@ -1,4 +1,4 @@
-"""What has to go together in a model of numbers or classes."""
+"""Validation of an imported supervised model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -40,11 +40,11 @@ GAIN = Interval(-1e-3, inf)
 LOG_NOISE = "/model/log_noise"
 
 ASYMMETRY = 1e-8
-"""How far a covariance's halves may lie apart, in standard deviations: as much as rounding leaves."""
+"""The tolerance of a covariance's symmetry, in standard deviations, for rounding."""
 
 
 def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
-    """What does not go together, with its place in a document; its arrays have the sizes that they must have."""
+    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have."""
     encoding, learned = predictor.encoding, predictor.learned
     members = members_of(learned)
     return (

@@ -146,15 +146,15 @@ def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding
 
 def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str) -> Iterator[Fault]:
     """The one is the model's, the other that of more functions than it has."""
-    told, expected = member.evidence, user_evidence(target, model.evidence, model.rows)
+    evidence, expected = member.evidence, user_evidence(target, model.evidence, model.rows)
     yield from difference_faults(
         [
-            (f"{where}/evidence/value", told.value, expected.value),
-            (f"{where}/evidence/log_hyperprior", told.log_hyperprior, expected.log_hyperprior),
-            (f"{where}/evidence/price", told.price, expected.price),
+            (f"{where}/evidence/value", evidence.value, expected.value),
+            (f"{where}/evidence/log_hyperprior", evidence.log_hyperprior, expected.log_hyperprior),
+            (f"{where}/evidence/price", evidence.price, expected.price),
         ]
     )
-    if told.kind != expected.kind:
+    if evidence.kind != expected.kind:
         yield Fault("Expected the model's.", f"{where}/evidence/kind")
 
 

@@ -44,7 +44,7 @@ class ApproximationPlan:
     task: Literal["approximation"] = "approximation"
 
     target_member: ClassVar[str] = "coefficients"
-    """What a request calls the target."""
+    """The member of a request that names the target."""
 
     @property
     def target(self) -> str | None:

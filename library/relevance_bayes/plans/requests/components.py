@@ -45,7 +45,7 @@ class ComponentsPlan:
     task: Literal["components"] = "components"
 
     target_member: ClassVar[str] = "target"
-    """What a request calls the target."""
+    """The member of a request that names the target."""
 
     @property
     def target(self) -> None:

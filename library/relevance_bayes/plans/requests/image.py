@@ -43,7 +43,7 @@ class ImagePlan:
     task: Literal["image"] = "image"
 
     target_member: ClassVar[str] = "target"
-    """What a request calls the target."""
+    """The member of a request that names the target."""
 
     @property
     def error(self) -> float | None:

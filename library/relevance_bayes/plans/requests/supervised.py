@@ -51,10 +51,10 @@ class OrderSplit:
 Split = RandomSplit | GroupSplit | OrderSplit
 
 Effort = Literal["quick", "normal", "thorough"]
-"""How much a training may compute: one fit; all that is open, by five folds; or more of it, by ten."""
+"""The effort of a training: one fit; all that is open, by five folds; or more of it, by ten."""
 
 Prefer = Literal["accuracy", "small"]
-"""Whether a pool keeps functions until little is lost, or fewer of them."""
+"""True if a pool keeps functions until little is lost, or fewer of them."""
 
 MAX_SCORE_LOSSES: dict[Prefer, float] = {"accuracy": 0.01, "small": 0.05}
 """Nats a row of its score that a pool may lose by its reduction to few functions."""
@@ -185,4 +185,4 @@ class SupervisedPlan:
     max_score_loss: float = MAX_SCORE_LOSSES["accuracy"]
 
     target_member: ClassVar[str] = "target"
-    """What a request calls the target."""
+    """The member of a request that names the target."""

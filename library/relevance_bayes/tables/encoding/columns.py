@@ -1,4 +1,4 @@
-"""How each raw column stands in the matrix X, and the target in t: what a version remembers."""
+"""The encoding of raw columns in the matrix X, and the target in t: what a version remembers."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class EncodedNumber:
 
     @property
     def width(self) -> int:
-        """How many columns of X it takes."""
+        """Return how many columns of X it takes."""
         return 1 + self.indicator
 
 
@@ -49,7 +49,7 @@ class EncodedCategory:
 
     @property
     def width(self) -> int:
-        """How many columns of X it takes."""
+        """Return how many columns of X it takes."""
         return len(self.categories) + self.indicator
 
     @cached_property
@@ -133,7 +133,7 @@ class InputEncoding:
 
     @property
     def width(self) -> int:
-        """How many columns X has."""
+        """Return how many columns X has."""
         return self.layout.width
 
     @cached_property

@@ -11,8 +11,8 @@ from relevance_bayes.tables.encoding.columns import EncodedCategory, InputEncodi
 from relevance_bayes.tables.encoding.raw import quoted, real_values
 from relevance_bayes.types.errors import Fault
 
-LARGEST = 1e75
-"""Largest size of an encoded number: over a width of 1/LARGEST and squared it is still a float64."""
+MAX_SCALED = 1e75
+"""Largest size of an encoded number: over a width of 1/MAX_SCALED and squared it is still a float64."""
 
 FEW_COLUMNS = 8
 """Up to so many are computed with down the rows: a loop over each row's few would cost more than its sums."""
@@ -69,13 +69,13 @@ def _scaled(layout: Layout, raw: Array) -> tuple[Array, Mask]:
     with np.errstate(over="ignore"):
         scaled = np.subtract(raw, layout.shift, order=order)
         scaled /= layout.scale
-    return scaled, np.abs(scaled) <= LARGEST
+    return scaled, np.abs(scaled) <= MAX_SCALED
 
 
 def _scaled_row(layout: Layout, raw: Array) -> Array | None:
     """The same of one row (1, k), to the bit; None unless it can be computed with. Without: 1.17 x the CPU."""
     row = [(value - shift) / scale for value, (shift, scale) in zip(raw[0].tolist(), layout.units, strict=True)]
-    return np.array([row]) if all(-LARGEST <= value <= LARGEST for value in row) else None
+    return np.array([row]) if all(-MAX_SCALED <= value <= MAX_SCALED for value in row) else None
 
 
 def _put_numbers(layout: Layout, raw: Array, out: Array) -> list[Fault]:
@@ -88,7 +88,7 @@ def _put_numbers(layout: Layout, raw: Array, out: Array) -> list[Fault]:
         # The difference of two numbers near 1e308 may leave the range where their ratios to the scale do not.
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = np.where(sound, scaled, raw / layout.scale - layout.shift / layout.scale)
-            sound = np.abs(scaled) <= LARGEST
+            sound = np.abs(scaled) <= MAX_SCALED
     out[:, layout.places] = scaled
     return [] if sound.all() else list(_number_faults(layout, raw, ~sound))
 

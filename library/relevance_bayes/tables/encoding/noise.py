@@ -7,7 +7,7 @@ import numpy as np
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, CategoryColumn
 from relevance_bayes.tables.encoding.columns import EncodedTarget
-from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.tables.encoding.raw import real_values
 from relevance_bayes.types.errors import Fault
 
@@ -28,7 +28,7 @@ def encode_noise(target: EncodedTarget, block: Block) -> tuple[Array | None, tup
         return None, ()
     with np.errstate(over="ignore"):
         scaled = raw / target.scale
-    sound = (scaled >= 1.0 / LARGEST) & (scaled <= LARGEST)
+    sound = (scaled >= 1.0 / MAX_SCALED) & (scaled <= MAX_SCALED)
     faults = () if sound.all() else tuple(_faults(target.noise_column, raw, np.flatnonzero(~sound).tolist()))
     return np.where(sound, scaled, np.nan), faults
 

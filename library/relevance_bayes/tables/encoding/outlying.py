@@ -15,7 +15,7 @@ from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.types import Array, Mask
 
 GAP = 1e3
-"""How many times farther from the median the first outlying value is than the last ordinary one."""
+"""The ratio of distances from the median of the first outlying and the last ordinary value."""
 
 MAX_SHARE = 0.02
 """Of the rows that may be outlying, ..."""
@@ -81,5 +81,5 @@ class ValueSample:
         found = np.flatnonzero(gaps & few)
         if not len(found):
             return None
-        room = float(distances[found[0]]) * np.sqrt(GAP)
-        return Limits(centre - float(room), centre + float(room))
+        space = float(distances[found[0]]) * np.sqrt(GAP)
+        return Limits(centre - float(space), centre + float(space))

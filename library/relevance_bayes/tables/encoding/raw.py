@@ -9,7 +9,7 @@ from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn,
 from relevance_bayes.tables.kinds import iso_8601
 from relevance_bayes.types.values import Cell
 
-LONGEST_QUOTED = 80
+MAX_QUOTED_LENGTH = 80
 
 
 def gaps(column: Column) -> Mask:
@@ -32,7 +32,7 @@ def real_values(column: NumberColumn | BooleanColumn | TimestampColumn) -> Array
 
 def quoted(text: str) -> str:
     """A text of the user's as part of a sentence: in quotation marks, cut when it is long."""
-    return repr(text if len(text) <= LONGEST_QUOTED else text[:LONGEST_QUOTED] + "…")
+    return repr(text if len(text) <= MAX_QUOTED_LENGTH else text[:MAX_QUOTED_LENGTH] + "…")
 
 
 def raw_cells(block: Block, row: int, names: Iterable[str], *, integral: Collection[str] = ()) -> dict[str, Cell]:

@@ -13,7 +13,7 @@ from relevance_bayes.tables.encoding.columns import EncodedTarget
 from relevance_bayes.tables.encoding.raw import real_values
 
 _SCALED_SCORES = frozenset({"rmse", "mae"})
-_LARGEST = float(np.finfo(np.float64).max)
+_MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 def encode_target(target: EncodedTarget, block: Block) -> Array:
@@ -42,29 +42,29 @@ def _class_numbers(target: EncodedTarget, column: Column) -> Array:
 def user_mean(target: EncodedTarget, mean: Array) -> Array:
     """Predictive means (N,), or bounds of intervals, from t's units to the user's."""
     with np.errstate(over="ignore"):
-        return np.minimum(np.maximum(mean * target.scale + target.shift, -_LARGEST), _LARGEST)
+        return np.minimum(np.maximum(mean * target.scale + target.shift, -_MAX_FLOAT), _MAX_FLOAT)
 
 
 def user_sd(target: EncodedTarget, sd: Array) -> Array:
     """Standard deviations (N,) in the user's units."""
     with np.errstate(over="ignore"):
-        return np.minimum(sd * target.scale, _LARGEST)
+        return np.minimum(sd * target.scale, _MAX_FLOAT)
 
 
 def user_variance(target: EncodedTarget, variance: Array) -> Array:
     """Variances (N,) in the user's units squared; the largest float64 where they are larger than that."""
     with np.errstate(over="ignore"):
-        return np.minimum(variance * target.scale * target.scale, _LARGEST)
+        return np.minimum(variance * target.scale * target.scale, _MAX_FLOAT)
 
 
 def user_noise_sd(target: EncodedTarget, noise_sd: float | None) -> float | None:
     """The noise's sd in the user's units, or of the logarithm where that is learned; None where classes are."""
-    return None if noise_sd is None or target.classes else min(noise_sd * target.latent_unit, _LARGEST)
+    return None if noise_sd is None or target.classes else min(noise_sd * target.latent_unit, _MAX_FLOAT)
 
 
 def user_process_sd(target: EncodedTarget, amplitude: float | None) -> float | None:
     """The sd of a process of variance `amplitude` in the same units as the noise's, None where there is no process."""
-    return None if amplitude is None else min(math.sqrt(amplitude) * target.latent_unit, _LARGEST)
+    return None if amplitude is None else min(math.sqrt(amplitude) * target.latent_unit, _MAX_FLOAT)
 
 
 def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> float:
@@ -84,5 +84,5 @@ def user_scores(target: EncodedTarget, scores: Mapping[str, float]) -> dict[str,
 
 def _user_score(target: EncodedTarget, name: str, score: float) -> float:
     if name in _SCALED_SCORES:
-        return min(score * target.scale, _LARGEST)
+        return min(score * target.scale, _MAX_FLOAT)
     return score + math.log(target.scale) if name == "nll" else score

@@ -1,0 +1,30 @@
+"""Model metadata of the Open Inference Protocol, for HTTP and gRPC."""
+
+from dataclasses import dataclass
+
+from app.api.dependencies import Parts
+from app.api.inference.signature import Kind, inputs_of, outputs_of
+from relevance_bayes.types.references import Reference
+
+EXTENSIONS = ("binary_tensor_data", "model_repository", "statistics", "parameters")
+PLATFORM = "relevance_sparse_bayes"
+SERVER = "relevance"
+
+
+@dataclass(frozen=True)
+class InferenceMetadata:
+    """A model's name and versions, aliases among them, and the tensors of the one that was named."""
+
+    name: str
+    versions: tuple[str, ...]
+    inputs: tuple[Kind, ...]
+    outputs: tuple[Kind, ...]
+
+
+def described(parts: Parts, owner: str, reference: Reference) -> InferenceMetadata:
+    """Raises NotFoundError."""
+    served = parts.prediction.version(owner, *reference)
+    names = parts.catalogue.names(owner, reference.model)
+    return InferenceMetadata(
+        reference.model, tuple(str(one.version) for one in names), inputs_of(served), outputs_of(served)
+    )

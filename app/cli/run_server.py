@@ -1,0 +1,120 @@
+"""`relevance serve` and `relevance api`: uvicorn on a socket of our own, with or without a worker beside it."""
+
+import os
+import signal
+import socket
+from contextlib import ExitStack
+from importlib.util import find_spec
+from types import FrameType
+
+from app import __version__, bootstrap
+from app.cli import worker_process
+from app.cli.database import database_in_reach
+from app.cli.standard_input import end_with_standard_input
+from app.cli.watchdog import MARGIN_SECONDS, Watchdog
+from app.cli.worker_process import WorkerProcess
+from app.logs import configure_logging
+from app.malloc import tune_malloc
+from app.server.config import Config
+from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
+from app.server.server import Server
+from app.settings import Settings
+from relevance_bayes.cli.console import echo, refuse
+
+
+def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
+    """Answer HTTP until Ctrl-C or SIGTERM; with a worker, a SQLite file is migrated first. Raises typer.Exit."""
+    _refuse_unusable(settings)
+    tune_malloc()
+    descriptors = raise_descriptor_limit()
+    configure_logging(settings.log_level)
+    watchdog = Watchdog(settings.drain_seconds + settings.grace_seconds + MARGIN_SECONDS)
+    _stop_on_signals(watchdog, until_eof=until_eof)
+    config = _config(settings, descriptors)
+    try:
+        with ExitStack() as stack:
+            stack.callback(watchdog.restart, MARGIN_SECONDS)
+            listener = stack.enter_context(_listen(settings.host, settings.port, "RELEVANCE_PORT", config.backlog))
+            if settings.grpc_port is not None:
+                _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT", 1).close()  # gRPC binds it by itself
+            if with_worker:
+                if settings.url.get_backend_name() == "sqlite":
+                    with database_in_reach():
+                        bootstrap.migrate(settings)
+                stack.enter_context(WorkerProcess())
+                stack.callback(watchdog.restart, worker_process.GRACE_SECONDS + MARGIN_SECONDS)
+            greeting = _greeting(settings, listener, with_worker=with_worker)
+            Server(config, greeting, echo=echo, on_signal=watchdog.arm).run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass
+    echo("Stopped.")
+
+
+def _refuse_unusable(settings: Settings) -> None:
+    if settings.exposed_without_key:
+        refuse(
+            f"Listening on {settings.host} would open the service to the network with nobody asked for a key.\n"
+            "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 if that is what you want."
+        )
+    if settings.grpc_port is not None and find_spec("grpc") is None:
+        refuse(
+            "RELEVANCE_GRPC_PORT needs the Python packages `grpcio` and `protobuf`, which are not installed.\n"
+            "The container image includes them; in a checkout of the source "
+            "`pip install ./library '.[grpc]'` installs them."
+        )
+
+
+def _stop_on_signals(watchdog: Watchdog, *, until_eof: bool) -> None:
+    """Handle signals until the server does, and after it."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        watchdog.arm()
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    if until_eof:  # as after Ctrl-C: no load balancer has to be waited for
+        end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGINT))
+
+
+def _config(settings: Settings, descriptors: int) -> Config:
+    return Config(
+        "app.main:create_app",
+        _limits(settings, descriptors),
+        host=settings.host,
+        backlog=backlog_within(descriptors),
+        factory=True,
+        drain_seconds=settings.drain_seconds,
+        grace_seconds=settings.grace_seconds,
+    )
+
+
+def _limits(settings: Settings, descriptors: int) -> ConnectionLimits:
+    return ConnectionLimits(
+        max_header_bytes=settings.max_header_bytes,
+        max_header_fields=settings.max_header_fields,
+        header_timeout_seconds=settings.header_timeout_seconds,
+        min_body_bytes_per_second=settings.min_body_bytes_per_second,
+        max_connections=settings.max_connections or connections_within(descriptors),
+    )
+
+
+def _listen(host: str, port: int, setting: str, backlog: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=backlog)
+    except OSError as taken:
+        refuse(f"Can't listen on {host}:{port}: {taken.strerror}. {setting} chooses another port.")
+
+
+def _greeting(settings: Settings, listener: socket.socket, *, with_worker: bool) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    url = f"http://{host}:{listener.getsockname()[1]}"
+    lines = [
+        f"Relevance {__version__} is at {url}",
+        f"  documentation  {url}/docs",
+        f"  database       {settings.url.render_as_string(hide_password=True)}",
+        "  worker         beside it, in a process of its own" if with_worker else "  worker         none here",
+        "Ctrl-C stops it.",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,57 @@
+"""`relevance worker` and `relevance migrate`."""
+
+from collections.abc import Callable
+
+from app import bootstrap
+from app.cli.database import database_in_reach
+from app.cli.standard_input import end_with_standard_input
+from app.cli.stop_request import StopRequest
+from app.cli.watchdog import Watchdog
+from app.logs import configure_logging
+from app.settings import Settings
+from app.worker.spool import UnusableSpoolError
+from app.worker.worker import Worker
+from relevance_bayes.cli.console import echo, refuse
+
+GRACE_SECONDS = 5.0
+"""The time that a running fit may take to come to a place where it can be handed back."""
+
+MAX_STOP_SECONDS = 14.0
+"""Seconds after which the process is ended by force: before `relevance serve` would kill its worker."""
+
+
+def work(settings: Settings, *, until_eof: bool) -> None:
+    """Run queued jobs until Ctrl-C or SIGTERM, then hand back what is running."""
+    watchdog = Watchdog(MAX_STOP_SECONDS)
+    stop_request = StopRequest.by_signals(watchdog.arm)
+
+    def stop() -> None:
+        watchdog.arm()
+        stop_request.set()
+
+    if until_eof:
+        end_with_standard_input(stop)
+    configure_logging(settings.log_level)
+    worker = bootstrap.build_worker(settings)
+    if not _start(worker, stop_request.wait):
+        return
+    try:
+        stop_request.wait()
+    finally:
+        worker.stop(GRACE_SECONDS)
+
+
+def _start(worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
+    """Return whether it takes jobs now; raises typer.Exit(1) where its database or its directory can't be used."""
+    try:
+        with database_in_reach():
+            return worker.start(wait_for_stop)
+    except UnusableSpoolError as error:
+        refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY says where temporary files are kept.")
+
+
+def migrate(settings: Settings) -> None:
+    """Make the database's tables, or bring them up to date."""
+    with database_in_reach():
+        bootstrap.migrate(settings)
+    echo(f"{settings.url.render_as_string(hide_password=True)} is up to date.")

@@ -1,0 +1,79 @@
+"""The worker that `relevance serve` keeps beside the API: a process of its own, started again when it dies."""
+
+import subprocess
+import sys
+import threading
+import time
+from types import TracebackType
+
+from relevance_bayes.cli.console import warn
+
+STEADY_SECONDS = 10.0
+"""A worker that lived this long started well: its successor comes at once."""
+
+MAX_PAUSE_SECONDS = 30.0
+"""Most seconds between the death of a worker that fails at every start and the next try."""
+
+GRACE_SECONDS = 15.0
+"""The time that a worker may take to hand its jobs back before it is killed."""
+
+WORKER = (sys.executable, "-P", "-m", "app.cli", "worker", "--until-eof")
+"""It ends by itself with its standard input, so that it can't outlive a parent that was killed.
+
+`-P`: a package `app` in the working folder is another program's.
+"""
+
+
+class WorkerProcess:
+    """A context in which a worker runs, in its own session: Ctrl-C reaches the parent alone, which then ends it."""
+
+    def __init__(self, command: tuple[str, ...] = WORKER, *, first_pause: float = 1.0) -> None:
+        self._command = command
+        self._first_pause = first_pause
+        self._stopping = threading.Event()
+        self._process = self._spawn()
+        self._watch = threading.Thread(target=self._keep_alive, name="worker-keeper", daemon=True)
+
+    @property
+    def pid(self) -> int:
+        """The process id of the worker of now."""
+        return self._process.pid
+
+    def __enter__(self) -> "WorkerProcess":
+        self._watch.start()
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        self._close_its_input()
+        self._watch.join(GRACE_SECONDS)
+        if self._watch.is_alive():
+            self._process.kill()
+            self._watch.join()
+
+    def _keep_alive(self) -> None:
+        pause = self._first_pause
+        while True:
+            began = time.monotonic()
+            code = self._process.wait()
+            self._close_its_input()
+            if self._stopping.is_set():
+                return
+            pause = (
+                self._first_pause if time.monotonic() - began > STEADY_SECONDS else min(2 * pause, MAX_PAUSE_SECONDS)
+            )
+            warn(f"The worker ended with {code}; the next one starts in {pause:.0f} s.")
+            if self._stopping.wait(pause):
+                return
+            self._process = self._spawn()
+            if self._stopping.is_set():  # asked to end between the wait and the spawn
+                self._close_its_input()
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
+
+    def _close_its_input(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()

@@ -1,0 +1,93 @@
+"""Messages for values that do not fit their column."""
+
+import json
+from collections.abc import Sequence
+
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import ColumnKind
+
+MAX_FAULTS_REPORTED = 20
+"""More would not help anybody to mend a file."""
+
+MAX_FAULTS = 1_000
+"""Faults that are counted: whoever collects them stops there, so that a list of them is never longer than a table."""
+
+MAX_CHARACTERS = 100_000
+"""The longest text of one cell."""
+
+CellFaults = list[tuple[int, str]]
+"""Row within the block, and what is wrong there."""
+
+EXPECTED: dict[ColumnKind, str] = {
+    "number": "a number",
+    "boolean": "true or false",
+    "category": "a text",
+    "timestamp": "an ISO 8601 timestamp",
+}
+
+
+NOT_A = tuple(f" is not {expected}." for expected in EXPECTED.values())
+NOT_OF_KIND: dict[ColumnKind, str] = {kind: f"The value is not {expected}." for kind, expected in EXPECTED.items()}
+"""The message for values of another kind after the first `MAX_FAULTS` of a column, which are shown."""
+
+KINDS_HINT = " A column's kind can be declared: kinds=NAME:KIND."
+
+
+def not_a(kind: ColumnKind, value: object) -> str:
+    """A value of another kind than its column's."""
+    return f"{shown(value)} is not {EXPECTED[kind]}."
+
+
+def not_finite(token: str) -> str:
+    """A token for not-a-number or infinity."""
+    return f"{token} is no finite number; leave the cell empty (null in JSON) where a value is missing."
+
+
+def out_of_range(value: object) -> str:
+    """A number that float64 can't hold."""
+    return f"{shown(value)} is beyond the range of a 64-bit number (about 1.8e308)."
+
+
+def too_long_an_integer(value: object) -> str:
+    """A whole number that would lose digits, in a column whose kind was found out."""
+    return (
+        f"{shown(value)} has more digits than a 64-bit number keeps; "
+        "declare the column as category to keep them, as number to round them."
+    )
+
+
+def bad_text(text: str) -> str | None:
+    """Why a text can't be stored, None when it can."""
+    if "\0" in text:
+        return f"{shown(text)} holds the character NUL."
+    if len(text) > MAX_CHARACTERS:
+        return f"A text has {len(text):,} characters, where {MAX_CHARACTERS:,} are the most: {shown(text)}."
+    return None
+
+
+def shown(value: object) -> str:
+    """A value as a message may quote it: as JSON, cut when long."""
+    text = json.dumps(value, ensure_ascii=False, default=lambda other: f"<{type(other).__name__}>")
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -> None:
+    """Raise InvalidDataError for the first of `faults`, nothing when there are none.
+
+    `inferred`: columns whose kind nobody declared, of which the message says how to declare it.
+    """
+    if not faults:
+        return
+    first, count = faults[0], f"{len(faults):,}" if len(faults) != MAX_FAULTS else f"at least {MAX_FAULTS:,}"
+    hint = KINDS_HINT if first.column in inferred and first.detail.endswith(NOT_A) else ""
+    more = f" This is the first of {count} faults." if len(faults) > 1 else ""
+    raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MAX_FAULTS_REPORTED])
+
+
+def _place(fault: Fault) -> str:
+    """Where a fault is, as a sentence begins."""
+    row = f"row {fault.row}" if fault.row is not None else None
+    line = f"line {fault.line}" if fault.line is not None else None
+    column = f"column {shown(fault.column)}" if fault.column is not None else None
+    where = ", ".join(filter(None, (line or row, column)))
+    return f"{where[:1].upper()}{where[1:]}: " if where else ""

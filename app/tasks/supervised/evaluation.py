@@ -1,0 +1,75 @@
+"""Rows whose truth is known beside what a version makes of them."""
+
+import numpy as np
+
+from app.domain.decisions import most_probable
+from app.domain.scoring import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
+from app.tasks.prediction import LabelledBlock
+from relevance_bayes.core.pool import AnyReady
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
+from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
+from relevance_bayes.tables.encoding import (
+    EncodedTarget,
+    Encoding,
+    encode_inputs,
+    encode_noise,
+    encode_target,
+    gaps,
+    real_values,
+    user_mean,
+    user_sd,
+)
+
+ROWS_AT_ONCE = 16_384
+"""Rows of one evaluation of the model: what bounds the memory of a large batch."""
+
+
+def labelled_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
+    """Return what a model predicts for a block that has the column of its target, beside that."""
+    target = encoding.target
+    inputs, _ = encode_inputs(encoding, block)
+    noise_sd, _ = encode_noise(target, block)
+    known = ~gaps(block[target.name])
+    sound = np.isfinite(inputs[:, 0]) if inputs.shape[1] else np.ones(block_rows(block), np.bool_)
+    if noise_sd is not None:
+        sound &= np.isfinite(noise_sd)
+    chosen = known & sound
+    t, raw = encode_target(target, block), _raw(target, block)
+    places = np.flatnonzero(chosen)
+    labelled = []
+    for first in range(0, len(places), ROWS_AT_ONCE):
+        some = places[first : first + ROWS_AT_ONCE]
+        prediction, _ = ready.predict(inputs[some], None if noise_sd is None else noise_sd[some])
+        labelled.append(_labelled(target, prediction, t[some], raw[some]))
+    return LabelledBlock(chosen, tuple(labelled), int((~known).sum()), int((known & ~sound).sum()))
+
+
+def _raw(target: EncodedTarget, block: Block) -> Array:
+    """The target in the user's units, where it is a number."""
+    column = block[target.name]
+    return np.full(block_rows(block), np.nan) if isinstance(column, CategoryColumn) else real_values(column)
+
+
+def _labelled(target: EncodedTarget, prediction: Prediction, t: Array, raw: Array) -> Labelled:
+    if isinstance(prediction, ClassPrediction):
+        truth = np.where(np.isnan(t), -1.0, t).astype(np.intp)
+        return LabelledClasses(target.classes, truth, prediction.probabilities, most_probable(prediction.probabilities))
+    return _labelled_numbers(target, prediction, t, raw)
+
+
+def _labelled_numbers(target: EncodedTarget, prediction: NumberPrediction, t: Array, raw: Array) -> LabelledNumbers:
+    tails = [(100 - percent) / 200.0 for percent in COVERAGES]
+    with np.errstate(over="ignore"):  # what lies so far off has no density that float64 could tell from none
+        log_density = prediction.log_density(t) - np.log(target.scale)
+        below, upto = prediction.distribution(t)
+    return LabelledNumbers(
+        target=raw,
+        mean=user_mean(target, prediction.mean),
+        sd=user_sd(target, np.sqrt(prediction.variance)),
+        log_density=log_density,
+        below=below,
+        upto=upto,
+        lower=user_mean(target, np.array([prediction.quantile(tail) for tail in tails])),
+        upper=user_mean(target, np.array([prediction.quantile(1.0 - tail) for tail in tails])),
+    )

@@ -1,0 +1,50 @@
+"""The options of the command line for class priors and costs: JSON, or a file that holds it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from relevance_bayes.cli.console import refuse
+from relevance_bayes.client.json import read
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.records import Converter
+from relevance_bayes.types.values import Label
+
+T = TypeVar("T")
+
+_PRIORS: Converter[dict[str, float]] = Converter(dict[str, float])
+_COSTS: Converter[list[list[float]]] = Converter(list[list[float]])
+
+
+def read_priors(given: str | None, classes: Sequence[Label]) -> dict[Label, float] | None:
+    """An object of class and prior, whose keys are those of `classes`; raises typer.Exit(1) where one is not."""
+    if given is None:
+        return None
+    read = _read("--class-priors", given, _PRIORS)
+    return {_label(text, classes): prior for text, prior in read.items()}
+
+
+def read_costs(given: str | None) -> list[list[float]] | None:
+    """Rows of costs; raises typer.Exit(1) where they are none."""
+    return None if given is None else _read("--costs", given, _COSTS)
+
+
+def _read(option: str, given: str, converter: Converter[T]) -> T:
+    try:
+        text = given if given.lstrip()[:1] in ("[", "{") else Path(given).read_text()
+        return read(text, converter)
+    except (ValueError, InvalidRequestError) as wrong:
+        refuse(f"{option}: {wrong}")
+    except OSError as absent:
+        refuse(f"{option}: neither JSON nor a file: {absent.strerror}: {given}")
+
+
+def _label(text: str, classes: Sequence[Label]) -> Label:
+    if not classes:
+        return text  # a number is predicted: the service says so
+    for label in classes:
+        if text == label or (not isinstance(label, str) and text == json.dumps(label)):
+            return label
+    known = ", ".join(label if isinstance(label, str) else json.dumps(label) for label in classes)
+    refuse(f"--class-priors: there is no class {text}; the classes are {known}.")

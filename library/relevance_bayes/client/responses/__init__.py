@@ -1,0 +1,76 @@
+"""The service's responses as frozen dataclasses. Names and shapes are the API's; numbers are in the user's units."""
+
+from relevance_bayes.client.responses.jobs import (
+    ClassificationJob,
+    ComparedModel,
+    ComponentsJob,
+    RegressionJob,
+    SupervisedJob,
+    TrainingJob,
+)
+from relevance_bayes.client.responses.models import (
+    Alternative,
+    ApproximationVersion,
+    ClassificationVersion,
+    ComponentsVersion,
+    ImageVersion,
+    ImportedVersion,
+    Member,
+    RegressionVersion,
+    SupervisedVersion,
+    Version,
+    VersionBase,
+)
+from relevance_bayes.client.responses.predictions import Prediction, Predictions
+from relevance_bayes.client.responses.values import Choice, Json
+from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.predictions import (
+    ClassLatent,
+    ClassProbability,
+    Contribution,
+    Decision,
+    ExplanationSum,
+    Latent,
+    Variance,
+)
+from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
+
+__all__ = [
+    "Alternative",
+    "ApproximationJob",
+    "ApproximationVersion",
+    "CategoryCount",
+    "Choice",
+    "ClassLatent",
+    "ClassProbability",
+    "ClassificationJob",
+    "ClassificationVersion",
+    "Column",
+    "ComparedModel",
+    "ComponentsJob",
+    "ComponentsVersion",
+    "Contribution",
+    "Dataset",
+    "Decision",
+    "ExplanationSum",
+    "Image",
+    "ImageJob",
+    "ImageVersion",
+    "ImportedVersion",
+    "Job",
+    "Json",
+    "Latent",
+    "Member",
+    "Page",
+    "Prediction",
+    "Predictions",
+    "RegressionJob",
+    "RegressionVersion",
+    "SupervisedJob",
+    "SupervisedVersion",
+    "TrainingJob",
+    "Variance",
+    "Version",
+    "VersionBase",
+]

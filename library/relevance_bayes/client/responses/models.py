@@ -1,0 +1,211 @@
+"""Models and their versions."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Literal, TypeAlias
+
+from relevance_bayes.client.responses.values import Choice
+from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.models import DatasetName, TermsError
+from relevance_bayes.types.reports import (
+    ClassRows,
+    Evidence,
+    Hyperparameters,
+    InputWidth,
+    Outlier,
+    Score,
+    TrainingWarning,
+)
+from relevance_bayes.types.values import ColumnKind, Label
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the models that a version consists of: a process, that of the class `label`, or the only one.
+
+    The weights of processes add to 1, and were chosen by folds. `evidence_unreduced` is that of the process before few
+    functions took its place, None where none did.
+    """
+
+    kernel: Choice | None
+    weight: float | None
+    functions: int
+    hyperparameters: Hyperparameters
+    evidence: Evidence
+    evidence_unreduced: Evidence | None
+    score: float | None
+    label: Label | None = None
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A compared alternative that was not selected: its score, or the reason why it has none.
+
+    By `fold_log_density`, in nats a row, as the version's `score`; or by `integrated_evidence`, in nats, as its own.
+
+    No functions where it was given up on the way, its score being foretold then, and where folds measured it.
+    """
+
+    basis: Choice | None
+    prior: Choice
+    likelihood: Choice
+    functions: int | None
+    kind: str
+    score: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionBase:
+    """The members of all versions; nothing of it changes but its description and tags.
+
+    One of a task that is not known here is this alone.
+    """
+
+    model: str
+    version: int
+    created_at: datetime
+    job_id: str | None
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+    functions: int
+    rows: int
+    dataset: DatasetName
+    seconds: float
+    software_version: str
+    parent: int | None = None
+    description: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
+    task: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupervisedVersion(VersionBase):
+    """The report of a supervised training."""
+
+    target: str
+    target_kind: ColumnKind
+    classes: tuple[Label, ...]
+    likelihood: Choice
+    basis: tuple[Choice, ...]
+    prior: Choice
+    algorithm: Choice
+    standardised: bool
+    missing: str
+    split: Choice
+    holdout: float
+    seed: int
+    hyperparameters: Hyperparameters
+    evidence: Evidence | None
+    candidates: int
+    rows_dropped: int
+    rows_held_out: int
+    termination: str
+    metrics: dict[str, dict[str, float]]
+    members: tuple[Member, ...]
+    score: Score | None = None
+    integrated_evidence: float | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    outliers: tuple[Outlier, ...]
+    validation: Choice | None = None
+    class_rows: tuple[ClassRows, ...] = ()
+    imported: ImportedFrom | None = None
+    max_score_loss: float = 0.01
+    unreduced_functions: int | None = None
+    score_loss: float | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
+
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
+        match self.likelihood.get("noise_sd"):
+            case {"column": str(name)}:
+                return name
+            case _:
+                return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionVersion(SupervisedVersion):
+    """A version that predicts a number."""
+
+    task: Literal["regression"] = "regression"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationVersion(SupervisedVersion):
+    """A version that predicts classes."""
+
+    task: Literal["classification"] = "classification"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximationVersion(VersionBase):
+    """Few terms that stand for all of a known function, and the share of it that they miss."""
+
+    task: Literal["approximation"] = "approximation"
+
+    coefficients: str | None
+    widths: tuple[float, ...]
+    constant: float
+    density: bool
+    error: float
+    path: tuple[TermsError, ...]
+    integral: float
+    integral_kept: float
+    integral_negative: float
+    imported: ImportedFrom | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageVersion(VersionBase):
+    """Few wavelets that stand for an image, and the root mean square of what they miss."""
+
+    task: Literal["image"] = "image"
+
+    height: int
+    width: int
+    peak: float
+    candidates: int
+    error: float
+    psnr: float | None
+    noise_sd: float
+    path: tuple[TermsError, ...]
+    termination: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComponentsVersion(VersionBase):
+    """The principal components of rows in a kernel's space, carried by few; `variances` are theirs, falling.
+
+    `reached` is the share of the rows' images that they reach; `rows_drawn` were learned from.
+    """
+
+    task: Literal["components"] = "components"
+
+    kernel: Choice
+    widths: tuple[InputWidth, ...]
+    standardised: bool
+    missing: str
+    seed: int
+    min_explained_variance: float
+    explained_variance: float
+    noise_variance: float
+    variances: tuple[float, ...]
+    log_marginal_likelihood: float
+    rows_drawn: int
+    rows_dropped: int
+    imported: ImportedFrom | None = None
+
+
+ImportedVersion: TypeAlias = Annotated[
+    RegressionVersion | ClassificationVersion | ApproximationVersion | ComponentsVersion, OneOf("task")
+]
+"""Versions that can be imported: all but the code of an image."""
+
+Version: TypeAlias = Annotated[
+    RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion | VersionBase,
+    OneOf("task"),
+]

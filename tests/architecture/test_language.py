@@ -1,0 +1,148 @@
+"""The language of the code: names and docstrings use words of the field, in which people search.
+
+`test_names.py` reads what users see: the API, options, settings. Here are identifiers, modules and docstrings.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.test_names import words
+
+ROOT = Path(__file__).parents[2]
+
+PACKAGES = ("app", "library/relevance_bayes", "examples")
+
+EXCLUDED = ("app/api/rpc/generated/", "library/relevance_bayes/core/")
+"""Generated code; and the core, which has `Trail`, `Mark`, `rivals`, `most`, `least` and docstrings of questions."""
+
+# fmt: off
+WORDS = frozenset(
+    {
+        "asked", "beats", "bell", "breath", "breathe", "bury", "chore", "chores", "contender", "contenders", "courier",
+        "door", "doors", "errand", "farthest", "fewest", "greatest", "happenings", "hearing", "heart", "house",
+        "housekeeper", "insisting", "lookout", "met", "misfit", "misfits", "patience", "reap", "reaper", "rival",
+        "rivals", "room", "rooms", "said", "saying", "soundness", "standing", "sweep", "swept", "tally", "tell",
+        "tidy", "told", "trail", "trails", "wanted", "wholes",
+    }
+)
+"""Words that name nothing in scikit-learn, GPyTorch, PostgreSQL or Stripe's API."""
+# fmt: on
+
+ALLOWED = {
+    "trail": "the core's name of the log of a fit; the member of its checkpoints",
+    "TRAIL": "its content in the codec",
+    "encode_trail": "its codec",
+    "decode_trail": "its codec",
+    "trails": "the module of its codec",
+    "rivals": "the core's argument of the models that are compared",
+    "rival_version": "a column of the database, which migrations name",
+    "greatest": "a bound of the core's models, and the largest of some values",
+    "contenders": "a member of documents of format version 1",
+}
+"""Names that stay, each with its reason."""
+
+BOUND = re.compile(r"_?(MOST|LEAST|GREATEST|LARGEST|LONGEST|FEWEST|FARTHEST)(_|$)")
+"""Constants of bounds are called MAX_ and MIN_."""
+
+QUESTIONS = frozenset({"How", "What", "Whether"})
+
+
+def sources() -> Iterator[Path]:
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if not path.relative_to(ROOT).as_posix().startswith(EXCLUDED):
+                yield path
+
+
+def identifiers(tree: ast.AST) -> Iterator[str]:
+    """The names that a module defines: classes, functions, parameters, variables, attributes."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case ast.alias(asname=str(name)):
+                yield name
+            case _:
+                pass
+
+
+def docstrings(tree: ast.AST) -> Iterator[str]:
+    """Docstrings of modules, classes and functions, and those that follow constants and members."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            for number, statement in enumerate(node.body):
+                is_described = number == 0 or isinstance(node, ast.Module | ast.ClassDef)
+                match statement:
+                    case ast.Expr(value=ast.Constant(value=str(text))) if is_described:
+                        yield text
+                    case _:
+                        pass
+
+
+def idioms(names: set[str]) -> set[str]:
+    """Those of the names that are not words of the field."""
+    return {name for name in names - ALLOWED.keys() if words(name) & WORDS or BOUND.match(name)}
+
+
+def questions(texts: list[str]) -> list[str]:
+    """Those of the docstrings that begin with a question's word."""
+    return [text.split("\n")[0] for text in texts if text.split() and text.split()[0].strip(",:") in QUESTIONS]
+
+
+SAMPLE = '''"""What is kept of jobs."""
+
+MOST_ROOMS = 3
+"""How many there may be."""
+
+
+class Courier:
+    """Deliverer of messages."""
+
+    def tidy(self, told: int) -> int:
+        """Whether it is done."""
+        self.is_said = told
+        return told
+'''
+
+
+def test_a_sample_of_private_idiom_is_found() -> None:
+    tree = ast.parse(SAMPLE)
+    assert idioms({*identifiers(tree)}) == {"MOST_ROOMS", "Courier", "tidy", "told", "is_said"}
+    assert questions([*docstrings(tree)]) == ["What is kept of jobs.", "How many there may be.", "Whether it is done."]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_identifiers_and_modules_are_words_of_the_field(package: str) -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources()
+        if path.is_relative_to(ROOT / package)
+        for name in idioms({path.stem, *identifiers(ast.parse(path.read_text()))})
+    }
+    assert found == set()
+
+
+def test_docstrings_begin_with_what_a_thing_is_or_does() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in sources()
+        for text in questions([*docstrings(ast.parse(path.read_text()))])
+    }
+    assert found == set()
+
+
+def test_every_exception_is_needed() -> None:
+    used = {name for path in sources() for name in (path.stem, *identifiers(ast.parse(path.read_text())))}
+    assert ALLOWED.keys() <= used
+
+
+def test_packages_are_read() -> None:
+    assert len([*sources()]) > 500

@@ -1,0 +1,121 @@
+import logging
+from dataclasses import replace
+from uuid import UUID
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine
+
+from app.domain.identity import uuid7
+from app.domain.jobs import Job
+from app.domain.ports import OpenUnitOfWork, QueueEnding
+from app.services.ingest import Ingest
+from app.storage.unit_of_work import now, unit_of_work
+from app.worker.reconciliation import reconcile_jobs
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.tables.columns import NumberColumn
+from tests.ports.queue import ListedQueue
+from tests.ports.recovery import ToldRecovery
+
+OWNER = "ada"
+REASONS: list[tuple[QueueEnding, str]] = [
+    ("lost", "worker-died"),
+    ("cancelled", "timed-out"),
+    ("failed", "internal-error"),
+    ("succeeded", "internal-error"),
+    ("unknown", "internal-error"),
+]
+
+
+@pytest.fixture
+def open_uow(engine: Engine) -> OpenUnitOfWork:
+    return unit_of_work(engine, ListedQueue)
+
+
+@pytest.fixture
+def job_id(open_uow: OpenUnitOfWork) -> UUID:
+    """A queued job."""
+    values = NumberColumn(np.arange(4.0))
+    blocks = iter([{"x": values, "y": values}])
+    dataset = Ingest(open_uow, now).receive(OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks)
+    request = SupervisedRequest(dataset.id, "y", task="regression")
+    job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
+    with open_uow() as uow:
+        uow.jobs.add(job)
+    return job.id
+
+
+def look(open_uow: OpenUnitOfWork, job_id: UUID) -> Job:
+    with open_uow() as uow:
+        return uow.jobs.get(OWNER, job_id)
+
+
+def test_a_job_whose_entry_goes_on_is_left_alone(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    reconcile_jobs(open_uow, ToldRecovery())
+    assert look(open_uow, job_id).state == "queued"
+
+
+@pytest.mark.parametrize("claimed", [False, True], ids=["queued", "running"])
+@pytest.mark.parametrize(("ending", "kind"), REASONS, ids=[ending for ending, _ in REASONS])
+def test_an_unfinished_job_fails_with_the_reason_of_its_entrys_end(
+    open_uow: OpenUnitOfWork, job_id: UUID, *, ending: QueueEnding, kind: str, claimed: bool
+) -> None:
+    if claimed:
+        with open_uow() as uow:
+            uow.jobs.claim(job_id)
+    reconcile_jobs(open_uow, ToldRecovery(ended={job_id: ending}))
+    job = look(open_uow, job_id)
+    assert job.error is not None
+    assert (job.state, job.error.kind) == ("failed", kind)
+
+
+def test_a_job_whose_owner_wanted_its_end_is_cancelled(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    with open_uow() as uow:
+        uow.jobs.claim(job_id)
+        uow.jobs.request_cancel(OWNER, job_id)
+    reconcile_jobs(open_uow, ToldRecovery(ended={job_id: "cancelled"}))
+    assert look(open_uow, job_id).state == "cancelled"
+
+
+def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    class Late(ToldRecovery):
+        """Answers after somebody else has claimed."""
+
+        def endings(self, job_ids: object) -> dict[UUID, QueueEnding]:
+            with open_uow() as uow:
+                uow.jobs.claim(job_id)
+            return {job_id: "lost"}
+
+    reconcile_jobs(open_uow, Late())
+    assert (look(open_uow, job_id).state, look(open_uow, job_id).attempt) == ("running", 1)
+
+
+def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
+    open_uow: OpenUnitOfWork, job_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.worker.reconciliation.MAX_AT_ONCE", 2)
+    first = look(open_uow, job_id)
+    others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
+    with open_uow() as uow:
+        for other in others:
+            uow.jobs.add(other)
+    recovery = ToldRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
+    after = reconcile_jobs(open_uow, recovery)
+    assert after == others[0].id
+    assert [look(open_uow, other.id).state for other in [first, *others]] == ["failed", "failed", "queued"]
+    assert reconcile_jobs(open_uow, recovery, after=after) is None
+    assert look(open_uow, others[1].id).state == "failed"
+    assert reconcile_jobs(open_uow, recovery) is None
+
+
+def test_a_job_that_the_sweep_ends_is_logged_as_ended(
+    open_uow: OpenUnitOfWork, job_id: UUID, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "app.worker.job_log")
+    recovery = ToldRecovery(ended={job_id: "failed"})
+    reconcile_jobs(open_uow, recovery)
+    reconcile_jobs(open_uow, recovery)
+    (line,) = [vars(record) for record in caplog.records]
+    assert (line["msg"], line["job_id"], line["kind"], line["attempt"]) == ("job ended", str(job_id), "training", 0)
+    assert (line["outcome"], line["reason"], line["seconds"]) == ("failed", "internal-error", None)
