@@ -164,7 +164,7 @@ async def _with_final_problem(first: bytes, responses: AsyncIterator[bytes]) -> 
 
 
 def _problem_line(error: RelevanceError) -> bytes:
-    """Return what else would be the whole answer."""
+    """Return an error as a line, with the members of a problem."""
     kind = kind_of(error)
     problem = {
         "type": kind.type,

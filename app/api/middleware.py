@@ -122,7 +122,7 @@ class Entrance:
         return self._app
 
     def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
-        """Return what to answer instead; where there is nothing to refuse, the scope says who is asking."""
+        """Return the response to send instead; where there is nothing to refuse, the scope says who is asking."""
         if has_owner(path):
             if not self._key.is_sent(keys):
                 headers = {"WWW-Authenticate": "Bearer"}

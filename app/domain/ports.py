@@ -192,7 +192,7 @@ class Keys(Protocol):
     """Creating requests by the keys that came with them, for a time; every time is the database's own."""
 
     def find(self, key: RequestKey) -> StoredResponse | None:
-        """Return what the first request with this key was answered, None when there was none or its time is over.
+        """Return the response to the first request with this key, None when there was none or its time is over.
 
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
         """

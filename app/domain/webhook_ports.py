@@ -19,7 +19,7 @@ class Webhooks(Protocol):
         """Raises NotFoundError."""
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """Return what its messages are signed with; raises NotFoundError."""
+        """Return the secret that signs its messages; raises NotFoundError."""
 
     def page(self, owner: str, part: PageRequest) -> Page[Webhook]: ...
 
@@ -38,7 +38,7 @@ class Webhooks(Protocol):
         """Its receiver wants no more."""
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
-        """Return what was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
+        """Delete it with its deliveries, piece by piece; raises NotFoundError."""
 
     def remove_expired(self) -> bool:
         """Forget a piece of those that were removed; whether to call again, in a new transaction."""

@@ -45,7 +45,7 @@ class Format(ABC):
     @property
     @abstractmethod
     def file_format(self) -> FileFormat:
-        """Return what clients know of it."""
+        """The public part of it."""
 
     @property
     @abstractmethod

@@ -100,7 +100,7 @@ class BatchPredictions:
 
 
 def options_by(request: PredictionRequest) -> PredictOptions:
-    """Return how its predictions are wanted."""
+    """The options of its predictions."""
     return PredictOptions(request.interval, deciding=request.deciding, components=request.components)
 
 

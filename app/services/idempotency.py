@@ -13,7 +13,7 @@ class Idempotency:
     open_uow: OpenUnitOfWork
 
     def stored_response(self, key: RequestKey) -> StoredResponse | None:
-        """Return what the first request with this key was answered, None where this is the first.
+        """Return the response to the first request with this key, None where this is the first.
 
         Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
         """

@@ -157,7 +157,7 @@ class Counters:
         return kept[-1]
 
     def until_now(self, version: Version) -> Counted:
-        """Return what was counted of a version, nothing where it was never asked for."""
+        """Return the counts of a version, zeros where it was never requested."""
         with self._lock:
             kept = self._kept.get(version.id)
         return (Counts() if kept is None else kept[-1]).until_now()

@@ -45,7 +45,7 @@ class Webhooks:
         return webhook
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """Return what its messages are signed with, for who made it alone; raises ConflictError once it is gone."""
+        """Return the secret that signs its messages, for its creator alone; raises ConflictError once it is gone."""
         try:
             with self.open_uow() as uow:
                 return uow.webhooks.secret(owner, webhook_id)
@@ -87,7 +87,7 @@ class Webhooks:
     def deliveries(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
     ) -> Page[Delivery]:
-        """Return what it was and is to be told; raises NotFoundError."""
+        """Return its deliveries; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.deliveries.page(owner, webhook_id, part, state=state)
 

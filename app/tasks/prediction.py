@@ -56,7 +56,7 @@ class Prediction(Protocol):
 
     @property
     def compared(self) -> "Means | Probabilities":
-        """Return what is compared of two versions; raises TypeError where nothing is."""
+        """Return the comparable parts of two versions; raises TypeError where nothing is."""
 
 
 @dataclass(frozen=True, eq=False)

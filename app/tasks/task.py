@@ -29,7 +29,7 @@ class Training(Protocol):
 
     @property
     def fit(self) -> Fit:
-        """Return what a child process is sent."""
+        """The message to a child process."""
 
     def progress(self, step: Step) -> Progress:
         """A step in the user's units."""

@@ -126,7 +126,7 @@ class Attempt:
 
     @property
     def event(self) -> JobEvent:
-        """Return what the log says of it where something happens to it now."""
+        """The fields that log events of it carry."""
         return JobEvent(self.job_id, self.kind, self.number, self.running.seconds)
 
     def job(self) -> Job:

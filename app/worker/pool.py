@@ -88,7 +88,7 @@ class Child:
             raise self._died() from None
 
     def receive(self, timeout: float) -> Message | None:
-        """Return what it says next, None when it says nothing for `timeout` seconds; raises ChildDied."""
+        """Return its next message, None where none comes within `timeout` seconds; raises ChildDied."""
         try:
             message = self._connection.recv() if self._connection.poll(timeout) else None
         except (EOFError, OSError):

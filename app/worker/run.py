@@ -81,7 +81,7 @@ class Start:
     further: bool = False
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
-        """Return how it ended, None when it is no longer ours to end; raises Interrupted."""
+        """Return its outcome, None where the job was superseded; raises Interrupted."""
         try:
             with self.runner.spool.directory() as directory:
                 return self._fit(directory)

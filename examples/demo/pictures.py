@@ -22,7 +22,7 @@ CLASS_STYLES = ((BLUE, "o"), (ORANGE, "^"))
 def draw_fit(
     path: Path, training: Curve, x: Array, predictions: Sequence[Prediction], vectors: Sequence[RelevanceVector]
 ) -> None:
-    """The mean, what is known of the function, where new observations will fall, and the truth."""
+    """Draw the mean, what is known of the function, where new observations will fall, and the truth."""
     mean, sd, own = (np.array(column) for column in zip(*map(_moments, predictions), strict=True))
     figure, axes = canvas((11, 6.2), "Regression: sin(x)/x, from 100 noisy points")
     axes.fill_between(
@@ -64,7 +64,7 @@ def draw_fit(
 def draw_boundary(
     path: Path, training: Points, grid: tuple[Array, Array], probability: Array, vectors: Sequence[RelevanceVector]
 ) -> None:
-    """The probability of class 1 over `grid`, its lines at .25, .5 and .75, and the best possible boundary."""
+    """Draw the probability of class 1 over `grid`, its lines at .25, .5 and .75, and the best possible boundary."""
     figure, axes = canvas((9.4, 7.4), "Two classes: Ripley's mixture, from 250 points")
     across, up = np.meshgrid(*grid)
     axes.contourf(across, up, probability, levels=np.linspace(0, 1, 21), cmap=_two_colours(), alpha=0.9, zorder=0)

@@ -16,7 +16,7 @@ def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:
 
 
 def what_was_learned(console: Console, version: SupervisedVersion, *, truth: str = "") -> None:
-    """Return what was taken and compared, functions, evidence, noise, widths, seconds."""
+    """Print what was taken and compared, functions, evidence, noise, widths, seconds."""
     facts = [
         ("model", f"{version.model}, version {version.version}"),
         ("prior", str(version.prior["type"]).replace("_", " ")),

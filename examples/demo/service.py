@@ -30,7 +30,7 @@ def running_service(database: Path, *, log: Path) -> Iterator[str]:
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:
-    """Return what the service says once it answers."""
+    """Return the first response of the service."""
     assert process.stdout is not None
     for line in process.stdout:
         if found := re.search(r"is at (http://\S+)", line):

@@ -112,7 +112,7 @@ def remove(webhook_id: str, owner: Owner, parts: PartsDependency) -> None:
 def deliveries(
     webhook_id: str, owner: Owner, parts: PartsDependency, query: Annotated[DeliveriesQuery, Query()]
 ) -> Page[records.Delivery]:
-    """Return what it was and is to be told, by age, with each attempt."""
+    """Return its deliveries by age, each with its attempts."""
     page = parts.webhooks.deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
     return Page.of([delivery_record(delivery) for delivery in page.items], page.next)
 

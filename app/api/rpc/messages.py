@@ -35,7 +35,7 @@ CONTENTS: Mapping[str, str] = {
 
 
 def read_request(requested: ModelInferRequest) -> InferenceRequest:
-    """Return what is asked for; raises MalformedBodyError."""
+    """Return the request; raises MalformedBodyError."""
     _refuse(requested.parameters)
     if len({tensor.name for tensor in requested.inputs}) < len(requested.inputs):
         raise MalformedBodyError("Two inputs have one name.")

@@ -48,7 +48,7 @@ class Graph:
         return self.constant(np.array([texts], np.object_))
 
     def node(self, operation: str, *operands: Operand, **attributes: int) -> "Value":
-        """Return what an operator makes of these."""
+        """Return the values of an operator on these."""
         names = [self._operand(one).name for one in operands]
         made = self._name("value", len(self.nodes))
         node = helper.make_node(operation, names, [made])
@@ -139,7 +139,7 @@ class Value:
         return self.graph.node("Min", self, bound)
 
     def along(self, operation: str, axis: int | None, **attributes: int) -> "Value":
-        """Return what an operator makes of one axis."""
+        """Return the values of an operator along one axis."""
         assert axis is not None, f"expected an axis for {operation}"
         return self.graph.node(operation, self, self.graph.constant(np.array([axis], np.int64)), **attributes)
 

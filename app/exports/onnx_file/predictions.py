@@ -40,7 +40,7 @@ def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict
 
 
 def of_classes(likelihood: BernoulliPerClass, found: Sequence[Found]) -> dict[str, Value]:
-    """Return what models of each class against all others predict together, their latents side by side."""
+    """Return the joint predictions of models of each class against all others, their latents side by side."""
     graph = found[0].mean.graph
     mean, variance = (graph.beside(parts) for parts in ([one.mean for one in found], [one.variance for one in found]))
     return _classes(likelihood, mean, variance, found[0].noise_sd.square())

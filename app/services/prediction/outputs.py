@@ -13,7 +13,7 @@ def outputs_of(version: Version) -> tuple[str, ...]:
 
 
 def requested_outputs(version: Version, requested: Sequence[str] | None) -> tuple[str, ...]:
-    """The members that predictions are to have, all where none were `requested` for, in the order asked.
+    """The members that predictions are to have, all where none were `requested`, in the order of the request.
 
     Raises InvalidRequestError for those that they can't have.
     """

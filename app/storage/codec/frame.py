@@ -90,7 +90,7 @@ class Arrays:
         return self._raw(number, "|i1").astype(np.int8)
 
     def dtype(self, number: int) -> str:
-        """Return how an array was stored."""
+        """The storage form of an array."""
         return self.described[number][0]
 
     def _raw(self, number: int, expected: str) -> Stored:

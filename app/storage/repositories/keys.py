@@ -31,7 +31,7 @@ class SqlKeys:
     kept_for: float
 
     def find(self, key: RequestKey) -> StoredResponse | None:
-        """Return what the key's request was answered; raises KeyReusedError, KeyInUseError."""
+        """Return the response to the key's request; raises KeyReusedError, KeyInUseError."""
         row = self.session.scalars(
             select(RequestKeyRow).where(_is(key), ~self._over()).execution_options(populate_existing=True)
         ).one_or_none()

@@ -52,7 +52,7 @@ class SqlWebhooks:
         return _webhook(self._row(owner, webhook_id))
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """Return what its messages are signed with; raises NotFoundError."""
+        """Return the secret that signs its messages; raises NotFoundError."""
         return self._row(owner, webhook_id).secret
 
     def page(self, owner: str, part: PageRequest) -> Page[Webhook]:

@@ -40,7 +40,7 @@ class ApproximationTraining:
 
     @property
     def fit(self) -> ApproximationFit:
-        """Return what the child is asked for."""
+        """The request to the child."""
         plan = self.plan
         return ApproximationFit(
             self.terms.path,

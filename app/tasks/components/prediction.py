@@ -74,7 +74,7 @@ class ComponentsPrediction:
 
     @property
     def figures(self) -> dict[str, Array]:
-        """Return what is told beside the components, by output."""
+        """Return the outputs beside the components."""
         return {"reconstruction_error": self.missed, "log_density": self.log_density, "novelty": self.novelty}
 
     def arrays(self) -> dict[str, Array]:

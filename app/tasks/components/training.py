@@ -40,7 +40,7 @@ class ComponentsTraining:
 
     @property
     def fit(self) -> ComponentsFit:
-        """Return what the child is asked for; a list of widths has one for each encoded column."""
+        """The request to the child; a list of widths has one for each encoded column."""
         plan, made = self.plan, self.made
         widths = plan.widths
         if widths is not None and len(widths) > 1:

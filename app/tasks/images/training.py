@@ -45,7 +45,7 @@ class ImageTraining:
 
     @property
     def fit(self) -> ImageFit:
-        """Return what the child is asked for."""
+        """The request to the child."""
         plan = self.plan
         return ImageFit(self.path, plan.height, plan.width, plan.max_functions, plan.error, plan.noise_sd)
 

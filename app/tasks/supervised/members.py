@@ -34,7 +34,7 @@ def decision_members(classes: Sequence[Label], decisions: Decisions) -> list[Mem
 
 
 def explanation_members(explanation: Explanation | None, functions: Sequence[ListedFunction]) -> Members:
-    """Return what adds most to each row, and what all adds up to, where that was asked for."""
+    """Return the greatest contributions to each row, and their sum, where they were requested."""
     if explanation is None:
         return {}
     reported = [

@@ -35,7 +35,7 @@ class SupervisedTraining:
 
     @property
     def fit(self) -> SupervisedFit:
-        """Return what the child is asked for."""
+        """The request to the child."""
         plan, made = self.plan, self.made
         target = made.encoding.target
         return SupervisedFit(

@@ -135,7 +135,7 @@ class Finder:
 
 
 def _read(entry: UUID, uow: UnitOfWork) -> tuple[DeliveryAttempt, bytes] | None:
-    """Return what is to be done, and what is to be said."""
+    """Return the next action, and the message that goes with it."""
     delivery_attempt = uow.deliveries.delivery_attempt(entry)
     if delivery_attempt is None:
         return None

@@ -32,7 +32,7 @@ def remove_alias(client: Relevance, model: str, alias: str, reason: str | None) 
 
 
 def show_history(client: Relevance, model: str, alias: str, *, limit: int, as_json: bool) -> None:
-    """Return how one moved, newest first."""
+    """Print the moves of an alias, newest first."""
     moves = tuple(islice(client.aliases.history(model, alias), limit))
     if as_json:
         print_json(moves)

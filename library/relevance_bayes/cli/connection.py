@@ -28,7 +28,7 @@ def service(url: str) -> Iterator[Relevance]:
 
 
 def in_plain_text(problem: Problem) -> str:
-    """Return what went wrong, where, and what to do next."""
+    """Return an error message: the fault, its place, and the remedy."""
     hint = HINTS.get(problem.type)
     return f"{problem}\n{hint}" if hint else str(problem)
 

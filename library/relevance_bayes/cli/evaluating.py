@@ -98,7 +98,7 @@ def _left_out(
 
 
 def show_evaluation(job: Evaluation) -> None:
-    """Return what it found, as a table of figures."""
+    """Print the figures found, as a table."""
     facts: list[tuple[str, str | None]] = [
         ("version", None if job.version is None else f"{job.version.model}@{job.version.version}"),
         ("dataset", job.dataset_id),

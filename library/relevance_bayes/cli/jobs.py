@@ -27,7 +27,7 @@ NOT_FOUND = 404
 
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
-    """The newest jobs of all kinds."""
+    """Print the newest jobs of all kinds."""
     lists: list[Iterator[JobBase]] = [collection.all() for collection in _collections(client)]
     jobs = tuple(islice(heapq.merge(*lists, key=lambda job: job.created_at, reverse=True), limit))
     if as_json:
@@ -66,7 +66,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 
 def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """Return what happens to a job until it has ended, then all of it."""
+    """Print the events of a job until it has ended, then all of it."""
     collection, job = _found(client, job_id)
     watch(collection.follow(job_id), label=job.model)
     show_job(client, job_id, as_json=as_json)
@@ -119,7 +119,7 @@ def _kind(job: JobBase) -> str:
 
 
 def _requested(job: JobBase) -> list[tuple[str, str | None]]:
-    """Return what is to be learned, and how."""
+    """The request of a job, as rows of a name and a text."""
     match job:
         case SupervisedJob():
             return [

@@ -13,7 +13,7 @@ MAX_COLUMNS_SHOWN = 8
 
 
 def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
-    """The newest models that have these tags."""
+    """Print the newest models that have these tags."""
     models = tuple(islice(client.models(tags=tags), limit))
     if as_json:
         print_json(models)
@@ -37,7 +37,7 @@ def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_js
 
 
 def list_datasets(client: Relevance, name: str | None, *, limit: int, as_json: bool) -> None:
-    """The newest datasets, or those of a name."""
+    """Print the newest datasets, or those of a name."""
     datasets = tuple(islice(client.datasets(name=name), limit))
     if as_json:
         print_json(datasets)
@@ -83,13 +83,13 @@ def list_versions(client: Relevance, model: str, tags: Mapping[str, str], *, lim
 
 
 def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:
-    """Return what one version has learned."""
+    """Print one version."""
     learned = client.version(name, version, of=VersionBase)
     print_json(learned) if as_json else show_version(learned)
 
 
 def list_vectors(client: Relevance, name: str, version: str | None, *, limit: int, as_json: bool) -> None:
-    """The functions that a version keeps, greatest weights first."""
+    """Print the functions that a version keeps, greatest weights first."""
     learned = client.version(name, version, of=VersionBase)
     vectors = tuple(islice(client.relevance_vectors(learned.model, learned.version, sort="weight"), limit))
     if as_json:

@@ -54,7 +54,7 @@ class Columns(Protocol):
 
     @property
     def components(self) -> int | None:
-        """Return how many of a row are asked for."""
+        """Return how many of a row are requested."""
 
     @property
     def headings(self) -> tuple[str, ...]:

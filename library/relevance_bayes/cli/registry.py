@@ -56,7 +56,7 @@ def show_lineage(client: Relevance, name: str, *, as_json: bool) -> None:
 
 
 def show_statistics(client: Relevance, name: str, *, as_json: bool) -> None:
-    """Return what a version was asked for."""
+    """Print the usage statistics of a version."""
     reported = client.registry.statistics(name)
     if as_json:
         print_json(reported)

@@ -30,7 +30,7 @@ MIN_BENT = 0.005
 
 
 def show_version(version: VersionBase) -> None:
-    """Return what was learned."""
+    """Print the result of a training."""
     match version:
         case SupervisedVersion():
             _show_supervised(version)

@@ -40,7 +40,7 @@ def remove_webhook(client: Relevance, webhook_id: str) -> None:
 
 
 def list_deliveries(client: Relevance, webhook_id: str, *, limit: int, as_json: bool) -> None:
-    """The newest deliveries, with what came back last."""
+    """Print the newest deliveries, with what came back last."""
     deliveries = tuple(islice(client.webhooks.deliveries(webhook_id), limit))
     if as_json:
         print_json(deliveries)

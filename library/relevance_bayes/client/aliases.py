@@ -52,7 +52,7 @@ class Aliases:
         self.http.delete(_path(model, alias), {"reason": reason}, headers=_if_match(if_match))
 
     def history(self, model: str, alias: str) -> Iterator[AliasMove]:
-        """Return how one moved, newest first."""
+        """Return the moves of an alias, newest first."""
         return self.http.pages(Page[AliasMove], f"{_path(model, alias)}/history")
 
 

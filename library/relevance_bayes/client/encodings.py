@@ -66,7 +66,7 @@ def encode(
 
 
 def decode(client: Relevance, model: str, version: int | str | None = None) -> Array:
-    """Return what a code tells: all values (N,) of a signal, or all pixels (height, width). Raises ClientError."""
+    """Return the values of a code: all (N,) of a signal, or all pixels (height, width). Raises ClientError."""
     learned = client.version(model, version, of=VersionBase)
     if isinstance(learned, ImageVersion):
         return np.asarray(

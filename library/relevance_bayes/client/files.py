@@ -22,7 +22,7 @@ class Files:
         self,
         name: str,
         file: Path,
-        response: str,
+        response_format: str,
         *,
         version: int | str | None = None,
         interval: float | None = None,
@@ -35,10 +35,10 @@ class Files:
         components: int | None = None,
         csv_escape_formulas: bool = False,
     ) -> bytes:
-        """Predict for the rows of a file, told apart by its name's ending: the bytes of the answer, a row for each.
+        """Predict for the rows of a file, told apart by its name's ending: the bytes of the response, a row for each.
 
-        `response` is the name of a format, as "csv". Options as of `Relevance.predict`; a file of JSON has them in
-        itself. Raises OSError, LookupError for a format that there is not.
+        `response_format` is the name of a format, as "csv". Options as of `Relevance.predict`; a file of JSON has them
+        in itself. Raises OSError, LookupError for a format that there is not.
         """
         priors = None if class_priors is None else [{"label": one, "prior": p} for one, p in class_priors.items()]
         query: dict[str, str | int | float | list[str] | None] = {
@@ -56,6 +56,6 @@ class Files:
             f"{version_path(name, version)}/predict",
             file.read_bytes(),
             media_type=media_type_of(file),
-            response_type=by_name(response).media_type,
+            response_type=by_name(response_format).media_type,
             query=query,
         )

@@ -37,7 +37,7 @@ class GaussianExpansion:
 
     @property
     def requested(self) -> dict[str, Json]:
-        """Return what a request says of that table."""
+        """The members of a request for that table."""
         return {
             "task": "approximation",
             "inputs": list(self.inputs),

@@ -21,7 +21,7 @@ T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8000"
 
 TIMEOUT = 30.0
-"""Seconds that the service may take to form, beyond those that it was asked to wait."""
+"""Seconds that the service may take to respond, beyond those that it was asked to wait."""
 
 PAUSES = (0.5, 1.0, 2.0, 4.0)
 """Seconds before what makes something is sent again."""
@@ -110,7 +110,7 @@ class Http:
         return _decoded(self._send("PUT", path, content=_encoded(body), headers=sent), form)
 
     def tagged(self, form: Form[T], path: str) -> tuple[T, str]:
-        """Return what stands at `path`, and its entity tag. Raises ClientError."""
+        """Return the resource at `path`, and its entity tag. Raises ClientError."""
         response = self._send("GET", path)
         return _decoded(response, form), response.headers.get("ETag", "")
 

@@ -68,7 +68,7 @@ class Relevance:
 
     @property
     def evaluations(self) -> Evaluations:
-        """Return how good versions are."""
+        """The evaluations of versions."""
         return Evaluations(self.http)
 
     @property
@@ -83,12 +83,12 @@ class Relevance:
 
     @property
     def registry(self) -> Registry:
-        """Return what is said of models and versions, and where these come from."""
+        """Models and versions: descriptions, tags, lineage, comparison."""
         return Registry(self.http)
 
     @property
     def trainings(self) -> Trainings:
-        """Return what makes versions."""
+        """The jobs that train versions."""
         return Trainings(self.http)
 
     @property
@@ -162,7 +162,7 @@ class Relevance:
     def version(
         self, name: str, version: int | str | None = None, *, of: type[VersionBase] = SupervisedVersion
     ) -> VersionBase:
-        """Return what one version has learned: by its number or an alias, of `model` or `model@alias`; else the newest.
+        """Return one version: by its number or an alias, of `model` or `model@alias`; else the newest.
 
         Versions that predict numbers and classes are expected; `of` names another class, or `VersionBase` for any.
         """
@@ -188,7 +188,7 @@ class Relevance:
         return gaussian(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
 
     def image(self, name: str, version: int | str, *, media_type: str = "application/x-npy") -> bytes:
-        """Return what the code of an image tells: an exact npy file, or `image/png`."""
+        """Return the image that a code stands for: an exact npy file, or `image/png`."""
         return self.http.fetch(f"{version_path(name, version)}/image", media_type=media_type)
 
     def export(self, name: str, version: int | str, form: ExportFormat = "json") -> bytes:

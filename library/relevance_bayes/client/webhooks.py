@@ -58,7 +58,7 @@ class Webhooks:
         self.http.delete(_path(webhook_id))
 
     def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
-        """Return what it was and is to be told, newest first."""
+        """Return its deliveries, newest first."""
         return self.http.pages(Page[Delivery], f"{_path(webhook_id)}/deliveries")
 
     def test(self, webhook_id: str) -> Delivery:

@@ -32,7 +32,7 @@ class Resolved:
 def resolve_target(
     dataset: TableSummary, name: str, requested: Task | None, likelihood: TargetLikelihood | None
 ) -> Resolved:
-    """The target's column, and the task as `requested` for, else as column and likelihood have it.
+    """The target's column, and the task as `requested`, else as column and likelihood have it.
 
     Raises InvalidRequestError, since without them nothing else can be judged.
     """
