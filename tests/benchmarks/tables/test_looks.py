@@ -95,3 +95,14 @@ def test_measuring_the_peers_of_the_sealed_half_is_no_look_and_shows_nothing(
     assert one_sealed_table == ["small"]
     assert looks.looks() == []
     assert capsys.readouterr().out == ""
+
+
+def test_the_readme_has_the_figures_of_the_last_look() -> None:
+    figures = [look.figures for look in looks.looks() if look.figures][-1]
+    regression, classes = figures["regression"], figures["classification"]
+    trees = min(classes[engine]["log_loss"] for engine in ("HistGB", "LightGBM", "CatBoost"))
+    text = " ".join((looks.ROOT / "README.md").read_text().split())
+    assert f"RMSE {regression['ours']['rmse_ratio']:.3f} times" in text
+    assert f"Gaussian process ({regression['ours']['tables']:.0f} tables)" in text
+    assert f"log loss of {classes['ours']['log_loss']:.3f}" in text
+    assert f"boosted trees has {trees:.3f} ({classes['ours']['tables']:.0f} tables)" in text
