@@ -50,8 +50,7 @@ class Vectors:
 class Bound:
     """L in nats with the posterior of the whitened weights [F B] at rest, and what was met on the way.
 
-    P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope`
-    dL/dlog beta.
+    P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope` dL/dlog beta.
     """
 
     value: float

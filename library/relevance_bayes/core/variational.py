@@ -104,7 +104,8 @@ class _Iterate:
 class _Ascent:
     """The problem of `settle` in the weights of P A^-1/2, whose prior is N(0, I); `root` (R,) = A^-1/2.
 
-    No copy of P (N, R) is made."""
+    No copy of P (N, R) is made.
+    """
 
     P: Array
     root: Array
@@ -165,7 +166,7 @@ class _Ascent:
 
     def begun(self) -> _Iterate:
         """From the sites of the prior: exact where the likelihood is Gaussian."""
-        f, v = self.likelihood.first(self.t, self.c + squared_products(self.P, np.diag(self.root)))
+        f, v = self.likelihood.first(self.t, self.c + np.einsum("nr,nr,r->n", self.P, self.P, np.square(self.root)))
         first = self.likelihood.expected(self.t, f, v, self.beta)
         lower, own = self.factorised(first.precision)
         shift = _by_row(first.precision, f) * f + first.gradient

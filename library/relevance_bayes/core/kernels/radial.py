@@ -45,6 +45,18 @@ class Radial(KernelBase):
         return evaluated(self.of_squares, squares)
 
     @final
+    def slopes(self, squares: Array, k: Array | None = None) -> Array:
+        """dk / d|u - z|^2 at squared distances of any shape, which may be overwritten; k is the kernel there."""
+        if k is not None and self.slope_of_k:
+            return self.slope(np, k, k)
+        flat, known = squares.reshape(-1), None if k is None else np.ascontiguousarray(k).reshape(-1)
+        for first in range(0, flat.size, BLOCK):
+            block = flat[first : first + BLOCK]
+            there = self.of_squares(np, block) if known is None else known[first : first + BLOCK]
+            block[:] = self.slope(np, block, there)
+        return squares
+
+    @final
     def pull(self, U: Array, Z: Array, D: Array, k: Array | None = None) -> tuple[Array, Array]:
         """dU = 2 (diag(W 1) U - W Z) and dZ = 2 (diag(W'1) Z - W'U), W = D o slope.
 
@@ -70,13 +82,7 @@ class Radial(KernelBase):
         """D o slope, (N, M)."""
         if k is not None and self.slope_of_k:
             return np.asarray(self.slope(np, k, k) * D)
-        squares = self._squares(U, Z).ravel()
-        at_hand = None if k is None else np.ascontiguousarray(k).ravel()
-        for first in range(0, squares.size, BLOCK):
-            block = squares[first : first + BLOCK]
-            there = self.of_squares(np, block) if at_hand is None else at_hand[first : first + BLOCK]
-            block[:] = self.slope(np, block, there)
-        W = squares.reshape(len(U), len(Z))
+        W = self.slopes(self._squares(U, Z), k)
         W *= D
         return W
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.kernels.base import BLOCK
 from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.types import Array, Mask
 
@@ -62,16 +61,6 @@ class Stack:
 def correlations(kernel: Radial, squares: Array) -> Array:
     """k at squared distances (B, m, m), which are overwritten."""
     return kernel.evaluated(squares.reshape(-1, squares.shape[-1])).reshape(squares.shape)
-
-
-def slopes(kernel: Radial, squares: Array, K: Array) -> Array:
-    """dk / d(squared distance) at squared distances (B, m, m), which are overwritten."""
-    if kernel.slope_of_k:
-        return kernel.slope(np, K, K)
-    flat, k = squares.reshape(-1), K.reshape(-1)
-    for first in range(0, flat.size, BLOCK):
-        flat[first : first + BLOCK] = kernel.slope(np, flat[first : first + BLOCK], k[first : first + BLOCK])
-    return squares
 
 
 def solved(C: Array, right: Array) -> Array:

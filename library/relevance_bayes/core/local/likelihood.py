@@ -11,7 +11,7 @@ import numpy as np
 
 from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
 from relevance_bayes.core.kernels.radial import Radial
-from relevance_bayes.core.local.conditioning import Stack, correlations, residual_variance, slices, slopes, solved
+from relevance_bayes.core.local.conditioning import Stack, correlations, residual_variance, slices, solved
 from relevance_bayes.core.local.neighbours import ABSENT, Neighbourhoods
 from relevance_bayes.core.process import Rows
 from relevance_bayes.core.types import Array, Indices
@@ -145,7 +145,7 @@ class NeighbourLikelihood:
         sides = np.concatenate([b[:, :, None], a[:, :, None], b[:, :, None] * u, a[:, :, None] * u], axis=2)
         d = u.shape[2]
         log_amplitude = h.amplitude * float(np.vdot(b, (K @ a[:, :, None])[:, :, 0]))
-        passed = slopes(self.kernel, squares, K) @ sides
+        passed = self.kernel.slopes(squares, K) @ sides
         both = a * passed[:, :, 0] + b * passed[:, :, 1]
         dU = both[:, :, None] * u - a[:, :, None] * passed[:, :, 2 : 2 + d] - b[:, :, None] * passed[:, :, 2 + d :]
         dU *= 2.0 * h.amplitude
