@@ -58,7 +58,7 @@ $(TABLES)/.installed: benchmarks/tables/requirements-tables.lock | $(BIN)/uv
 	$(environment)
 
 tables: install $(TABLES)/.installed ## public tables and the packages that bring them, for `open-tables` of the benchmarks
-	$(TABLES)/bin/python -m benchmarks.tables.writing
+	PYTHONPATH=library $(TABLES)/bin/python -m benchmarks.tables.writing
 
 demo: install ## train models through the running service, show what was learned
 	$(BIN)/python -m examples.demo
