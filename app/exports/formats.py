@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from app.domain.errors import NotInstalledError
+from app.domain.errors import ConflictError, NotInstalledError
 from app.exports import json_file, npz_file
-from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.core.local_model import LocalModel
+from relevance_bayes.documents.exported import ExportedSupervised, ExportedVersion
 from relevance_bayes.documents.writing import document_of
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
@@ -30,6 +31,7 @@ def _npz(exported: ExportedVersion) -> bytes:
 
 
 def _onnx(exported: ExportedVersion) -> bytes:
+    _refuse_rows(exported, "ONNX")
     try:
         # Imported where it is asked for: other processes do without its memory, and installations without the package.
         from app.exports.onnx_file.model import render
@@ -45,10 +47,20 @@ def _onnx(exported: ExportedVersion) -> bytes:
 
 
 def _python(exported: ExportedVersion) -> bytes:
+    _refuse_rows(exported, "Python")
     # Imported where it is asked for, as the one above: it reads its own sources.
     from app.exports.python_file.program import render
 
     return render(exported)
+
+
+def _refuse_rows(exported: ExportedVersion, name: str) -> None:
+    """Raise ConflictError for a version that predicts from neighbours."""
+    if isinstance(exported, ExportedSupervised) and isinstance(exported.predictor.learned, LocalModel):
+        raise ConflictError(
+            f"There is no {name} file of a version that predicts from the rows nearest to each: these are no part of "
+            'a program. Export it as "json" or "npz", or train with "local": {"type": "none"}.'
+        )
 
 
 NPZ = "application/x-npz"

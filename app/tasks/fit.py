@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.tasks.limits import Limits
-from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step, Trained
+from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, LocalChoice, Rows, Step, Trained
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.trail import Mark, Trail
 
@@ -21,6 +21,7 @@ class Trainer(Protocol):
         rivals: tuple[Spec, ...] = (),
         pool: tuple[Spec, ...] = (),
         alternatives: tuple[Spec, ...] = (),
+        local: LocalChoice | None = None,
         folding: Folding,
         held_out: Rows | None = None,
         folds: int = 0,

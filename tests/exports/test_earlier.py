@@ -54,6 +54,7 @@ def test_the_evidence_of_an_earlier_version_is_that_of_its_rows(name: str) -> No
     noise = np.full(len(t), float(str(model["noise_sd"])) ** 2)
     value = oracle.gaussian_evidence(t, K, c, noise)
     (member,) = made.report.members
+    assert member.evidence is not None
     assert member.evidence.value == pytest.approx(value - len(t) * log(encoding.target.scale), rel=1e-6)
     alpha = np.array(model["alpha"], np.float64)
     if name == "priced":

@@ -12,6 +12,8 @@ from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
 from app.exports.onnx_file.latent import latent, of_members, pooled
 from app.exports.onnx_file.predictions import of_classes, outputs
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, has_latent_per_class, members_of
@@ -107,6 +109,8 @@ def _predicted(
         case PerClass(members=members, likelihood=of_all):
             each, support = of_members(graph, members, rows)
             return of_classes(of_all, each), support
+        case LocalModel():
+            raise SparseBayesError("expected a model that keeps no rows")
 
 
 def _approximation(graph: Graph, predictor: ApproximationPredictor) -> Reported:

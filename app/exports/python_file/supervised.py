@@ -9,7 +9,9 @@ from app.exports.python_file.functions import expression, kernel_expression
 from app.exports.python_file.numbers import number_members
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
+from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
@@ -39,6 +41,8 @@ def body(program: Program, predictor: SupervisedPredictor) -> str:
             return _pooled(program, target, pool)
         case PerClass() as per_class:
             return _per_class(program, target, per_class)
+        case LocalModel():
+            raise SparseBayesError("expected a model that keeps no rows")
 
 
 def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:

@@ -6,6 +6,7 @@ from app.tasks.expansion import VersionExpansion, no_expansion
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
+from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.tables.encoding import EncodedNumber, column_names, column_units
@@ -14,6 +15,8 @@ from relevance_bayes.tables.encoding import EncodedNumber, column_names, column_
 def model_expansion(predictor: SupervisedPredictor) -> VersionExpansion:
     """The mean of a number, or the latent function of two classes; raises ConflictError, saying why there is none."""
     encoding, model = predictor.encoding, predictor.learned
+    if isinstance(model, LocalModel):
+        raise no_expansion("it predicts from the rows nearest to each")
     if not isinstance(model, Model):
         several = 'several models predict together, of numbers with "effort": "normal", else one for each class'
         raise no_expansion(several)

@@ -10,7 +10,7 @@ import numpy as np
 from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
 from app.tasks.mapped_rows import MappedRows, mapped
-from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step
+from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, LocalChoice, Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
@@ -37,6 +37,7 @@ class SupervisedFit:
     pool: tuple[Spec, ...] = ()
     alternatives: tuple[Spec, ...] = ()
     max_score_loss: float = MAX_SCORE_LOSS
+    local: LocalChoice | None = None
 
     def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
         """Those of `train`."""
@@ -49,6 +50,7 @@ class SupervisedFit:
             rivals=self.rivals,
             pool=self.pool,
             alternatives=self.alternatives,
+            local=self.local,
             folding=Folding(self.by, None if self.by == "random" else keys),
             held_out=self.rows(table[self.training :]) if self.held_out else None,
             folds=self.folds,

@@ -5,7 +5,7 @@ import numpy as np
 from app.tasks.supervised.materialise import Materialised
 from relevance_bayes.core.likelihoods import StudentT
 from relevance_bayes.core.likelihoods.student_t import HeavyTailedPrediction
-from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import LearnedModel, alone, likelihood_of
 from relevance_bayes.core.prediction import predict
 from relevance_bayes.types.reports import Outlier
 
@@ -15,13 +15,13 @@ ATYPICAL = 0.25
 MAX_OUTLIERS = 100
 
 
-def outliers(model: Model, made: Materialised) -> tuple[Outlier, ...]:
+def outliers(model: LearnedModel, made: Materialised) -> tuple[Outlier, ...]:
     """The outliers among the rows learned from, the least typical first; none under noise without heavy tails."""
-    likelihood = model.likelihood
+    likelihood = likelihood_of(model)
     if not isinstance(likelihood, StudentT):
         return ()
     learned = made.rows()[: made.training]
-    prediction = predict(model, learned[:, : made.inputs])
+    prediction = predict(alone(model), learned[:, : made.inputs])
     assert isinstance(prediction, HeavyTailedPrediction)
     typicality = likelihood.typicality(prediction, np.array(learned[:, made.inputs]))
     least = np.argsort(typicality, kind="stable")[:MAX_OUTLIERS]

@@ -19,6 +19,7 @@ from app.tasks.supervised.predictions import ClassificationPrediction, Regressio
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
+from relevance_bayes.core.local_model import ReadyLocal
 from relevance_bayes.core.model import KernelFunctions
 from relevance_bayes.core.one_row import OneRow, one_row
 from relevance_bayes.core.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
@@ -70,7 +71,8 @@ class SupervisedModel(PredictiveModel):
     @property
     def bytes(self) -> int:
         """About how much memory its arrays take."""
-        return sum(map(_bytes, ready_members(self.ready)))
+        rows = self.ready.model.process.bytes if isinstance(self.ready, ReadyLocal) else 0
+        return rows + sum(map(_bytes, ready_members(self.ready)))
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -260,6 +262,8 @@ def _covariance(known: SupervisedModel, requested: _Requested) -> Array:
     likelihood = likelihood_of(known.predictor.learned)
     if not isinstance(likelihood, GaussianNoise):
         raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood.type}".')
+    if isinstance(known.ready, ReadyLocal):
+        raise _refused("Of a nearest-neighbour process rows have no covariance: each is given neighbours of its own.")
     rows = len(requested.inputs) if requested.sound is None else len(requested.sound)
     if rows > MAX_ROWS_TOGETHER:
         raise _refused(f"A covariance is answered for {MAX_ROWS_TOGETHER:,} rows at most, got {rows:,}.")

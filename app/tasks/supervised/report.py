@@ -10,6 +10,7 @@ from app.domain.datasets import Dataset
 from app.domain.models import Learned, NewSupervisedVersion
 from app.tasks.raw_rows import BlockHolding
 from app.tasks.supervised.class_rows import class_rows
+from app.tasks.supervised.local import local_member, local_report
 from app.tasks.supervised.materialise import Materialised
 from app.tasks.supervised.outliers import outliers
 from app.tasks.supervised.vectors import vectors
@@ -18,9 +19,10 @@ from relevance_bayes.core.basis import Group, KernelBasis
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood
 from relevance_bayes.core.likelihoods.temperature import temperature_of
+from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import Pool, likelihood_of, members_of, n_functions
+from relevance_bayes.core.pool import Pool, likelihood_of, n_functions, representative
 from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.selection import Member as TrainedMember
 from relevance_bayes.core.selection import Step, Trained
@@ -68,7 +70,7 @@ def new_version(
     """All that is recorded of a successful fit that took `seconds`."""
     learned, encoding = trained.learned, _settled(made.encoding, trained)
     target, units = encoding.target, _Units.of(plan, made.encoding.target)
-    model = members_of(learned)[0]
+    model = representative(learned)
     report = SupervisedReport(
         task=plan.task,
         plan=replace(plan, spec=units.spec(_recorded(trained.spec, plan.spec))),
@@ -76,11 +78,12 @@ def new_version(
         score=_score(trained, target),
         integrated_evidence=_integrated_evidence(trained, target, model.rows),
         alternatives=tuple(_alternatives(trained, target, units, model.rows)),
-        outliers=outliers(model, made),
+        outliers=outliers(learned, made),
         warnings=warnings(trained, made),
         score_loss=trained.score_loss,
         temperature=_temperature(likelihood_of(learned)),
         unreduced_functions=trained.unreduced,
+        local=None if trained.local is None else local_report(trained.local, learned, target),
         class_rows=class_rows(made),
         standardised=plan.standardise,
         functions=n_functions(learned),
@@ -148,6 +151,8 @@ def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
             return tuple(
                 replace(_member(spec, model, encoding), weight=None, label=label) for label, spec, model in each
             )
+        case LocalModel() as local:
+            return (local_member(local, encoding),)
         case Model() as model if trained.members:
             return (_pooled(trained.members[0], model, trained, encoding),)
         case model:

@@ -51,6 +51,7 @@ class SupervisedTraining:
             folds=_folds(plan),
             bounds=_bounds(plan),
             max_score_loss=plan.max_score_loss,
+            local=None if plan.local is None else plan.local.choice,
         )
 
     def progress(self, step: Step) -> Progress:

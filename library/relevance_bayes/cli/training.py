@@ -45,6 +45,7 @@ class TrainOptions:
     effort: str | None = None
     prefer: str | None = None
     max_score_loss: float | None = None
+    local: str | None = None
     priority: int | None = None
 
 
@@ -64,6 +65,7 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
         "effort": choices.effort,
         "prefer": choices.prefer,
         "max_score_loss": choices.max_score_loss,
+        "local": None if choices.local is None else {"type": choices.local},
         "priority": choices.priority,
         "basis": _basis(choices.kernel, choices.width),
         "likelihood": _likelihood(choices),

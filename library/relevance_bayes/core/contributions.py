@@ -7,6 +7,7 @@ import numpy as np
 
 from relevance_bayes.core.basis import evaluate
 from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.local_model import ReadyLocal
 from relevance_bayes.core.per_class import ReadyPerClass
 from relevance_bayes.core.pool import AnyReady, ReadyPool, ready_members
 from relevance_bayes.core.prediction import Ready, chunks
@@ -19,8 +20,8 @@ class Contributions:
 
     `functions` their positions in the model, those of a pool's members one after the other; `added` phi_r(x) mu_r in
     the latent's units, of a pool times its member's share in the mean, 0 of the models of other classes; `shares` of
-    the sum of the sizes of all R of them, 0 where nothing is added at all. `total` (N,) is what all R add: the latent's
-    mean.
+    the sum of the sizes of all R of them, 0 where nothing is added at all. `total` (N,) is the latent's mean: what all
+    R add, and a nearest-neighbour process beside them.
     """
 
     functions: Indices
@@ -44,12 +45,14 @@ def contributions(
     for first, stop in chunks(len(X), R):
         some = slice(first, stop)
         of, noise = None if latents is None else latents[some], None if noise_sd is None else noise_sd[some]
-        terms = np.hstack([*_terms(ready, X[some], of, noise)])
+        terms = np.hstack([np.empty((stop - first, 0)), *_terms(ready, X[some], of, noise)])
         sizes = np.abs(terms)
         greatest = np.argsort(-sizes, axis=1, kind="stable")[:, :most]
         whole = sizes.sum(axis=1, keepdims=True)
         functions[first:stop] = greatest
         total[first:stop] = terms.sum(axis=1)
+        if isinstance(ready, ReadyLocal):
+            total[first:stop] += ready.model.process.latent(X[some]).mean
         added[first:stop] = np.take_along_axis(terms, greatest, axis=1)
         shares[first:stop] = np.take_along_axis(sizes / np.where(whole > 0.0, whole, 1.0), greatest, axis=1)
     return Contributions(functions, added, shares, total)
@@ -58,7 +61,9 @@ def contributions(
 def _terms(ready: AnyReady, X: Array, latents: Indices | None, noise_sd: Array | None) -> Iterator[Array]:
     """What each function adds at X (n, d): (n, R), of each member; nothing of those of other classes."""
     match ready:
-        case Ready(model=model):
+        case ReadyLocal(trend=None):
+            return
+        case ReadyLocal(trend=Ready(model=model)) | Ready(model=model):
             yield evaluate(model.functions, X) * (model.mean if latents is None else model.mean[:, latents].T)
         case ReadyPool(members=members):
             found, _ = ready.predictions(X, noise_sd)

@@ -4,6 +4,7 @@ import numpy as np
 
 from relevance_bayes.core.basis import KernelFunctions, evaluate
 from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.local_model import ReadyLocal
 from relevance_bayes.core.per_class import ReadyPerClass
 from relevance_bayes.core.pool import AnyReady
 from relevance_bayes.core.prediction import Ready, RealPrediction
@@ -23,6 +24,8 @@ def joint(ready: AnyReady, X: Array, noise_sd: Array | None = None) -> tuple[Arr
     """
     if isinstance(ready, ReadyPerClass):
         raise DataError(f"expected Gaussian noise, got {ready.likelihood.type}")
+    if isinstance(ready, ReadyLocal):
+        raise DataError("expected a sparse model: of a nearest-neighbour process each row has neighbours of its own")
     if isinstance(ready, Ready):
         return _of_one(ready, X, noise_sd)
     pooled, _ = ready.predict(X, noise_sd)

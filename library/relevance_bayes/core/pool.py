@@ -12,6 +12,7 @@ import numpy as np
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.likelihoods import ClassLikelihood, TargetLikelihood
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
+from relevance_bayes.core.local_model import LocalModel, ReadyLocal
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass, ReadyPerClass
 from relevance_bayes.core.prediction import Ready
@@ -26,13 +27,24 @@ class Pool:
     weights: Array
 
 
-LearnedModel: TypeAlias = Model | Pool | PerClass
-"""What a fit learns: one model, or several that predict together."""
+LearnedModel: TypeAlias = Model | Pool | PerClass | LocalModel
+"""What a fit learns: one model, several that predict together, or a process that predicts from neighbours."""
 
 
 def members_of(model: LearnedModel) -> tuple[Model, ...]:
-    """The models that predict together, or the model alone."""
-    return (model,) if isinstance(model, Model) else model.members
+    """The sparse models that predict together, or the model alone; the trend of a local model, where it has one."""
+    match model:
+        case Model():
+            return (model,)
+        case LocalModel(trend=trend):
+            return () if trend is None else (trend,)
+        case _:
+            return model.members
+
+
+def representative(model: LearnedModel) -> Model | LocalModel:
+    """The model whose `rows`, `candidates` and `termination` are those of the whole."""
+    return model if isinstance(model, LocalModel) else members_of(model)[0]
 
 
 def alone(model: LearnedModel) -> Model:
@@ -111,7 +123,7 @@ class ReadyPool:
 
 PARTS = ("noise", "weights", "beyond")
 
-AnyReady: TypeAlias = Ready | ReadyPool | ReadyPerClass
+AnyReady: TypeAlias = Ready | ReadyPool | ReadyPerClass | ReadyLocal
 
 
 def ready_members(ready: AnyReady) -> tuple[Ready, ...]:
@@ -128,3 +140,5 @@ def ready_of(model: LearnedModel) -> AnyReady:
             return ReadyPool(tuple(map(Ready.of, members)), weights)
         case PerClass(members=members, likelihood=likelihood):
             return ReadyPerClass(tuple(map(Ready.of, members)), likelihood)
+        case LocalModel():
+            return ReadyLocal.of(model)

@@ -13,6 +13,7 @@ from relevance_bayes.documents.parts import (
 )
 from relevance_bayes.documents.schema import (
     ComponentsPart,
+    LocalPart,
     ModelPart,
     PerClassPart,
     PoolPart,
@@ -38,6 +39,9 @@ def refuse_large(document: VersionDocument) -> None:
                 raise wrong("/model/members", detail)
             for place, model in enumerate(members):
                 _refuse_large_model(model, f"/model/members/{place}")
+        case LocalPart(trend=trend):
+            if trend is not None:
+                _refuse_large_model(trend, "/model/trend")
         case ComponentsPart(functions=functions):
             _refuse_other_size(functions, "/model/functions")
         case TermsPart():

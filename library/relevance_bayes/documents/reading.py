@@ -25,6 +25,7 @@ from relevance_bayes.documents.exported import (
 )
 from relevance_bayes.documents.functions import functions_of, kernel_functions_of, wavelets_of
 from relevance_bayes.documents.limits import refuse_large
+from relevance_bayes.documents.local import local_model_of
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ComponentsPredictor,
@@ -44,6 +45,7 @@ from relevance_bayes.documents.schema import (
     Content,
     ImageContent,
     ImagePart,
+    LocalPart,
     LogNoisePart,
     ModelPart,
     NumberInput,
@@ -150,14 +152,20 @@ def _target(target: TargetPart) -> EncodedTarget:
     )
 
 
-def _learned(part: ModelPart | PoolPart | PerClassPart, inputs: int, classes: int) -> LearnedModel:
+def _learned(part: ModelPart | PoolPart | PerClassPart | LocalPart, inputs: int, classes: int) -> LearnedModel:
     match part:
+        case LocalPart():
+            return local_model_of(part, inputs, _trend(part, inputs, classes))
         case ModelPart():
             return _model(part, inputs, classes, "/model")
         case PoolPart():
             return _pool(part, inputs, classes)
         case PerClassPart():
             return _per_class(part, inputs, classes)
+
+
+def _trend(part: LocalPart, inputs: int, classes: int) -> Model | None:
+    return None if part.trend is None else _model(part.trend, inputs, classes, "/model/trend")
 
 
 def _per_class(part: PerClassPart, inputs: int, classes: int) -> PerClass:

@@ -17,6 +17,22 @@ def model_widths(model: Model, encoding: InputEncoding) -> tuple[InputWidth, ...
     return tuple(width for input_map in _maps(model) for width in named_widths(input_map, encoding))
 
 
+def map_warps(input_map: InputMap, encoding: InputEncoding) -> tuple[InputWarp, ...]:
+    """Return the warps of a map; empty where it has none."""
+    if input_map.skew is None and input_map.tail is None:
+        return ()
+    straight = np.zeros(encoding.width)
+    return tuple(
+        InputWarp(name, float(skew), float(tail))
+        for name, skew, tail in zip(
+            column_names(encoding),
+            straight if input_map.skew is None else input_map.skew,
+            straight if input_map.tail is None else input_map.tail,
+            strict=True,
+        )
+    )
+
+
 def named_widths(input_map: InputMap, encoding: InputEncoding) -> Iterator[InputWidth]:
     """Return one width for all inputs, which has no name, or one for each."""
     shared = len(input_map.widths) < encoding.width
@@ -27,18 +43,7 @@ def named_widths(input_map: InputMap, encoding: InputEncoding) -> Iterator[Input
 
 def model_warps(model: Model, encoding: InputEncoding) -> tuple[InputWarp, ...]:
     """Return the warps of the maps that have some."""
-    straight = np.zeros(encoding.width)
-    return tuple(
-        InputWarp(name, float(skew), float(tail))
-        for bent in _maps(model)
-        if bent.skew is not None or bent.tail is not None
-        for name, skew, tail in zip(
-            column_names(encoding),
-            straight if bent.skew is None else bent.skew,
-            straight if bent.tail is None else bent.tail,
-            strict=True,
-        )
-    )
+    return tuple(warp for bent in _maps(model) for warp in map_warps(bent, encoding))
 
 
 def model_terms(model: Model, encoding: InputEncoding) -> tuple[InputTerm, ...]:

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.core.algorithms.state import Termination
-from relevance_bayes.core.likelihoods import BernoulliPerClass, Likelihood
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.likelihoods import BernoulliPerClass, GaussianNoise, Likelihood
 from relevance_bayes.core.marginal import EvidenceKind
 from relevance_bayes.documents.numbers import (
     Count,
@@ -149,13 +150,45 @@ class PerClassPart(Part):
     members: Annotated[list[ModelPart], FIRST_FAULT]
 
 
+@dataclass(frozen=True, kw_only=True)
+class RowsPart(Part):
+    """A block of rows: X (n, d), and t (n,) less `centre` and the trend's mean."""
+
+    inputs: Matrix
+    targets: Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalPart(Part):
+    """A nearest-neighbour process of the `rows`, and the sparse model of whose residuals it is.
+
+    Its prior covariance is signal_variance k(u(x), u(z)), and f(x)' diag(1/alpha) f(z) of the `functions` f.
+    """
+
+    likelihood: GaussianNoise
+    neighbours: Annotated[Count, Bounds(ge=1)]
+    kernel: Annotated[Kernel, OneOf("type")]
+    widths: PositiveVector
+    skew: Vector | None
+    tail: Vector | None
+    functions: Annotated[list[Annotated[FunctionsPart, OneOf("type")]], FIRST_FAULT]
+    alpha: PositiveVector
+    signal_variance: Positive
+    noise_sd: Positive
+    centre: Finite
+    rows: Annotated[list[RowsPart], FIRST_FAULT]
+    trend: ModelPart | None
+
+
 def _one_or_several(members: Mapping[str, object]) -> type:
+    if "neighbours" in members:
+        return LocalPart
     if "members" not in members:
         return ModelPart
     return PerClassPart if "likelihood" in members and "weights" not in members else PoolPart
 
 
-LearnedPart = Annotated[ModelPart | PoolPart | PerClassPart, OneBy(_one_or_several)]
+LearnedPart = Annotated[ModelPart | PoolPart | PerClassPart | LocalPart, OneBy(_one_or_several)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from relevance_bayes.core.basis import (
     KernelFunctions,
 )
 from relevance_bayes.core.images import ImageCode
+from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool
@@ -40,12 +41,14 @@ from relevance_bayes.documents.schema import (
     EvidencePart,
     ImageContent,
     ImagePart,
+    LocalPart,
     LogNoisePart,
     ModelPart,
     NumberInput,
     PerClassPart,
     PoolPart,
     ReachedPart,
+    RowsPart,
     SourcePart,
     SupervisedContent,
     SupervisedDocument,
@@ -54,6 +57,9 @@ from relevance_bayes.documents.schema import (
     VersionDocument,
 )
 from relevance_bayes.tables.encoding import EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
+
+BLOCK_ROWS = 4_096
+"""Rows of a nearest-neighbour process stand in blocks of so many."""
 
 
 def document_of(exported: ExportedVersion) -> VersionDocument:
@@ -164,8 +170,10 @@ def _target(target: EncodedTarget) -> TargetPart:
     )
 
 
-def _learned(learned: LearnedModel) -> ModelPart | PoolPart | PerClassPart:
+def _learned(learned: LearnedModel) -> ModelPart | PoolPart | PerClassPart | LocalPart:
     match learned:
+        case LocalModel():
+            return _local(learned)
         case Pool(weights=weights, members=members):
             return PoolPart(weights=weights, members=[_model(member) for member in members])
         case PerClass(likelihood=likelihood, members=members):
@@ -193,6 +201,27 @@ def _model(model: Model) -> ModelPart:
         termination=str(model.termination),
         jitter=model.jitter,
         log_noise=None if model.log_noise is None else _log_noise(model.log_noise),
+    )
+
+
+def _local(learned: LocalModel) -> LocalPart:
+    process = learned.process
+    h, rows = process.hyperparameters, process.rows
+    blocks = [slice(first, first + BLOCK_ROWS) for first in range(0, len(rows.t), BLOCK_ROWS)]
+    return LocalPart(
+        likelihood=learned.likelihood,
+        neighbours=process.neighbours,
+        kernel=process.kernel,
+        widths=h.input_map.widths,
+        skew=h.input_map.skew,
+        tail=h.input_map.tail,
+        functions=[functions_part(functions) for functions in process.functions],
+        alpha=h.alpha,
+        signal_variance=h.amplitude,
+        noise_sd=process.noise_sd,
+        centre=process.centre,
+        rows=[RowsPart(inputs=rows.X[block], targets=rows.t[block]) for block in blocks],
+        trend=None if learned.trend is None else _model(learned.trend),
     )
 
 

@@ -13,6 +13,7 @@ from relevance_bayes.plans.choices import (
 from relevance_bayes.plans.classes import class_alternatives
 from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, scale_faults
 from relevance_bayes.plans.likelihoods import likelihood_faults
+from relevance_bayes.plans.local import local_faults, planned_local
 from relevance_bayes.plans.names import default_model_name, name_faults
 from relevance_bayes.plans.noise import noise_faults
 from relevance_bayes.plans.requests import MAX_SCORE_LOSSES, SupervisedPlan, SupervisedRequest
@@ -45,12 +46,15 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),
         *split_faults(dataset, request.split, target=request.target),
         *row_faults(dataset, request, target.column, inputs),
+        *local_faults(request, spec, dataset.rows),
     ]
     if faults:
         raise refusal(*faults)
     processes = pooled_specs(request, spec, inputs=len(inputs))
     first, *pool = processes or (spec,)
     beside = compared_specs(request, spec, rows=dataset.rows, target=target.column)
+    max_score_loss = request.max_score_loss or MAX_SCORE_LOSSES[request.prefer]
+    read = tuple(input_column(column) for column in columns)
     chosen, *alternatives = class_alternatives(request, first, inputs=len(inputs)) or (first,)
     return SupervisedPlan(
         task=target.task,
@@ -59,7 +63,7 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         target=request.target,
         target_kind=target.column.kind,
         classes=target.classes,
-        inputs=tuple(input_column(column) for column in columns),
+        inputs=read,
         ignored=ignored,
         spec=chosen,
         standardise=standardise,
@@ -72,5 +76,6 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         pool=tuple(pool),
         alternatives=tuple(alternatives),
         effort=request.effort,
-        max_score_loss=request.max_score_loss or MAX_SCORE_LOSSES[request.prefer],
+        max_score_loss=max_score_loss,
+        local=planned_local(request, chosen, rows=dataset.rows, inputs=read, max_score_loss=max_score_loss),
     )

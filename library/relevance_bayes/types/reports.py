@@ -147,6 +147,51 @@ class Score:
 
 
 @dataclass(frozen=True)
+class LocalCandidate:
+    """A nearest-neighbour process that was compared with the sparse model."""
+
+    __pydantic_config__ = wire()
+
+    on: Literal["targets", "residuals"]
+    """Whether it is of the targets, or of the residuals of the sparse model."""
+    kernel: str | None
+    """The name of its kernel; null where it could not be computed."""
+    score: float | None
+    """The mean log density of the rows kept apart, in nats."""
+    variance_factor: float | None
+    """The mean ratio of their squared errors to the variances predicted, by which these are multiplied where the noise
+    is learned.
+    """
+    reason: str | None
+    """Why it was not taken; null for the one that was."""
+
+
+@dataclass(frozen=True)
+class LocalReport:
+    """Nearest-neighbour processes compared with the sparse model on rows that neither was learned from."""
+
+    __pydantic_config__ = wire()
+
+    on: Literal["targets", "residuals"] | None
+    """What the process is of that predicts; null where the sparse model does."""
+    neighbours: int | None
+    """Rows that a prediction conditions on; null where the sparse model predicts."""
+    rows: int
+    """Rows that the version keeps to predict from; 0 where the sparse model predicts."""
+    bytes: int
+    """The size of these rows in the version."""
+    rows_apart: int
+    """Rows that the score is measured on; after that they are learned from and kept too."""
+    sparse_score: float | None
+    """The mean log density of these rows, in nats, by the sparse model; null where it was not fitted."""
+    linear_score: float | None
+    """The same by a linear model."""
+    noise_score: float | None
+    """The same by one normal distribution."""
+    candidates: tuple[LocalCandidate, ...]
+
+
+@dataclass(frozen=True)
 class ClassRows:
     """The number of training rows of one class."""
 

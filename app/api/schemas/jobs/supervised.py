@@ -8,10 +8,12 @@ from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs.shared import shared_by_jobs
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.jobs import Job
+from relevance_bayes.core.selection.local import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior
-from relevance_bayes.plans.requests import Effort, Missing, Split, SupervisedPlan, Task, Validation
+from relevance_bayes.plans.requests import Effort, LocalPlan, Missing, Split, SupervisedPlan, Task, Validation
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.jobs import JobBase
+from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.values import Label
 
 
@@ -20,6 +22,26 @@ class ComparedModelOut(BaseModel):
 
     prior: Prior
     likelihood: AnyLikelihood
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalPlanOut:
+    """Nearest-neighbour processes: which are learned, and what a version costs that predicts by one."""
+
+    __pydantic_config__ = wire()
+
+    neighbours: int | None
+    """Rows that a prediction is conditioned on; null where training decides between 128 and 256."""
+    on: LocalTarget | None
+    """What it is of; null where training decides."""
+    kernels: tuple[str, ...]
+    """The names of the kernels, of which training takes one."""
+    required: bool
+    """Whether it is taken even where the sparse model scores better."""
+    rows: int
+    """Rows of the dataset; the version keeps those that are learned from."""
+    bytes: int
+    """The size of so many rows in the version; in memory to predict, about four times that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +82,8 @@ class SupervisedJobOut(JobBase):
     """The kernels of the processes of classes that are compared with the first of `basis`; the one that predicts the
     rows of folds best is taken, and the version says which. Empty where one is fitted.
     """
+    local: LocalPlanOut | None
+    """The nearest-neighbour processes that the first of `basis` is compared with; null where there are none."""
 
 
 _RECORD = TypeAdapter(SupervisedJobOut)
@@ -93,5 +117,18 @@ def supervised_job(job: Job, plan: SupervisedPlan) -> SupervisedJobOut:
         "alternatives": shown_bases(
             [one.basis[0] for one in plan.alternatives], [column.name for column in plan.inputs]
         ),
+        "local": None if plan.local is None else _local(plan.local),
     }
     return _RECORD.validate_python(shared_by_jobs(job) | own)
+
+
+def _local(plan: LocalPlan) -> LocalPlanOut:
+    choice = plan.choice
+    return LocalPlanOut(
+        neighbours=choice.neighbours,
+        on=choice.on,
+        kernels=tuple(kernel.type for kernel in choice.kernels),
+        required=choice.required,
+        rows=plan.rows,
+        bytes=plan.bytes,
+    )

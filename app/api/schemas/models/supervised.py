@@ -58,7 +58,9 @@ class MemberOut(BaseModel):
         "frequent."
     )
     hyperparameters: records.Hyperparameters
-    evidence: records.Evidence
+    evidence: records.Evidence | None = Field(
+        description="Null for a nearest-neighbour process, which is judged by rows kept apart."
+    )
     evidence_unreduced: records.Evidence | None = Field(
         description="Of the process before few functions took its place; null where none did."
     )
@@ -74,7 +76,7 @@ class MemberOut(BaseModel):
             weight=member.weight,
             functions=member.functions,
             hyperparameters=hyperparameters_record(member.hyperparameters, temperature),
-            evidence=evidence_record(member.evidence),
+            evidence=None if member.evidence is None else evidence_record(member.evidence),
             evidence_unreduced=None if unreduced is None else evidence_record(unreduced),
             score=member.score,
         )
@@ -197,6 +199,11 @@ class SupervisedVersionOut(VersionBaseOut):
     warnings: Sequence[records.TrainingWarning] = Field(
         description="What was left out, and what could not be done as planned; empty where nothing was."
     )
+    local: records.LocalReport | None = Field(
+        description="The comparison with nearest-neighbour processes; null where there was none. Where one was taken "
+        "it is the only member, `functions` are those of the sparse model of whose residuals it is, and `score` and "
+        "`metrics.validation` are of the rows kept apart."
+    )
     dataset: DatasetName
     seconds: float
     software_version: str
@@ -243,6 +250,7 @@ class SupervisedVersionOut(VersionBaseOut):
             "score_loss": report.score_loss,
             "outliers": report.outliers,
             "warnings": report.warnings,
+            "local": report.local,
             "imported": imported_record(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -48,6 +48,14 @@ class Prefer(StrEnum):
     SMALL = "small"
 
 
+class Local(StrEnum):
+    """The use of nearest-neighbour processes."""
+
+    AUTOMATIC = "automatic"
+    NONE = "none"
+    NEIGHBOURS = "neighbours"
+
+
 def train(
     file: ReadableFile,
     target: Annotated[str | None, typer.Option(help="The target column.")] = None,
@@ -125,6 +133,13 @@ def train(
         float | None,
         typer.Option(min=0.0, metavar="NATS", help="A row, that fewer functions may cost; .01 by default."),
     ] = None,
+    local: Annotated[
+        Local | None,
+        typer.Option(
+            help="automatic (the default): from 5,000 rows on, predict from the nearest rows if that is better; none; "
+            "neighbours: always so."
+        ),
+    ] = None,
     priority: Annotated[
         int | None, typer.Option(min=-100, max=100, help="Jobs of higher priority start first; 0 by default.")
     ] = None,
@@ -162,6 +177,7 @@ def train(
         effort=effort,
         prefer=prefer,
         max_score_loss=max_score_loss,
+        local=local,
         priority=priority,
     )
     document = training_document(choices, request)

@@ -39,6 +39,7 @@ class SupervisedJob(Job):
     max_score_loss: float = 0.01
     pool: tuple[Choice, ...] = ()
     alternatives: tuple[Choice, ...] = ()
+    local: Choice | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from relevance_bayes.types.reports import (
     Evidence,
     Hyperparameters,
     InputWidth,
+    LocalReport,
     Outlier,
     Score,
     TrainingWarning,
@@ -26,14 +27,14 @@ class Member:
     """One of the models that a version consists of: a process, that of the class `label`, or the only one.
 
     The weights of processes add to 1, and were chosen by folds. `evidence_unreduced` is that of the process before few
-    functions took its place, None where none did.
+    functions took its place, None where none did. A nearest-neighbour process has no evidence.
     """
 
     kernel: Choice | None
     weight: float | None
     functions: int
     hyperparameters: Hyperparameters
-    evidence: Evidence
+    evidence: Evidence | None
     evidence_unreduced: Evidence | None
     score: float | None
     label: Label | None = None
@@ -116,6 +117,7 @@ class SupervisedVersion(VersionBase):
     unreduced_functions: int | None = None
     score_loss: float | None = None
     warnings: tuple[TrainingWarning, ...] = ()
+    local: LocalReport | None = None
 
     @property
     def noise_column(self) -> str | None:

@@ -37,6 +37,11 @@ HELD_SHARE, MAX_HELD = 0.2, 1_000
 """Of the rows this share, and at most so many, are kept apart to score by."""
 
 
+def n_apart(rows: int) -> int:
+    """The number of rows, of so many, that are kept apart."""
+    return min(int(HELD_SHARE * rows), MAX_HELD)
+
+
 @dataclass(frozen=True)
 class Stage:
     """How many targets of how many neighbours each are climbed for how many iterations."""
@@ -87,8 +92,8 @@ class LocalState:
 class LocalTask:
     """A problem of Gaussian noise under a Gaussian process prior, as neighbours see it.
 
-    `neighbours` are those that a prediction has; a step has its stage's. `threads` share the targets of a step, to the
-    same bits.
+    `neighbours` are those that a prediction has; a step has its stage's. `apart` are the rows to keep apart, None for
+    some of all, drawn by content. `threads` share the targets of a step, to the same bits.
     """
 
     problem: Problem
@@ -96,6 +101,7 @@ class LocalTask:
     neighbours: int = 256
     stages: Stages = Stages()
     threads: int = 1
+    apart: Indices | None = None
 
     def __post_init__(self) -> None:
         if not self.problem.likelihood.conjugate or self.problem.t.ndim != 1:
@@ -111,7 +117,12 @@ class LocalTask:
 
         Rows of equal inputs follow one another by their targets, whose unit decides nothing else.
         """
-        return np.lexsort((self.problem.t, content_keys(self.problem.X, self.problem.seed)))
+        keys = self.problem.t, content_keys(self.problem.X, self.problem.seed)
+        if self.apart is None:
+            return np.lexsort(keys)
+        is_apart = np.zeros(self.problem.rows, np.bool_)
+        is_apart[self.apart] = True
+        return np.lexsort((*keys, is_apart))
 
     @cached_property
     def fixed(self) -> tuple[int, ...]:
@@ -128,11 +139,12 @@ class LocalTask:
     @property
     def learned(self) -> int:
         """How many rows, the first in order, are learned from; the others are kept apart."""
-        return self.problem.rows - min(int(HELD_SHARE * self.problem.rows), MAX_HELD)
+        apart = n_apart(self.problem.rows) if self.apart is None else len(self.apart)
+        return self.problem.rows - apart
 
     @property
     def held(self) -> Indices:
-        """The rows kept apart."""
+        """The rows kept apart, by their numbers in order."""
         return np.arange(self.learned, self.problem.rows)
 
     def space(self, kernel: LocalKernel) -> HyperparameterSpace:

@@ -26,11 +26,10 @@ MeanFunction = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class LocalModel:
+class LocalProcess:
     """A process with the rows that it predicts from: `rows`, in the order of content, and `functions` without kernel.
 
-    `centre` is what the targets are less than, and `mean` a function of X (n, d) that they are less than too, None for
-    none: a process of the residuals of another model.
+    `centre` was subtracted from the targets, and is added to the mean.
     """
 
     kernel: LocalKernel
@@ -39,18 +38,26 @@ class LocalModel:
     functions: tuple[Functions, ...]
     neighbours: int
     centre: float = 0.0
-    mean: MeanFunction | None = None
 
     @classmethod
-    def of(cls, task: LocalTask, kernel: LocalKernel, h: Hyperparameters, mean: MeanFunction | None = None) -> Self:
+    def of(cls, task: LocalTask, kernel: LocalKernel, h: Hyperparameters) -> Self:
         """With all rows of a task, those kept apart too."""
         functions, _ = task.problem.candidates.take(task.fixed)
-        return cls(kernel, h, task.rows, functions, task.neighbours, float(task.problem.centre), mean)
+        return cls(kernel, h, task.rows, functions, task.neighbours, float(task.problem.centre))
+
+    @property
+    def noise_sd(self) -> float:
+        """The standard deviation of the noise."""
+        return float(self.hyperparameters.beta**-0.5)
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the rows, as they are and as the kernel sees them, and of the search tree, about twice that."""
+        return 4 * self.rows.X.nbytes + self.rows.F.nbytes + 2 * self.rows.t.nbytes
 
     def latent(self, X: Array) -> Latent:
         """The latent at X (n, d), with all of its variance in `weights`; raises DataError.
 
-        That of a mean function is not part of it: what this function leaves, with its error, is what the process is of.
         The `support` is the share of the prior variance that the neighbours explain.
         """
         if X.ndim != 2 or X.shape[1] != self.rows.X.shape[1]:
@@ -59,10 +66,7 @@ class LocalModel:
         for first in range(0, len(X), ROWS_AT_ONCE):
             some = slice(first, min(first + ROWS_AT_ONCE, len(X)))
             mean[some], variance[some], prior[some] = self._of(X[some])
-        mean += self.centre
-        if self.mean is not None:
-            mean += self.mean(X)
-        return Latent(mean, variance, np.zeros(len(X)), np.clip(1.0 - variance / prior, 0.0, 1.0))
+        return Latent(mean + self.centre, variance, np.zeros(len(X)), np.clip(1.0 - variance / prior, 0.0, 1.0))
 
     def _of(self, X: Array) -> tuple[Array, Array, Array]:
         """Of the latent at few rows X (n, d): mean, variance and prior variance, each (n,)."""

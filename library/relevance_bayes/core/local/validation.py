@@ -22,24 +22,39 @@ NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """What `rows` kept apart say: mean log densities in nats a row, of the process, a linear model and noise alone.
+    """A process measured on rows kept apart: `predicted` of these, in the task's order, with the `hyperparameters`.
 
-    `variance_factor` is the mean of squared errors over the variances predicted, which these are multiplied by;
-    `coverage` the share of targets in the intervals of 95 % after it. `refusal` is None where the process may be used:
-    it scores better than both by more than the standard error of the difference, and the factor is near 1.
+    `linear` and `noise` are the mean log densities, in nats a row, of a linear model and of noise alone.
+    `variance_factor` is the mean of squared errors over the variances predicted, which these were multiplied by where
+    the noise is learned. `refusal` is None where the process may be used: it scores better than both by more than the
+    standard error of the difference, and the factor is near 1.
     """
 
-    rows: int
-    score: float
+    predicted: Conditionals
+    hyperparameters: Hyperparameters
     linear: float
     noise: float
     variance_factor: float
-    coverage: float
     refusal: Refusal | None
 
+    @property
+    def rows(self) -> int:
+        """The number of rows kept apart."""
+        return len(self.predicted.t)
 
-def validated(task: LocalTask, found: Scored) -> tuple[Hyperparameters, Validation]:
-    """The hyperparameters with variances multiplied by the factor that scores best on rows kept apart, and their score.
+    @property
+    def score(self) -> float:
+        """The mean log density of the process."""
+        return float(self.predicted.log_density.mean())
+
+    @property
+    def coverage(self) -> float:
+        """The share of the targets in their intervals of 95 %."""
+        return float(np.mean(self.predicted.squares <= NORMAL_95**2))
+
+
+def validated(task: LocalTask, found: Scored) -> Validation:
+    """Measure a process on the rows kept apart, with its variances multiplied by the factor that scores best there.
 
     The factor is the same for signal, columns and noise, so that means do not change; where the noise is known, it is
     reported alone.
@@ -58,9 +73,7 @@ def validated(task: LocalTask, found: Scored) -> tuple[Hyperparameters, Validati
         refusal = "no better than a linear model"
     elif not 1.0 / MAX_FACTOR <= factor <= MAX_FACTOR:
         refusal = "predicted variances do not hold"
-    coverage = float(np.mean(met.squares <= NORMAL_95**2))
-    scores = float(own.mean()), float(linear.mean()), float(noise.mean())
-    return h, Validation(len(own), *scores, factor, coverage, refusal)
+    return Validation(met, h, float(linear.mean()), float(noise.mean()), factor, refusal)
 
 
 def _better(own: Array, other: Array) -> bool:

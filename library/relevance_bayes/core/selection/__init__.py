@@ -1,5 +1,6 @@
 """Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
 
+from relevance_bayes.core.selection.local import LocalChoice, LocalComparison
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member
 from relevance_bayes.core.selection.ranking import Contender
@@ -16,6 +17,8 @@ __all__ = [
     "Compared",
     "Contender",
     "Folding",
+    "LocalChoice",
+    "LocalComparison",
     "Member",
     "Rows",
     "Score",

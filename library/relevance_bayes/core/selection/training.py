@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.likelihoods import ClassLikelihood
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
@@ -19,11 +20,22 @@ from relevance_bayes.core.selection.classes import (
 )
 from relevance_bayes.core.selection.heteroscedastic import with_log_noise
 from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_temperature
+from relevance_bayes.core.selection.local import LocalChoice, LocalComparison, LocalFit, learned_locally
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member, pooled
 from relevance_bayes.core.selection.ranking import Contender, FitContext, fitted_to, ranked
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, Bounds, Compared, Score, Scoring, score_of, work_of
+from relevance_bayes.core.selection.scoring import (
+    FOLDS,
+    NORMAL,
+    Bounds,
+    Compared,
+    Score,
+    Scoring,
+    figures,
+    score_of,
+    work_of,
+)
 from relevance_bayes.core.selection.validation import validated
 from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
 from relevance_bayes.core.trail import Trail
@@ -39,7 +51,8 @@ class Trained:
     taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
     judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without it.
     `score` is that of the validation, or why there is none. What could not be fitted is in `compared` too, with the
-    reason. Of a model for each class `class_specs` are those that they were fitted with. Figures are in the units of t.
+    reason. Of a model for each class `class_specs` are those that they were fitted with. `local` is the comparison with
+    nearest-neighbour processes, where there was one. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -54,6 +67,7 @@ class Trained:
     class_specs: tuple[Spec, ...] = ()
     unreduced: int | None = None
     score: Score = field(default_factory=lambda: Score.none(NOT_ASKED))
+    local: LocalComparison | None = None
 
     @property
     def model(self) -> Model:
@@ -68,6 +82,7 @@ def train(
     rivals: tuple[Spec, ...] = (),
     pool: tuple[Spec, ...] = (),
     alternatives: tuple[Spec, ...] = (),
+    local: LocalChoice | None = None,
     folding: Folding | None = None,
     held_out: Rows | None = None,
     folds: int = 0,
@@ -82,6 +97,8 @@ def train(
     With `pool`, processes beside the spec's, all are learned together: see `pooled`, which `max_score_loss` is for.
     With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. What is learned of classes has a
     temperature: of whole folds where there are any, else of folds of the weights alone.
+    With `local`, nearest-neighbour processes are compared with the spec's first; where one is better it is taken, and
+    its score on the rows kept apart is the validation: see `learned_locally`.
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
     each fold's other rows, within `bounds` where there are any: see `Scoring`. `threads` share passes over all
     rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
@@ -95,15 +112,34 @@ def train(
     scoring = Scoring(folds, bounds)
     if pool or alternatives:  # folds choose, whether or not any were asked for
         scoring = scoring if folds else Scoring(FOLDS, bounds or NORMAL)
+    comparison: LocalComparison | None = None
+    if local is not None:
+        found = yield from learned_locally(rows, spec, local, folding, on)
+        if found.model is not None:
+            yield from _locally(found, spec, held_out)
+            return
+        comparison = found.comparison
     if pool:
-        yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
-        return
-    if isinstance(spec.likelihood, ClassLikelihood):
-        yield from _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
-        return
-    if is_heteroscedastic(spec.likelihood):
-        yield from _with_log_noise(rows, spec, folding, scoring, on, held_out)
-        return
+        steps = _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
+    elif isinstance(spec.likelihood, ClassLikelihood):
+        steps = _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
+    elif is_heteroscedastic(spec.likelihood):
+        steps = _with_log_noise(rows, spec, folding, scoring, on, held_out)
+    else:
+        steps = _ranked(rows, spec, rivals, folding, scoring, on, held_out)
+    yield from (replace(one, local=comparison) if isinstance(one, Trained) else one for one in steps)
+
+
+def _ranked(
+    rows: Rows,
+    spec: Spec,
+    rivals: tuple[Spec, ...],
+    folding: Folding,
+    scoring: Scoring,
+    on: FitContext,
+    held_out: Rows | None,
+) -> Iterator[Step | Trained]:
+    """The training of a spec and its rivals, compared by their evidence."""
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
         ranking = yield from ranked(some, spec, rivals, apart, on)
@@ -114,7 +150,7 @@ def train(
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation, score = dict[str, float](), Score.none(NOT_ASKED)
-    if folds:
+    if scoring.folds:
         splits = scoring.splits(rows, folding, spec.seed)
         affordable = scoring.affordable(len(splits), best.work)
         validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
@@ -124,6 +160,28 @@ def train(
     contenders = (best.contender, *beaten) if beaten else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
     yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranking.lost, score=score)
+
+
+def _locally(found: LocalFit, spec: Spec, held_out: Rows | None) -> Iterator[Step | Trained]:
+    """The end of a training whose nearest-neighbour process was taken."""
+    if found.model is None or found.measured is None:
+        raise SparseBayesError("expected a process that was taken")
+    measured = {}
+    if held_out is not None:
+        prediction, _ = ready_of(found.model).predict(held_out.X)
+        measured = scores(prediction, held_out.t)
+    validation = figures(found.measured)
+    noise_sd = found.model.process.noise_sd
+    yield Step("done", 1, 1, "fits", None, n_functions(found.model), noise_sd)
+    yield Trained(
+        found.model,
+        spec,
+        measured,
+        {},
+        validation=validation,
+        score=score_of(validation, 1, 1),
+        local=found.comparison,
+    )
 
 
 def _with_log_noise(

@@ -14,7 +14,16 @@ from relevance_bayes.core.priors import Prior
 from relevance_bayes.plans.requests import SupervisedPlan, Task
 from relevance_bayes.tables.encoding import Encoding
 from relevance_bayes.types.lineage import ImportedFrom
-from relevance_bayes.types.reports import ClassRows, InputTerm, InputWarp, InputWidth, Outlier, Score, TrainingWarning
+from relevance_bayes.types.reports import (
+    ClassRows,
+    InputTerm,
+    InputWarp,
+    InputWidth,
+    LocalReport,
+    Outlier,
+    Score,
+    TrainingWarning,
+)
 from relevance_bayes.types.values import Label
 
 
@@ -46,6 +55,7 @@ class Member:
     `kernel` is None where it has none, or several. The densities of the processes of a pool are multiplied, each to the
     power of its `weight`; the weights add to 1, and the only model has the weight 1. The model of one class, `label`,
     against all others has none. `evidence` is that of the `functions` that it kept, of the target in the user's units,
+    None of a nearest-neighbour process, which is judged by rows kept apart, and whose functions are its trend's,
     and `evidence_unreduced` that of the process before few functions took its place, None where none did. `score` is
     the mean log density of the folds' rows by the member alone, where these measured it.
     """
@@ -54,7 +64,7 @@ class Member:
     weight: float | None
     functions: int
     hyperparameters: Hyperparameters
-    evidence: LogEvidence
+    evidence: LogEvidence | None
     evidence_unreduced: LogEvidence | None = None
     score: float | None = None
     label: Label | None = None
@@ -99,7 +109,7 @@ class SupervisedReport:
     by class, in the plan's order; empty for numbers, and in versions that are older than this. `imported` is None for
     what was trained here; else all other figures are those of where it was. `temperature` is that of the probabilities
     of classes, None for numbers, and in versions that are older than it. `warnings` say what was left out, and what
-    could not be done as planned.
+    could not be done as planned. `local` is the comparison with nearest-neighbour processes, None where there was none.
     """
 
     task: Task
@@ -127,6 +137,7 @@ class SupervisedReport:
     temperature: float | None = None
     unreduced_functions: int | None = None
     warnings: tuple[TrainingWarning, ...] = ()
+    local: LocalReport | None = None
 
     @property
     def hyperparameters(self) -> Hyperparameters:

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from relevance_bayes.core.algorithms.state import Termination
-from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Covariance
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -18,9 +18,10 @@ from relevance_bayes.core.likelihoods import (
     LogGaussian,
     OneAgainstRest,
 )
+from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
-from relevance_bayes.core.pool import Pool, members_of
+from relevance_bayes.core.pool import LearnedModel, Pool, members_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.validation.columns import column_name_faults, input_faults, is_label
@@ -51,7 +52,7 @@ def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault
         *input_faults(encoding, {encoding.target.name, encoding.target.noise_column}),
         *_of_target(encoding.target, task),
         *(
-            replace(fault, pointer=f"/model/members/{place}{fault.pointer.removeprefix('/model')}")
+            replace(fault, pointer=f"{_place(learned, place)}{fault.pointer.removeprefix('/model')}")
             if not isinstance(learned, Model) and fault.pointer is not None and fault.pointer.startswith("/model")
             else fault
             for place, model in enumerate(members)
@@ -59,7 +60,25 @@ def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault
         ),
         *(_of_pool(learned) if isinstance(learned, Pool) else ()),
         *(_of_classes(learned, encoding.target) if isinstance(learned, PerClass) else ()),
+        *(_of_local(learned, encoding.target) if isinstance(learned, LocalModel) else ()),
     )
+
+
+def _place(learned: LearnedModel, member: int) -> str:
+    return "/model/trend" if isinstance(learned, LocalModel) else f"/model/members/{member}"
+
+
+def _of_local(learned: LocalModel, target: EncodedTarget) -> Iterator[Fault]:
+    """A nearest-neighbour process is of numbers with noise of one size, its trend too."""
+    likelihood = learned.likelihood
+    if likelihood.noise_by_row or is_heteroscedastic(likelihood):
+        yield Fault("A nearest-neighbour process has noise of one size.", "/model/likelihood/noise_sd")
+    if target.classes or target.logarithmic or target.noise_column is not None:
+        yield Fault("A nearest-neighbour process is of numbers as they are.", "/target")
+    if learned.trend is not None and learned.trend.likelihood != likelihood:
+        yield Fault("Expected that of the process.", "/model/trend/likelihood")
+    if not all(isinstance(one, ConstantFunction | InputFunctions) for one in learned.process.functions):
+        yield Fault("Beside its kernel it has a bias and the inputs alone.", "/model/functions")
 
 
 def _of_model(model: Model, target: EncodedTarget, *, of_class: bool) -> Iterator[Fault]:

@@ -8,11 +8,12 @@ from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.kernels import Additive, Kernel
 from relevance_bayes.core.likelihoods import ClassLikelihood, StudentT
 from relevance_bayes.core.likelihoods.temperature import temperature_of
+from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of
+from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of, n_functions, representative
 from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
-from relevance_bayes.documents.scales import model_terms, model_warps, model_widths
+from relevance_bayes.documents.scales import map_warps, model_terms, model_warps, model_widths, named_widths
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.figures import (
     COUNT,
@@ -80,7 +81,7 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
 
 def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
     """These are the model's."""
-    model, likelihood = members_of(predictor.learned)[0], likelihood_of(predictor.learned)
+    model, likelihood = representative(predictor.learned), likelihood_of(predictor.learned)
     temperature = temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
     yield from difference_faults(
         [(f"{WHERE}/rows", report.rows, model.rows), (f"{WHERE}/candidates", report.candidates, model.candidates)]
@@ -93,6 +94,9 @@ def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Itera
 
 def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
     """Each is a member of the model, in the user's units."""
+    if isinstance(learned, LocalModel):
+        yield from _of_local(learned, report, encoding)
+        return
     models = members_of(learned)
     if len(report.members) != len(models):
         yield Fault(f"Expected {len(models)} members, got {len(report.members)}.", f"{WHERE}/members")
@@ -115,6 +119,37 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
             yield Fault("Expected a kernel of the model's.", f"{where}/kernel")
         yield from _of_hyperparameters(member.hyperparameters, model, encoding, f"{where}/hyperparameters")
         yield from _of_evidence(member, model, encoding.target, where)
+
+
+def _of_local(learned: LocalModel, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
+    """The only member is the process; without evidence, since it is judged by rows kept apart."""
+    where, process, target = f"{WHERE}/members/0", learned.process, encoding.target
+    if len(report.members) != 1:
+        yield Fault(f"Expected 1 member, got {len(report.members)}.", f"{WHERE}/members")
+        return
+    (member,) = report.members
+    found, input_map = member.hyperparameters, process.hyperparameters.input_map
+    yield from difference_faults(
+        [
+            (f"{where}/weight", member.weight, 1.0),
+            (f"{where}/functions", member.functions, n_functions(learned)),
+            (f"{where}/hyperparameters/noise_sd", found.noise_sd, user_noise_sd(target, process.noise_sd)),
+            (
+                f"{where}/hyperparameters/signal_sd",
+                found.signal_sd,
+                user_process_sd(target, process.hyperparameters.amplitude),
+            ),
+        ]
+    )
+    if member.kernel != process.kernel:
+        yield Fault("Expected that of the model.", f"{where}/kernel")
+    if member.evidence is not None:
+        yield Fault("A nearest-neighbour process has no evidence.", f"{where}/evidence")
+    widths, warps = tuple(named_widths(input_map, encoding)), map_warps(input_map, encoding)
+    yield from _named_faults(f"{where}/hyperparameters/widths", _by_place(found.widths), _by_place(widths))
+    yield from _named_faults(f"{where}/hyperparameters/warps", _by_place(found.warps), _by_place(warps))
+    if report.local is None or report.local.neighbours != process.neighbours:
+        yield Fault("Expected the comparison by which the process was taken.", f"{WHERE}/local")
 
 
 def _plain(kernel: Kernel | Additive) -> Kernel:
@@ -147,6 +182,9 @@ def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding
 def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str) -> Iterator[Fault]:
     """The one is the model's, the other that of more functions than it has."""
     evidence, expected = member.evidence, user_evidence(target, model.evidence, model.rows)
+    if evidence is None:
+        yield Fault("Expected the model's.", f"{where}/evidence")
+        return
     yield from difference_faults(
         [
             (f"{where}/evidence/value", evidence.value, expected.value),

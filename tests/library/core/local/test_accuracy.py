@@ -5,7 +5,7 @@ import pytest
 
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.local.learning import LocalKernel, LocalTask, Stage, Stages, learn
-from relevance_bayes.core.local.prediction import LocalModel
+from relevance_bayes.core.local.prediction import LocalProcess
 from relevance_bayes.core.local.validation import validated
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import posed
@@ -34,8 +34,9 @@ def test_it_predicts_nearly_as_the_process_that_made_the_data(kernel: LocalKerne
     task = LocalTask(posed(X[seen], t[seen]), (kernel,), neighbours=128, stages=stages)
     *_, last = learn(task)
     assert last.found is not None
-    h, validation = validated(task, last.found)
-    found = LocalModel.of(task, kernel, h).latent(X[new])
+    validation = validated(task, last.found)
+    h = validation.hyperparameters
+    found = LocalProcess.of(task, kernel, h).latent(X[new])
     total = found.variance + 1.0 / h.beta
     off = t[new] - found.mean
     assert validation.refusal is None

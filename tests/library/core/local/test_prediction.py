@@ -5,15 +5,15 @@ from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.kernels import Matern52
 from relevance_bayes.core.local import prediction
 from relevance_bayes.core.local.learning import LocalTask
-from relevance_bayes.core.local.prediction import LocalModel, residuals
+from relevance_bayes.core.local.prediction import LocalProcess, residuals
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import plausible, posed, wavy
 
 
-def model(*, neighbours: int = 40, linear: bool = False) -> LocalModel:
+def model(*, neighbours: int = 40, linear: bool = False) -> LocalProcess:
     X, t = wavy(150)
     task = LocalTask(posed(X, t + 7.0, linear=linear), neighbours=neighbours)
-    return LocalModel.of(task, Matern52(), plausible(task.problem))
+    return LocalProcess.of(task, Matern52(), plausible(task.problem))
 
 
 def new(rows: int = 20) -> Array:
@@ -58,19 +58,17 @@ def test_far_from_all_rows_the_latent_has_its_prior() -> None:
     assert found.support[0] < 0.7
 
 
-def test_a_process_of_residuals_adds_to_the_other_models_mean() -> None:
+def test_a_process_of_residuals_is_of_the_targets_less_the_other_models_mean() -> None:
     X, t = wavy(400, noise=0.05)
 
     def mean(at: Array) -> Array:
-        return np.sin(2.0 * at[:, 0])
+        return np.sin(2.0 * at[:, 0]) + 7.0
 
     task = LocalTask(residuals(posed(X[:300], t[:300] + 7.0), mean), neighbours=64)
-    h = plausible(task.problem, noise=0.05)
-    local, bare = LocalModel.of(task, Matern52(), h, mean), LocalModel.of(task, Matern52(), h)
-    np.testing.assert_allclose(local.latent(X).mean, bare.latent(X).mean + mean(X), rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(local.latent(X).variance, bare.latent(X).variance)
-    error = t[300:] - local.latent(X[300:]).mean
-    assert float(np.mean((error + 7.0) ** 2)) < 0.2 * float(np.var(t[300:] - mean(X[300:])))
+    np.testing.assert_allclose(task.rows.t, (t[:300] + 7.0 - mean(X[:300]))[task.order], rtol=1e-12, atol=1e-12)
+    local = LocalProcess.of(task, Matern52(), plausible(task.problem, noise=0.05))
+    error = t[300:] + 7.0 - mean(X[300:]) - local.latent(X[300:]).mean
+    assert float(np.mean(error**2)) < 0.2 * float(np.var(t[300:] - mean(X[300:])))
 
 
 def test_many_rows_are_predicted_as_few(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,81 @@
+"""A nearest-neighbour process as a model, alone or of the residuals of a sparse model [THEORY 22]."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, RealPrediction
+from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.local.prediction import LocalProcess
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class LocalModel:
+    """A process that predicts from the rows nearest to a new one, of noise of one size.
+
+    `trend` is the sparse model of whose residuals the process is; None where it is of the targets themselves.
+    """
+
+    process: LocalProcess
+    likelihood: GaussianNoise
+    trend: Model | None = None
+
+    @property
+    def inputs(self) -> int:
+        """d."""
+        return int(self.process.rows.X.shape[1])
+
+    @property
+    def rows(self) -> int:
+        """N."""
+        return len(self.process.rows.t)
+
+    @property
+    def candidates(self) -> int:
+        """Of the functions of the trend; 0 without."""
+        return 0 if self.trend is None else self.trend.candidates
+
+    @property
+    def termination(self) -> Termination:
+        """Scales are learned for a fixed number of iterations."""
+        return Termination.MAX_ITERATIONS
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyLocal:
+    """A nearest-neighbour process whose trend has all that its predictions need factorised."""
+
+    model: LocalModel
+    trend: Ready | None
+
+    @classmethod
+    def of(cls, model: LocalModel) -> "ReadyLocal":
+        """Raises NotPositiveDefiniteError."""
+        return cls(model, None if model.trend is None else Ready.of(model.trend))
+
+    @property
+    def members(self) -> tuple[Ready, ...]:
+        """The trend, where there is one."""
+        return () if self.trend is None else (self.trend,)
+
+    def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[RealPrediction, Array | None]:
+        """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
+
+        The variance of the trend is not added: the process is of what the trend leaves, its error included.
+        """
+        if noise_sd is not None:
+            raise DataError("expected noise of one size")
+        found = self.latent(X)
+        return self.model.likelihood.predictive(found, self.model.process.noise_sd), found.support
+
+    def latent(self, X: Array) -> Latent:
+        """The latent at X (N, d)."""
+        found = self.model.process.latent(X)
+        if self.trend is None:
+            return found
+        return replace(found, mean=np.asarray(found.mean + self.trend.latent(X).mean))

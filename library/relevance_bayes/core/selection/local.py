@@ -1,0 +1,309 @@
+"""A nearest-neighbour process beside the sparse model, compared on rows that neither was learned from [THEORY 22].
+
+First the sparse model of the other rows, then the process of the targets, and that of what the sparse model leaves of
+them. The one of the greatest mean log density is taken; a process only where it is clearly better, since it keeps all
+rows. It is then of all rows, those kept apart too.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.fitting import pose_rows
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
+from relevance_bayes.core.local.learning import (
+    KERNELS,
+    LocalKernel,
+    LocalState,
+    LocalTask,
+    Scored,
+    advance,
+    n_apart,
+)
+from relevance_bayes.core.local.prediction import LocalProcess, residuals
+from relevance_bayes.core.local.validation import Validation, validated
+from relevance_bayes.core.local_model import LocalModel
+from relevance_bayes.core.prediction import Measured, Ready
+from relevance_bayes.core.problem import check_rows
+from relevance_bayes.core.sampling import Sampler
+from relevance_bayes.core.scales import EvidencePerInputWidth
+from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
+from relevance_bayes.core.selection.ranking import FitContext, fitted_to
+from relevance_bayes.core.selection.rows import Folding, Rows, Step
+from relevance_bayes.core.selection.scoring import standard_error
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Array, Indices
+
+LocalTarget = Literal["targets", "residuals"]
+"""What a nearest-neighbour process is of: the targets, or what the sparse model leaves of them."""
+
+NEIGHBOURS, FEWER_NEIGHBOURS = 256, 128
+"""How many a prediction has, where that is open, and how many where these cost little."""
+
+MAX_LOSS_OF_FEWER = 0.02
+"""Nats a row that fewer neighbours may cost: a prediction from 128 takes a third to a half of one from 256."""
+
+MAX_CENTRES = 1_000
+"""Candidates of the problem whose hyperparameters are learned; nothing is chosen among them."""
+
+NOT_BETTER = "It was not clearly better than the sparse model."
+NOT_COMPUTABLE = "Its covariances were not positive definite in floating point."
+
+
+@dataclass(frozen=True)
+class LocalChoice:
+    """The nearest-neighbour processes to be learned.
+
+    `neighbours` of a prediction, None for 256, or 128 where these cost at most MAX_LOSS_OF_FEWER. `on` is what they are
+    of, None for both. One that is `required` is taken even where the sparse model scores better. `kernels` are tried,
+    with a warp for each input where they are `warped`; `min_gain` is in nats a row.
+    """
+
+    neighbours: int | None = None
+    on: LocalTarget | None = None
+    required: bool = False
+    kernels: tuple[LocalKernel, ...] = KERNELS
+    warped: bool = True
+    min_gain: float = MAX_SCORE_LOSS
+
+
+@dataclass(frozen=True)
+class LocalCandidate:
+    """A process of `on` on the rows kept apart: its kernel, its mean log density, and the variance factor.
+
+    `reason` is why it was not taken; the figures are None where there are none.
+    """
+
+    on: LocalTarget
+    kernel: LocalKernel | None
+    score: float | None
+    variance_factor: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class LocalComparison:
+    """Mean log densities of the `rows` kept apart, in nats a row, in the units of t.
+
+    `taken` is what the process is of that was taken, None where the sparse model was; that has the score `sparse`, None
+    where it was not fitted. `linear` and `noise` are those of a linear model and of noise alone, None where no process
+    was learned.
+    """
+
+    taken: LocalTarget | None
+    rows: int
+    sparse: float | None
+    linear: float | None
+    noise: float | None
+    candidates: tuple[LocalCandidate, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LocalFit:
+    """What was compared, and the process that was taken, with its figures on the rows kept apart; None where none."""
+
+    comparison: LocalComparison
+    model: LocalModel | None = None
+    measured: Measured | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """A process that was learned, and the trend of whose residuals it is."""
+
+    on: LocalTarget
+    task: LocalTask
+    found: Scored
+    validation: Validation
+    trend: Ready | None = None
+
+    @property
+    def log_density(self) -> Array:
+        """Of the rows kept apart, in the order of the rows."""
+        each = np.empty(self.validation.rows)
+        each[np.argsort(self._numbers)] = self.validation.predicted.log_density
+        return each
+
+    @property
+    def _numbers(self) -> Indices:
+        return self.task.order[self.task.learned :]
+
+    def measured(self, rows: Rows) -> Measured:
+        """The figures of the rows kept apart."""
+        apart, predicted = self._numbers, self.validation.predicted
+        mean = predicted.mean + float(self.task.problem.centre)
+        if self.trend is not None:
+            mean = mean + self.trend.latent(rows.X[apart]).mean
+        none = np.zeros(len(mean))
+        return Measured.of(RealPrediction(mean, predicted.variance, none, none), rows.t[apart])
+
+    def model(self, likelihood: GaussianNoise) -> LocalModel:
+        """With all rows."""
+        process = LocalProcess.of(self.task, self.found.kernel, self.validation.hyperparameters)
+        return LocalModel(process, likelihood, None if self.trend is None else self.trend.model)
+
+
+def learned_locally(
+    rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: FitContext
+) -> Generator[Step, None, LocalFit]:
+    """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
+
+    Raises DataError.
+    """
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    spec.likelihood.check(rows.t)
+    task = _task(rows, spec, choice, folding, on)
+    apart, others = np.sort(task.order[task.learned :]), np.sort(task.order[: task.learned])
+    sparse: Ready | None = None
+    if choice.on != "targets" or not choice.required:
+        sparse = yield from _sparse(rows.take(others), spec, folding.take(others), on)
+    learned, candidates = list[_Learned](), list[LocalCandidate]()
+    for of in ("targets", "residuals") if choice.on is None else (choice.on,):
+        if of == "residuals" and sparse is None:
+            continue
+        one = yield from _learned(of, task, sparse, choice, on.trail)
+        if one is None:
+            candidates.append(LocalCandidate(of, None, None, None, NOT_COMPUTABLE))
+        else:
+            learned.append(one)
+    by_sparse = None if sparse is None else sparse.predict(rows.X[apart])[0].log_density(rows.t[apart])
+    best = _best(learned, by_sparse, choice)
+    candidates += [_candidate(one, best) for one in learned]
+    first = learned[0].validation if learned else None
+    comparison = LocalComparison(
+        None if best is None else best.on,
+        len(apart),
+        None if by_sparse is None else float(by_sparse.mean()),
+        None if first is None else first.linear,
+        None if first is None else first.noise,
+        tuple(candidates),
+    )
+    if best is None:
+        return LocalFit(comparison)
+    likelihood = spec.likelihood
+    if not isinstance(likelihood, GaussianNoise):
+        raise DataError(f"expected Gaussian noise, got {likelihood.type}")
+    return LocalFit(comparison, best.model(likelihood), best.measured(rows))
+
+
+def _task(rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: FitContext) -> LocalTask:
+    """Of the targets, with a width for each input and linear columns."""
+    source = rows.blocks(on.threads)
+    kernel = KernelBasis(choice.kernels[0], EvidencePerInputWidth(), "evidence" if choice.warped else "none")
+    wide = replace(spec, basis=(kernel, Bias(), Inputs()))
+    problem = pose_rows(source, wide, centres=Sampler(source, spec.seed).sample(MAX_CENTRES))
+    neighbours = choice.neighbours or NEIGHBOURS
+    apart = rows_apart(rows, folding, spec.seed)
+    return LocalTask(problem, choice.kernels, neighbours, threads=on.threads, apart=apart)
+
+
+def rows_apart(rows: Rows, folding: Folding, seed: int) -> Indices | None:
+    """The rows to keep apart: whole groups, or the last in time; None where they are drawn by content."""
+    size = n_apart(len(rows.t))
+    if folding.by == "random" or folding.keys is None:
+        return None
+    if folding.by == "order":
+        return np.flatnonzero(folding.keys >= np.sort(folding.keys)[-size])
+    folds = min(max(len(rows.t) // size, 2), len(np.unique(folding.keys)))
+    return folding.splits(rows, folds, seed)[0][1]
+
+
+def _sparse(others: Rows, spec: Spec, folding: Folding, on: FitContext) -> Generator[Step, None, Ready | None]:
+    """The sparse model of the other rows; None where it can't be computed."""
+    try:
+        fit = yield from fitted_to(others, spec, folding, on)
+        return Ready.of(fit.model)
+    except NotPositiveDefiniteError:
+        return None
+
+
+def _learned(
+    of: LocalTarget, task: LocalTask, sparse: Ready | None, choice: LocalChoice, trail: Trail
+) -> Generator[Step, None, _Learned | None]:
+    """A process with the number of neighbours that it is to have; None where it can't be computed."""
+    trend = None
+    if of == "residuals" and sparse is not None:
+        trend = sparse
+        task = replace(task, problem=residuals(task.problem, lambda X: sparse.latent(X).mean))
+    try:
+        found = yield from _scales(task, trail)
+        validation = validated(task, found)
+        if choice.neighbours is None and validation.refusal is None:
+            fewer = replace(task, neighbours=FEWER_NEIGHBOURS)
+            other = validated(fewer, found)
+            if other.refusal is None and other.score >= validation.score - MAX_LOSS_OF_FEWER:
+                task, validation = fewer, other
+    except (NotPositiveDefiniteError, DataError):
+        return None
+    return _Learned(of, task, found, validation, trend)
+
+
+def _scales(task: LocalTask, trail: Trail) -> Generator[Step, None, Scored]:
+    """The kernel and hyperparameters that learning ends with; what it has come to is kept after each step."""
+    place, known = trail.place, trail.passed()
+    state = LocalState() if known is None else decoded(known, task)
+    yield Step("neighbours", state.completed, task.steps, "steps")
+    while state.found is None:
+        kept = encoded(advance(task, state), task)
+        state = decoded(kept, task)  # so that it goes on from the same bits whether or not it was broken off
+        trail.settle(place, kept)
+        yield Step("neighbours", state.completed, task.steps, "steps")
+    return state.found
+
+
+def encoded(state: LocalState, task: LocalTask) -> Array:
+    """A state of learning as numbers: how far it is, the start in hand, each kernel that is done, and the end."""
+    found = () if state.found is None else (state.found,)
+    head = [state.completed, state.start is not None, state.reached, len(state.scored), len(found)]
+    parts = [np.array(head, np.float64)]
+    if state.start is not None:
+        parts.append(state.start.packed())
+    for one in (*state.scored, *found):
+        parts += [np.array([task.kernels.index(one.kernel), one.score]), one.hyperparameters.packed()]
+    return np.concatenate(parts)
+
+
+def decoded(numbers: Array, task: LocalTask) -> LocalState:
+    """The state of learning that some numbers are."""
+    completed, has_start, reached, scored, found = numbers[:5].tolist()
+    like = task.space(task.kernels[0]).start(0)
+    size = len(like.packed())
+    start: Hyperparameters | None = None
+    place = 5
+    if has_start:
+        start, place = like.unpacked(numbers[place : place + size]), place + size
+    done = list[Scored]()
+    for _ in range(int(scored + found)):
+        kernel, score = numbers[place : place + 2].tolist()
+        h = like.unpacked(numbers[place + 2 : place + 2 + size])
+        done.append(Scored(task.kernels[int(kernel)], h, score))
+        place += 2 + size
+    end = done.pop() if found else None
+    return LocalState(int(completed), start, reached, tuple(done), end)
+
+
+def _best(learned: list[_Learned], by_sparse: Array | None, choice: LocalChoice) -> _Learned | None:
+    """The process of the greatest score where it is clearly better than the sparse model, or required."""
+    usable = [one for one in learned if one.validation.refusal is None or choice.required]
+    best = max(usable, key=lambda one: one.validation.score, default=None)
+    if best is None or choice.required or by_sparse is None:
+        return best
+    gain = best.log_density - by_sparse
+    return best if gain.mean() > max(standard_error(gain), choice.min_gain) else None
+
+
+def _candidate(one: _Learned, best: _Learned | None) -> LocalCandidate:
+    validation = one.validation
+    reason: str | None = validation.refusal
+    if reason is not None:
+        reason = f"{reason[0].upper()}{reason[1:]}."
+    elif one is not best:
+        reason = NOT_BETTER if best is None else f"That of the {best.on} was better."
+    return LocalCandidate(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)

@@ -1,0 +1,62 @@
+"""A nearest-neighbour process out of its document."""
+
+import numpy as np
+
+from relevance_bayes.core.basis import evaluate
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.kernels import Gaussian, Kernel, Matern32, Matern52
+from relevance_bayes.core.local.learning import LocalKernel
+from relevance_bayes.core.local.prediction import LocalProcess
+from relevance_bayes.core.local_model import LocalModel
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.process import Rows
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
+from relevance_bayes.documents.functions import functions_of
+from relevance_bayes.documents.schema import LocalPart
+from relevance_bayes.documents.sizes import matrix, vector, wrong
+
+WHERE = "/model"
+
+
+def local_model_of(part: LocalPart, inputs: int, trend: Model | None) -> LocalModel:
+    """The process of rows with so many inputs; raises InvalidRequestError."""
+    if len(part.widths) != inputs:
+        raise wrong(f"{WHERE}/widths", f"Expected a width for each of {inputs} inputs; got {len(part.widths)}.")
+    functions = tuple(
+        functions_of(one, inputs, f"{WHERE}/functions/{place}") for place, one in enumerate(part.functions)
+    )
+    input_map = InputMap(
+        np.asarray(part.widths, np.float64),
+        None if part.skew is None else vector(part.skew, inputs, f"{WHERE}/skew"),
+        None if part.tail is None else vector(part.tail, inputs, f"{WHERE}/tail"),
+    )
+    alpha = vector(part.alpha, sum(one.size for one in functions), f"{WHERE}/alpha")
+    places, targets = _rows(part, inputs)
+    process = LocalProcess(
+        _kernel(part.kernel),
+        Hyperparameters(part.noise_sd**-2, part.signal_variance, alpha, input_map),
+        Rows(places, targets, evaluate(functions, places)),
+        functions,
+        part.neighbours,
+        part.centre,
+    )
+    return LocalModel(process, part.likelihood, trend)
+
+
+def _kernel(kernel: Kernel) -> LocalKernel:
+    if not isinstance(kernel, Gaussian | Matern32 | Matern52):
+        raise wrong(f"{WHERE}/kernel", f'Expected "gaussian", "matern32" or "matern52", got "{kernel.type}".')
+    return kernel
+
+
+def _rows(part: LocalPart, inputs: int) -> tuple[Array, Array]:
+    """X (N, d) and t (N,), block after block."""
+    if not sum(len(block.targets) for block in part.rows):
+        raise wrong(f"{WHERE}/rows", "There are no rows to predict from.")
+    places, targets = list[Array](), list[Array]()
+    for number, block in enumerate(part.rows):
+        where, size = f"{WHERE}/rows/{number}", len(block.targets)
+        places.append(matrix(block.inputs, (size, inputs), f"{where}/inputs"))
+        targets.append(vector(block.targets, size, f"{where}/targets"))
+    return np.concatenate(places), np.concatenate(targets)

@@ -1,0 +1,87 @@
+"""Nearest-neighbour processes: where they are learned, and where they can't be."""
+
+from collections.abc import Iterator, Sequence
+
+from relevance_bayes.core.kernels import Gaussian, Matern32, Matern52
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.local.learning import KERNELS, MIN_ROWS, LocalKernel
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.selection import LocalChoice
+from relevance_bayes.core.spec import Spec, is_heteroscedastic
+from relevance_bayes.plans.requests import (
+    AutomaticLocal,
+    AutomaticPrior,
+    InputColumn,
+    KernelChoice,
+    LocalPlan,
+    NearestNeighbours,
+    NoLocal,
+    SupervisedRequest,
+)
+from relevance_bayes.types.errors import Fault
+
+MIN_AUTOMATIC_ROWS = 5_000
+"""From so many rows on they are compared by default: with fewer, a pool of processes with few functions predicts as
+well, in less memory and time."""
+
+MAX_AUTOMATIC_BYTES = 64 * 2**20
+"""By default a version keeps rows of at most so many bytes."""
+
+BYTES = 8
+"""Of a number."""
+
+
+def _kept_bytes(rows: int, inputs: Sequence[InputColumn]) -> int:
+    """The size of encoded rows, a category as a column for each of its values, with their targets."""
+    columns = sum(max(len(column.categories), 1) for column in inputs)
+    return BYTES * rows * (columns + 1)
+
+
+def planned_local(
+    request: SupervisedRequest, spec: Spec, *, rows: int, inputs: Sequence[InputColumn], max_score_loss: float
+) -> LocalPlan | None:
+    """The processes that a training compares the spec with; None where it has none."""
+    kept = _kept_bytes(rows, inputs)
+    kernels, warped = _kernels(request), _is_warped(request)
+    match request.local or AutomaticLocal():
+        case NoLocal():
+            return None
+        case NearestNeighbours(neighbours=neighbours, on=on):
+            of = None if on == "automatic" else on
+            return LocalPlan(LocalChoice(neighbours, of, True, kernels, warped, max_score_loss), rows, kept)
+        case AutomaticLocal():
+            is_open = isinstance(request.prior, AutomaticPrior | None) and request.effort != "quick"
+            is_affordable = rows >= MIN_AUTOMATIC_ROWS and kept <= MAX_AUTOMATIC_BYTES
+            if not (is_open and is_affordable) or any(_obstacles(request, spec, rows)):
+                return None
+            return LocalPlan(LocalChoice(None, None, False, kernels, warped, max_score_loss), rows, kept)
+
+
+def local_faults(request: SupervisedRequest, spec: Spec, rows: int) -> list[Fault]:
+    """Why a process that was requested can't be learned."""
+    if not isinstance(request.local, NearestNeighbours):
+        return []
+    return [Fault(detail, "/local") for detail in _obstacles(request, spec, rows)]
+
+
+def _obstacles(request: SupervisedRequest, spec: Spec, rows: int) -> Iterator[str]:
+    likelihood, prior, basis = spec.likelihood, spec.prior, request.basis
+    if not isinstance(likelihood, GaussianNoise) or likelihood.noise_by_row or is_heteroscedastic(likelihood):
+        yield "A nearest-neighbour process predicts numbers with Gaussian noise of one size."
+    if not isinstance(prior, GaussianProcess) or prior.rho:
+        yield "A nearest-neighbour process goes with a Gaussian process prior whose `rho` is 0."
+    if basis is not None and not (isinstance(basis, KernelChoice) and basis.width is None and basis.additive == "none"):
+        yield "A nearest-neighbour process has one kernel, whose widths are learned, without terms of single inputs."
+    if isinstance(basis, KernelChoice) and not isinstance(basis.kernel, Gaussian | Matern32 | Matern52):
+        yield 'A nearest-neighbour process has the kernel "gaussian", "matern32" or "matern52".'
+    if rows < MIN_ROWS:
+        yield f"A nearest-neighbour process is learned from {MIN_ROWS} rows at least, got {rows}."
+
+
+def _kernels(request: SupervisedRequest) -> tuple[LocalKernel, ...]:
+    named = request.basis.kernel if isinstance(request.basis, KernelChoice) else None
+    return (named,) if isinstance(named, Gaussian | Matern32 | Matern52) else KERNELS
+
+
+def _is_warped(request: SupervisedRequest) -> bool:
+    return not isinstance(request.basis, KernelChoice) or request.basis.warp != "none"

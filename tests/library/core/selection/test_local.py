@@ -1,0 +1,178 @@
+"""Nearest-neighbour processes beside the sparse model: which is taken, on which rows, and what is kept of learning."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from relevance_bayes.core.algorithms import Greedy
+from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.contributions import contributions
+from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.joint import joint
+from relevance_bayes.core.kernels import Gaussian, Matern52
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.local.learning import LocalState, LocalTask, advance
+from relevance_bayes.core.local_model import LocalModel
+from relevance_bayes.core.pool import members_of, n_functions, ready_of, representative
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.scales import EvidencePerInputWidth
+from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
+from relevance_bayes.core.selection.local import LocalChoice, decoded, encoded, rows_apart
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Array
+from tests.library.core.local.drawn_locally import posed
+
+BASIS = (KernelBasis(Gaussian(), EvidencePerInputWidth()), Bias(), Inputs())
+SPEC = Spec(GaussianNoise(), BASIS, GaussianProcess(inducing_points="rows"), Greedy())
+ONE_KERNEL = (Matern52(),)
+
+
+def rough(rows: int = 700, *, seed: int = 3) -> Rows:
+    """X (N, 2) and a function of so many hills that few functions can't follow it."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2.0, 2.0, (rows, 2))
+    return Rows(X, np.sin(6.0 * X[:, 0]) * np.cos(6.0 * X[:, 1]) + X[:, 0] + 0.1 * rng.standard_normal(rows) + 3.0)
+
+
+def linear(rows: int = 400) -> Rows:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((rows, 2))
+    return Rows(X, X @ np.array([1.0, -2.0]) + 0.3 * rng.standard_normal(rows))
+
+
+def trained(rows: Rows, choice: LocalChoice, trail: Trail | None = None, folding: Folding | None = None) -> Trained:
+    """The end of a training whose sparse model may have few functions."""
+    few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
+    *_, last = train(rows, few, local=choice, trail=trail, folding=folding)
+    assert isinstance(last, Trained)
+    return last
+
+
+def errors(found: Trained, rows: Rows) -> Array:
+    prediction, _ = ready_of(found.learned).predict(rows.X)
+    return np.asarray(prediction.mean - rows.t)  # type: ignore[union-attr]
+
+
+@pytest.fixture(scope="module")
+def taken() -> Trained:
+    return trained(rough(), LocalChoice(kernels=ONE_KERNEL, warped=False))
+
+
+def test_a_process_is_taken_where_few_functions_can_not_follow(taken: Trained) -> None:
+    assert isinstance(taken.learned, LocalModel)
+    assert taken.local is not None
+    assert taken.local.taken is not None
+    assert taken.local.sparse is not None
+    best = max(one.score for one in taken.local.candidates if one.score is not None)
+    assert best > taken.local.sparse + 0.5
+    assert taken.score.value == pytest.approx(best, rel=1e-9)
+    assert [one.on for one in taken.local.candidates] == ["targets", "residuals"]
+    assert [one.reason is None for one in taken.local.candidates].count(True) == 1
+
+
+def test_it_is_of_all_rows_and_predicts_new_ones(taken: Trained) -> None:
+    assert representative(taken.learned).rows == 700
+    fresh = rough(300, seed=8)
+    off = errors(taken, fresh)
+    assert float(np.sqrt(np.mean(off**2))) < 0.2
+    prediction, support = ready_of(taken.learned).predict(fresh.X)
+    assert support is not None
+    inside = (prediction.quantile(0.025) <= fresh.t) & (fresh.t <= prediction.quantile(0.975))  # type: ignore[union-attr]
+    assert 0.9 <= float(inside.mean()) <= 0.99
+
+
+def test_its_score_is_of_the_rows_kept_apart(taken: Trained) -> None:
+    assert taken.validation["rows"] == taken.score.rows == 140
+    assert taken.validation["nll"] == pytest.approx(-(taken.score.value or 0.0))
+    assert taken.validation["rmse"] < 0.2
+    assert 0.88 <= taken.validation["coverage_95"] <= 1.0
+
+
+def test_residuals_keep_the_sparse_model_as_trend() -> None:
+    found = trained(rough(), LocalChoice(on="residuals", required=True, kernels=ONE_KERNEL, warped=False))
+    assert isinstance(found.learned, LocalModel)
+    assert found.learned.trend is not None
+    assert members_of(found.learned) == (found.learned.trend,)
+    assert n_functions(found.learned) == found.learned.trend.size > 0
+    ready, X = ready_of(found.learned), rough(50, seed=9).X
+    added = contributions(ready, X, 3)
+    np.testing.assert_allclose(added.total, ready.predict(X)[0].mean, rtol=1e-12)  # type: ignore[union-attr]
+    assert added.functions.shape == (50, 3)
+
+
+def test_of_targets_alone_there_is_no_sparse_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relevance_bayes.core.selection.local.fitted_to", None)
+    found = trained(rough(), LocalChoice(40, "targets", required=True, kernels=ONE_KERNEL, warped=False))
+    assert isinstance(found.learned, LocalModel)
+    assert found.learned.process.neighbours == 40
+    assert n_functions(found.learned) == 0
+    ready, X = ready_of(found.learned), rough(50, seed=9).X
+    added = contributions(ready, X, 3)
+    assert added.functions.shape == (50, 0)
+    np.testing.assert_allclose(added.total, ready.predict(X)[0].mean, rtol=1e-12)  # type: ignore[union-attr]
+    with pytest.raises(DataError, match="expected a sparse model"):
+        joint(ready, X)
+
+
+def test_the_sparse_model_stays_where_a_process_is_no_better() -> None:
+    found = trained(linear(), LocalChoice(kernels=ONE_KERNEL))
+    assert not isinstance(found.learned, LocalModel)
+    assert found.local is not None
+    assert found.local.taken is None
+    assert all(one.reason is not None for one in found.local.candidates)
+
+
+def test_fewer_neighbours_are_taken_where_they_cost_little(taken: Trained) -> None:
+    assert isinstance(taken.learned, LocalModel)
+    assert taken.learned.process.neighbours == 128
+
+
+@pytest.mark.parametrize("kept", [1, 3, 5])
+def test_learning_goes_on_from_what_was_kept_to_the_same_bits(kept: int) -> None:
+    choice = LocalChoice(40, kernels=ONE_KERNEL, warped=False)
+    whole = trained(rough(), choice)
+    trail = Trail()
+    few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
+    done = 0
+    for step in train(rough(), few, local=choice, trail=trail):
+        done += isinstance(step, Step) and step.phase == "neighbours"
+        if done == kept + 2:
+            break
+    again = trained(rough(), choice, Trail(trail.marks))
+    np.testing.assert_array_equal(errors(again, rough(50, seed=9)), errors(whole, rough(50, seed=9)))
+
+
+def test_a_state_of_learning_is_the_same_from_its_numbers() -> None:
+    rows = rough(200)
+    task = LocalTask(posed(rows.X, rows.t), ONE_KERNEL)
+    state = LocalState()
+    seen = list[Sequence[float]]()
+    while state.found is None:
+        state = decoded(encoded(advance(task, state), task), task)
+        numbers = encoded(state, task)
+        np.testing.assert_allclose(numbers, encoded(decoded(numbers, task), task), rtol=1e-12)
+        seen.append(numbers.tolist())
+    assert [numbers[0] for numbers in seen] == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_groups_stay_whole_and_the_last_in_time_are_kept_apart() -> None:
+    rows = rough(500)
+    groups = np.repeat(np.arange(50.0), 10)
+    apart = rows_apart(rows, Folding("groups", groups), 0)
+    assert apart is not None
+    assert 80 <= len(apart) <= 140
+    assert all(np.isin(groups == group, [True]).sum() == 10 for group in np.unique(groups[apart]))
+    assert set(np.flatnonzero(np.isin(groups, groups[apart]))) == set(apart)
+    late = rows_apart(rows, Folding("order", np.arange(500.0)), 0)
+    np.testing.assert_array_equal(late, np.arange(400, 500))
+    assert rows_apart(rows, Folding(), 0) is None
+
+
+def test_rows_kept_apart_are_never_learned_from() -> None:
+    rows = rough(300)
+    task = LocalTask(posed(rows.X, rows.t), ONE_KERNEL, apart=np.arange(200, 240))
+    assert task.learned == 260
+    assert set(task.order[task.learned :]) == set(range(200, 240))
+    assert sorted(task.order) == list(range(300))
