@@ -4,8 +4,8 @@ import numpy as np
 
 from relevance_bayes.core.basis import evaluate
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.kernels import Gaussian, Kernel, Matern32, Matern52
-from relevance_bayes.core.local.learning import LocalKernel
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.local.learning import KERNELS, LocalKernel
 from relevance_bayes.core.local.prediction import LocalProcess
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
@@ -45,8 +45,9 @@ def local_model_of(part: LocalPart, inputs: int, trend: Model | None) -> LocalMo
 
 
 def _kernel(kernel: Kernel) -> LocalKernel:
-    if not isinstance(kernel, Gaussian | Matern32 | Matern52):
-        raise wrong(f"{WHERE}/kernel", f'Expected "gaussian", "matern32" or "matern52", got "{kernel.type}".')
+    if not isinstance(kernel, LocalKernel):
+        expected = ", ".join(one.type for one in KERNELS)
+        raise wrong(f"{WHERE}/kernel", f"Expected one of {expected}; got {kernel.type}.")
     return kernel
 
 

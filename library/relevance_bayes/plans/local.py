@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from relevance_bayes.core.kernels import Gaussian, Matern32, Matern52
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.local.learning import KERNELS, MIN_ROWS, LocalKernel
 from relevance_bayes.core.priors import GaussianProcess
@@ -72,15 +71,15 @@ def _obstacles(request: SupervisedRequest, spec: Spec, rows: int) -> Iterator[st
         yield "A nearest-neighbour process goes with a Gaussian process prior whose `rho` is 0."
     if basis is not None and not (isinstance(basis, KernelChoice) and basis.width is None and basis.additive == "none"):
         yield "A nearest-neighbour process has one kernel, whose widths are learned, without terms of single inputs."
-    if isinstance(basis, KernelChoice) and not isinstance(basis.kernel, Gaussian | Matern32 | Matern52):
-        yield 'A nearest-neighbour process has the kernel "gaussian", "matern32" or "matern52".'
+    if isinstance(basis, KernelChoice) and not isinstance(basis.kernel, LocalKernel):
+        yield f"A nearest-neighbour process has one of the kernels {', '.join(kernel.type for kernel in KERNELS)}."
     if rows < MIN_ROWS:
         yield f"A nearest-neighbour process is learned from {MIN_ROWS} rows at least, got {rows}."
 
 
 def _kernels(request: SupervisedRequest) -> tuple[LocalKernel, ...]:
     named = request.basis.kernel if isinstance(request.basis, KernelChoice) else None
-    return (named,) if isinstance(named, Gaussian | Matern32 | Matern52) else KERNELS
+    return (named,) if isinstance(named, LocalKernel) else KERNELS
 
 
 def _is_warped(request: SupervisedRequest) -> bool:
