@@ -6,8 +6,7 @@ from typing import Literal, TypeAlias
 
 from app.domain.errors import ConflictError, NotInstalledError
 from app.exports import json_file, npz_file
-from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.documents.exported import ExportedSupervised, ExportedVersion
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.writing import document_of
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
@@ -56,7 +55,7 @@ def _python(exported: ExportedVersion) -> bytes:
 
 def _refuse_rows(exported: ExportedVersion, name: str) -> None:
     """Raise ConflictError for a version that predicts from neighbours."""
-    if isinstance(exported, ExportedSupervised) and isinstance(exported.predictor.learned, LocalModel):
+    if exported.keeps_rows:
         raise ConflictError(
             f"There is no {name} file of a version that predicts from the rows nearest to each: these are no part of "
             'a program. Export it as "json" or "npz", or train with "local": {"type": "none"}.'

@@ -123,6 +123,14 @@ def _finish(cache: PeersCache, job: Job) -> Finished:
     return job, found
 
 
+def read_table(name: str) -> DataTable:
+    """A table of the open half; raises NotRun where its file was not written."""
+    if half(family(name)) != "open":
+        raise NotRun(f"{name} is under seal")
+    (entry,) = (entry for entry in ENTRIES if entry.name == name)
+    return _table(_file(entry))
+
+
 def _file(entry: Entry) -> Path:
     path = FOLDER / f"{entry.name}.npz"
     if not path.is_file():

@@ -115,6 +115,7 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "max_score_loss": 0.01,
         "unreduced_functions": None,
         "warnings": [],
+        "local": None,
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
         "seconds": 0.25,
         "software_version": "0.1.0",

@@ -123,6 +123,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             kernel("gaussian", EACH, "evidence"),
         ],
         "alternatives": [],
+        "local": None,
     }
 
 

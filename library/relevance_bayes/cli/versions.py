@@ -15,7 +15,15 @@ from relevance_bayes.client.responses import (
 )
 from relevance_bayes.client.responses.values import Choice
 from relevance_bayes.types.lineage import ImportedFrom
-from relevance_bayes.types.reports import Evidence, Hyperparameters, InputWarp, InputWidth, Outlier, Score
+from relevance_bayes.types.reports import (
+    Evidence,
+    Hyperparameters,
+    InputWarp,
+    InputWidth,
+    LocalReport,
+    Outlier,
+    Score,
+)
 
 MAX_OUTLIERS_SHOWN = 8
 
@@ -157,6 +165,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
             *((f"member {place}", member_text(one, version)) for place, one in enumerate(several, 1)),
             ("score", None if version.score is None else _score(version.score)),
             ("score loss", _score_loss(version)),
+            ("nearest rows", None if version.local is None else _nearest_rows(version.local)),
             ("gains", _gains(found)),
             ("compared models", _compared(version) or None),
             *((MEASURED.get(rows, rows), _measured(rows, scores)) for rows, scores in version.metrics.items()),
@@ -214,6 +223,18 @@ def _score(found: Score) -> str:
     rows = f"{found.rows:,} rows left out, in {found.folds} {'fold' if found.folds == 1 else 'folds'}"
     text = f"{number(found.value)}{error} nats a row, on {rows}"
     return text if found.reason is None else f"{text}; {found.reason}"
+
+
+def _nearest_rows(found: LocalReport) -> str:
+    """Return what predictions from the rows nearest to each were compared with, and whether they were taken."""
+    scores = [f"{one.on} {number(one.score)}" for one in found.candidates if one.score is not None]
+    if found.sparse_score is not None:
+        scores.append(f"the sparse model {number(found.sparse_score)}")
+    compared = f"nats a row, on {found.rows_apart:,} rows left out: {', '.join(scores) or 'none'}"
+    if found.on is None:
+        return f"not taken; {compared}"
+    kept = f"{found.neighbours} of {found.rows:,}, which are kept ({found.bytes / 2**20:.1f} MiB)"
+    return f"{kept}; of the {found.on}; {compared}"
 
 
 def _score_loss(version: SupervisedVersion) -> str | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ApproximationReport,
@@ -30,6 +31,11 @@ class ExportedBase:
         """The column in which rows may bring the sd of their noise; None where there is none."""
         return None
 
+    @property
+    def keeps_rows(self) -> bool:
+        """True if it predicts from rows that it was learned from, and no program of it is written."""
+        return False
+
 
 @dataclass(frozen=True, eq=False)
 class ExportedSupervised(ExportedBase):
@@ -42,6 +48,11 @@ class ExportedSupervised(ExportedBase):
     def noise_column(self) -> str | None:
         """The target's."""
         return self.predictor.encoding.target.noise_column
+
+    @property
+    def keeps_rows(self) -> bool:
+        """True for a nearest-neighbour process."""
+        return isinstance(self.predictor.learned, LocalModel)
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,7 +153,7 @@ class LocalCandidate:
     __pydantic_config__ = wire()
 
     on: Literal["targets", "residuals"]
-    """Whether it is of the targets, or of the residuals of the sparse model."""
+    """The quantity that it is a process of: the targets, or the residuals of the sparse model."""
     kernel: str | None
     """The name of its kernel; null where it could not be computed."""
     score: float | None
@@ -173,7 +173,7 @@ class LocalReport:
     __pydantic_config__ = wire()
 
     on: Literal["targets", "residuals"] | None
-    """What the process is of that predicts; null where the sparse model does."""
+    """The quantity that the process is of which predicts; null where the sparse model predicts."""
     neighbours: int | None
     """Rows that a prediction conditions on; null where the sparse model predicts."""
     rows: int

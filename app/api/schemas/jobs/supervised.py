@@ -33,11 +33,11 @@ class LocalPlanOut:
     neighbours: int | None
     """Rows that a prediction is conditioned on; null where training decides between 128 and 256."""
     on: LocalTarget | None
-    """What it is of; null where training decides."""
+    """The quantity that it is a process of; null where training decides."""
     kernels: tuple[str, ...]
     """The names of the kernels, of which training takes one."""
     required: bool
-    """Whether it is taken even where the sparse model scores better."""
+    """True if it is taken even where the sparse model scores better."""
     rows: int
     """Rows of the dataset; the version keeps those that are learned from."""
     bytes: int

@@ -15,7 +15,7 @@ from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fitting import pose_rows
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.local.learning import (
     KERNELS,
@@ -75,7 +75,7 @@ class LocalChoice:
 
 
 @dataclass(frozen=True)
-class LocalCandidate:
+class ProcessScore:
     """A process of `on` on the rows kept apart: its kernel, its mean log density, and the variance factor.
 
     `reason` is why it was not taken; the figures are None where there are none.
@@ -102,7 +102,7 @@ class LocalComparison:
     sparse: float | None
     linear: float | None
     noise: float | None
-    candidates: tuple[LocalCandidate, ...]
+    candidates: tuple[ProcessScore, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +151,11 @@ class _Learned:
 
 
 def learned_locally(
-    rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: FitContext
+    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], choice: LocalChoice, folding: Folding, on: FitContext
 ) -> Generator[Step, None, LocalFit]:
     """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
 
-    Raises DataError.
+    Where one of `rivals` is of the target's logarithm it is fitted too, and the better one is compared. Raises DataError.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
@@ -164,16 +164,21 @@ def learned_locally(
     sparse: Ready | None = None
     if choice.on != "targets" or not choice.required:
         sparse = yield from _sparse(rows.take(others), spec, folding.take(others), on)
-    learned, candidates = list[_Learned](), list[LocalCandidate]()
+    learned, candidates = list[_Learned](), list[ProcessScore]()
     for of in ("targets", "residuals") if choice.on is None else (choice.on,):
         if of == "residuals" and sparse is None:
             continue
         one = yield from _learned(of, task, sparse, choice, on.trail)
         if one is None:
-            candidates.append(LocalCandidate(of, None, None, None, NOT_COMPUTABLE))
+            candidates.append(ProcessScore(of, None, None, None, NOT_COMPUTABLE))
         else:
             learned.append(one)
     by_sparse = None if sparse is None else sparse.predict(rows.X[apart])[0].log_density(rows.t[apart])
+    for rival in () if choice.required else rivals:
+        if isinstance(rival.likelihood, LogGaussian):
+            other = yield from _sparse(rows.take(others), rival, folding.take(others), on)
+            by_other = None if other is None else other.predict(rows.X[apart])[0].log_density(rows.t[apart])
+            by_sparse = _better(by_sparse, by_other)
     best = _best(learned, by_sparse, choice)
     candidates += [_candidate(one, best) for one in learned]
     first = learned[0].validation if learned else None
@@ -299,11 +304,18 @@ def _best(learned: list[_Learned], by_sparse: Array | None, choice: LocalChoice)
     return best if gain.mean() > max(standard_error(gain), choice.min_gain) else None
 
 
-def _candidate(one: _Learned, best: _Learned | None) -> LocalCandidate:
+def _better(one: Array | None, other: Array | None) -> Array | None:
+    """The log densities (n,) of the greater mean."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one if one.mean() >= other.mean() else other
+
+
+def _candidate(one: _Learned, best: _Learned | None) -> ProcessScore:
     validation = one.validation
     reason: str | None = validation.refusal
     if reason is not None:
         reason = f"{reason[0].upper()}{reason[1:]}."
     elif one is not best:
         reason = NOT_BETTER if best is None else f"That of the {best.on} was better."
-    return LocalCandidate(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)
+    return ProcessScore(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)

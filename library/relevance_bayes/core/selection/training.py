@@ -114,7 +114,7 @@ def train(
         scoring = scoring if folds else Scoring(FOLDS, bounds or NORMAL)
     comparison: LocalComparison | None = None
     if local is not None:
-        found = yield from learned_locally(rows, spec, local, folding, on)
+        found = yield from learned_locally(rows, spec, rivals, local, folding, on)
         if found.model is not None:
             yield from _locally(found, spec, held_out)
             return

@@ -1,6 +1,7 @@
 """Nearest-neighbour processes beside the sparse model: which is taken, on which rows, and what is kept of learning."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian, Matern52
-from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.local.learning import LocalState, LocalTask, advance
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.pool import members_of, n_functions, ready_of, representative
@@ -122,6 +123,25 @@ def test_the_sparse_model_stays_where_a_process_is_no_better() -> None:
     assert found.local is not None
     assert found.local.taken is None
     assert all(one.reason is not None for one in found.local.candidates)
+
+
+def test_a_model_of_the_logarithm_is_compared_too() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-2.0, 2.0, (600, 2))
+    rows = Rows(X, np.exp(2.0 * np.sin(2.0 * X[:, 0]) + 0.5 * rng.standard_normal(600)))
+    log = replace(SPEC, likelihood=LogGaussian())
+    choice = LocalChoice(40, "targets", kernels=ONE_KERNEL, warped=False)
+    *_, alone = train(rows, SPEC, local=choice)
+    *_, beside = train(rows, SPEC, rivals=(log,), local=choice)
+    assert isinstance(alone, Trained)
+    assert isinstance(beside, Trained)
+    assert alone.local is not None
+    assert beside.local is not None
+    assert beside.local.taken is None
+    assert beside.local.sparse is not None
+    assert alone.local.sparse is not None
+    assert beside.local.sparse > alone.local.sparse + 0.3
+    assert beside.learned.likelihood == LogGaussian()  # type: ignore[union-attr]
 
 
 def test_fewer_neighbours_are_taken_where_they_cost_little(taken: Trained) -> None:
