@@ -37,8 +37,7 @@ NOTES = (
     ),
     (
         "RMSE of the targets with their noise; / best: over the least of the set. NLL in nats a row. rough: a draw of "
-        "a Matern 3/2 process of two inputs, six others that don't matter. steps: three steps and a slope of four inputs "
-        "among eight."
+        "a Matern 3/2 process of two inputs among eight. steps: three steps and a slope of four inputs among eight."
     ),
 )
 

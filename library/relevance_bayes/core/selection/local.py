@@ -155,7 +155,7 @@ def learned_locally(
 ) -> Generator[Step, None, LocalFit]:
     """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
 
-    Where one of `rivals` is of the target's logarithm it is fitted too, and the better one is compared. Raises DataError.
+    Where one of `rivals` is of the target's logarithm it is fitted too, and the better one compared. Raises DataError.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
