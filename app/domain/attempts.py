@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.core.trail import Mark
+from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.types.jobs import JobKind, Resumption
 
 MAX_STARTS = 3
@@ -38,11 +38,11 @@ class EarlierAttempts:
 class Checkpoint:
     """A checkpoint of a fit.
 
-    `by` names the program that made it: its trail leads another one somewhere else, perhaps, and that begins anew.
+    `by` names the program that made it: another one may take other steps, and begins anew.
     """
 
     by: str
-    trail: tuple[Mark, ...]
+    fit_log: tuple[LogEntry, ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.tasks.limits import Limits
+from relevance_bayes.core.fit_log import FitLog, LogEntry
 from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, LocalChoice, Rows, Step, Trained
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Mark, Trail
 
 
 class Trainer(Protocol):
@@ -18,7 +18,7 @@ class Trainer(Protocol):
         rows: Rows,
         spec: Spec,
         *,
-        rivals: tuple[Spec, ...] = (),
+        compared_models: tuple[Spec, ...] = (),
         pool: tuple[Spec, ...] = (),
         alternatives: tuple[Spec, ...] = (),
         local: LocalChoice | None = None,
@@ -28,7 +28,7 @@ class Trainer(Protocol):
         bounds: Bounds | None = None,
         max_score_loss: float = MAX_SCORE_LOSS,
         threads: int = 1,
-        trail: Trail | None = None,
+        fit_log: FitLog | None = None,
         max_cells: int | None = None,
     ) -> Iterator[Step | Trained]: ...
 
@@ -37,7 +37,7 @@ class Trainer(Protocol):
 class FitCheckpoint:
     """A checkpoint of a fit: another child goes on from there."""
 
-    trail: tuple[Mark, ...]
+    fit_log: tuple[LogEntry, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,22 +50,22 @@ class Fitted:
 class Fit(Protocol):
     """A file of rows, and what to learn of them: what a child process is sent."""
 
-    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
-        """The steps from where the trail ends, then what came of it; raises SparseBayesError."""
+    def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
+        """The steps from where the log ends, then what came of it; raises SparseBayesError."""
 
 
 def run(
-    fit: Fit, train: Trainer, limits: Limits, trail: tuple[Mark, ...] = ()
+    fit: Fit, train: Trainer, limits: Limits, fit_log: tuple[LogEntry, ...] = ()
 ) -> Iterator[Step | FitCheckpoint | Fitted]:
-    """The steps of a fit from where an earlier child's `trail` ends, what to keep of it, and what came of it.
+    """The steps of a fit from where an earlier child's `fit_log` ends, what to keep of it, and what came of it.
 
     There is something to keep wherever there is more than before. Raises SparseBayesError.
     """
-    now = Trail(trail)
-    kept = now.marks
+    now = FitLog(fit_log)
+    kept = now.entries
     for one in fit.steps(train, limits, now):
         yield one
-        marks = now.marks
-        if len(marks) != len(kept) or any(new is not before for new, before in zip(marks, kept, strict=True)):
-            kept = marks
-            yield FitCheckpoint(marks)
+        entries = now.entries
+        if len(entries) != len(kept) or any(new is not before for new, before in zip(entries, kept, strict=True)):
+            kept = entries
+            yield FitCheckpoint(entries)

@@ -18,7 +18,7 @@ import relevance_bayes
 from app.tasks.fit import Fit
 from app.tasks.limits import Limits
 from app.worker.child.process import Message, Order
-from relevance_bayes.core.trail import Mark
+from relevance_bayes.core.fit_log import LogEntry
 
 CORE = "relevance_bayes.core.selection:train"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -78,12 +78,12 @@ class Child:
         """Return whether it still runs."""
         return self._process.poll() is None
 
-    def start(self, fit: Fit, trail: tuple[Mark, ...] = ()) -> None:
-        """Hand it a fit, to be gone on with from where a trail ends; raises ChildDied."""
+    def start(self, fit: Fit, fit_log: tuple[LogEntry, ...] = ()) -> None:
+        """Hand it a fit, to be gone on with from where its log ends; raises ChildDied."""
         self._fits += 1
         self._received_first = None
         try:
-            self._connection.send((fit, trail))
+            self._connection.send((fit, fit_log))
         except OSError:
             raise self._died() from None
 

@@ -21,8 +21,8 @@ from app.worker.pool import Child, ChildDied, Pool
 from app.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.worker.retry import Interrupted
 from app.worker.spool import Spool
+from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.selection import Step
-from relevance_bayes.core.trail import Mark
 from relevance_bayes.plans.requests import TrainingPlan
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class Runner:
         attempt = None
         try:
             while (attempt := self.records.begin(job_id, by=self.program)) is not None:
-                start = Start(self, attempt, () if attempt.kept is None else attempt.kept.checkpoint.trail)
+                start = Start(self, attempt, () if attempt.kept is None else attempt.kept.checkpoint.fit_log)
                 outcome = start.fit()
                 if not isinstance(outcome, ChildDied):
                     start.record(outcome)
@@ -69,14 +69,14 @@ class Runner:
 
 @dataclass
 class Start:
-    """One attempt at a training. `trail` is how far its fit is.
+    """One attempt at a training. `fit_log` is how far its fit is.
 
     It was kept the last time at `kept_at`, in monotonic seconds, and is `further` now.
     """
 
     runner: Runner
     attempt: Attempt
-    trail: tuple[Mark, ...]
+    fit_log: tuple[LogEntry, ...]
     kept_at: float = field(default_factory=time.monotonic)
     further: bool = False
 
@@ -159,28 +159,28 @@ class Start:
         return end
 
     def _received(self, child: Child, training: Training) -> Fitted | Failure:
-        child.start(training.fit, self.trail)
+        child.start(training.fit, self.fit_log)
         while True:
             message = child.receive(LOOK_SECONDS)
             match message:
                 case Step():
                     self.attempt.report(training.progress(message))
                 case FitCheckpoint():
-                    self._rest(message.trail)
+                    self._rest(message.fit_log)
                 case None:
                     pass
                 case _:
                     return message
             self.attempt.look()
 
-    def _rest(self, trail: tuple[Mark, ...]) -> None:
-        self.trail, self.further = trail, True
+    def _rest(self, fit_log: tuple[LogEntry, ...]) -> None:
+        self.fit_log, self.further = fit_log, True
         due = time.monotonic() - self.kept_at >= self.runner.keep_seconds
         if due and self.records.try_once(self._keep, otherwise=False):
             self.kept_at, self.further = time.monotonic(), False
 
     def _keep(self, uow: UnitOfWork) -> bool:
-        checkpoint = Checkpoint(self.runner.program, self.trail)
+        checkpoint = Checkpoint(self.runner.program, self.fit_log)
         return self.further and uow.checkpoints.keep(self.attempt.job_id, self.attempt.number, checkpoint)
 
     def _record_crash(self, words: str, uow: UnitOfWork) -> None:

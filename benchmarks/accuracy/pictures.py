@@ -163,7 +163,7 @@ def draw_variance() -> Path:
     (axes,) = drawing.panels
     parts = (
         ("what is not known of the functions kept", told.weights, BLUE, 0.55),
-        ("+ what they don't reach of the process", told.beyond, GREEN, 0.35),
+        ("+ what they don't reach of the process", told.residual, GREEN, 0.35),
         ("+ noise: 95 % of new observations", told.noise, MUTED, 0.25),
     )
     inner = np.zeros_like(mean)

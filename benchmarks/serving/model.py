@@ -33,7 +33,7 @@ def plain_model(served: ServedVersion) -> PlainModel:
     columns = [column for column in encoding.inputs if isinstance(column, EncodedNumber)]
     if tuple(column.name for column in columns) != INPUTS:
         raise TypeError(f"expected the inputs {', '.join(INPUTS)}")
-    target, noise_sd, amplitude = encoding.target, model.noise_sd, model.amplitude
+    target, noise_sd, amplitude = encoding.target, model.noise_sd, model.signal_variance
     assert noise_sd is not None
     assert amplitude is not None
     return PlainModel(

@@ -64,7 +64,7 @@ def test_each_form_of_a_table_gets_the_services_answer(
                     "total": expected.total[row],
                     "noise": expected.noise[row],
                     "weights": expected.weights[row],
-                    "residual": expected.beyond[row],
+                    "residual": expected.residual[row],
                 },
                 "lower": expected.lower[row],
                 "upper": expected.upper[row],

@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 
 PACKAGES = ("app", "library/relevance_bayes", "examples")
 
-EXCLUDED = ("app/api/rpc/generated/", "library/relevance_bayes/core/")
-"""Generated code; and the core, which has `Trail`, `Mark`, `rivals`, `most`, `least` and docstrings of questions."""
+EXCLUDED = ("app/api/rpc/generated/",)
+"""Generated code."""
 
 # fmt: off
 WORDS = frozenset(
@@ -33,14 +33,9 @@ WORDS = frozenset(
 # fmt: on
 
 ALLOWED = {
-    "trail": "the core's name of the log of a fit; the member of its checkpoints",
-    "TRAIL": "its content in the codec",
-    "encode_trail": "its codec",
-    "decode_trail": "its codec",
-    "trails": "the module of its codec",
-    "rivals": "the core's argument of the models that are compared",
     "rival_version": "a column of the database, which migrations name",
-    "greatest": "a bound of the core's models, and the largest of some values",
+    "farthest_first": "farthest-first traversal, which is its name",
+    "greatest": "the largest of some values",
     "contenders": "a member of documents of format version 1",
 }
 """Names that stay, each with its reason."""

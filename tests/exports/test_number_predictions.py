@@ -44,7 +44,7 @@ def test_generated_source_computes_the_prediction(likelihood: NumberLikelihood) 
     assert isinstance(reported, dict)
     expected = likelihood.predictive(Latent(mean, weights, beyond), noise_sd)
     required = {"mean": 3.0 + 2.0 * expected.mean, "variance": 4.0 * expected.variance}
-    required |= {"variance_weights": 4.0 * expected.weights, "variance_residual": 4.0 * expected.beyond}
+    required |= {"variance_weights": 4.0 * expected.weights, "variance_residual": 4.0 * expected.residual}
     if has_ends(likelihood):
         lower, upper = expected.interval(0.95)
         required |= {"lower": 3.0 + 2.0 * lower, "upper": 3.0 + 2.0 * upper}

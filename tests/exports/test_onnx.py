@@ -29,7 +29,7 @@ SERVICE = {
     "variance": "total",
     "variance_noise": "noise",
     "variance_weights": "weights",
-    "variance_residual": "beyond",
+    "variance_residual": "residual",
     "lower": "lower",
     "upper": "upper",
     "support": "support",

@@ -256,7 +256,7 @@ def _member(model: Model, predictor: SupervisedPredictor) -> Member:
             widths=model_widths(model, encoding) or (InputWidth(None, 1.5),),
             warps=model_warps(model, encoding),
             terms=model_terms(model, encoding),
-            signal_sd=user_process_sd(encoding.target, model.amplitude),
+            signal_sd=user_process_sd(encoding.target, model.signal_variance),
             last_gain=model.last_gain,
             next_gain=model.next_gain,
         ),

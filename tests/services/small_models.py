@@ -78,7 +78,7 @@ def small_version(
         rows=20,
         candidates=21,
         termination="converged",
-        amplitude=None if isinstance(prior, Independent) else AMPLITUDE,
+        signal_variance=None if isinstance(prior, Independent) else AMPLITUDE,
     )
     vectors = (
         RelevanceVector(
@@ -157,7 +157,7 @@ def member_of(model: Model, target: EncodedTarget, *, width: float = 1.5) -> Mem
     found = Hyperparameters(
         noise_sd=user_noise_sd(target, model.noise_sd),
         widths=(InputWidth(None, width),),
-        signal_sd=user_process_sd(target, model.amplitude),
+        signal_sd=user_process_sd(target, model.signal_variance),
     )
     return Member(Gaussian(), 1.0, len(model.mean), found, user_evidence(target, model.evidence, model.rows))
 

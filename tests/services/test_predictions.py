@@ -79,9 +79,9 @@ def test_numbers_are_in_the_users_units(prior: Prior) -> None:
     assert_allclose(found.mean, 10 + 2 * core.mean, rtol=1e-12)
     assert_allclose(found.noise, 4 * core.noise, rtol=1e-12)
     assert_allclose(found.weights, 4 * core.weights, rtol=1e-12)
-    assert_allclose(found.beyond, 4 * core.beyond, rtol=1e-12)
-    assert np.all(found.beyond > 0.0) == isinstance(prior, GaussianProcess)
-    assert_allclose(found.total, found.noise + found.weights + found.beyond, rtol=1e-12)
+    assert_allclose(found.residual, 4 * core.residual, rtol=1e-12)
+    assert np.all(found.residual > 0.0) == isinstance(prior, GaussianProcess)
+    assert_allclose(found.total, found.noise + found.weights + found.residual, rtol=1e-12)
     assert_allclose(found.sd, np.sqrt(found.total), rtol=1e-12)
     assert_allclose(found.lower, norm.ppf(0.05, found.mean, found.sd), rtol=1e-12)
     assert_allclose(found.upper, norm.ppf(0.95, found.mean, found.sd), rtol=1e-12)
@@ -89,15 +89,15 @@ def test_numbers_are_in_the_users_units(prior: Prior) -> None:
 
 def test_far_from_the_data_all_of_a_process_is_beyond_its_functions() -> None:
     narrow, wide = (reals(small_version(prior=prior), FAR) for prior in PRIORS)
-    assert_allclose(narrow.beyond, 0.0)
-    assert_allclose(wide.beyond, 4 * AMPLITUDE, rtol=1e-12)
+    assert_allclose(narrow.residual, 0.0)
+    assert_allclose(wide.residual, 4 * AMPLITUDE, rtol=1e-12)
     assert_allclose(wide.total - narrow.total, 4 * AMPLITUDE, rtol=1e-12)
     assert_allclose(wide.mean, narrow.mean, rtol=1e-12)
 
 
 def test_far_from_the_data_independent_weights_have_the_targets_variance() -> None:
     found = reals(augmented(small_version()), FAR)
-    assert_allclose(found.noise + found.beyond, 4 * 0.9, rtol=1e-12)
+    assert_allclose(found.noise + found.residual, 4 * 0.9, rtol=1e-12)
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])

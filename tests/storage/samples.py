@@ -147,7 +147,7 @@ def predictor(*, seed: int = 0) -> SupervisedPredictor:
         rows=10,
         candidates=11,
         termination="converged",
-        amplitude=1.0 / 7.0,
+        signal_variance=1.0 / 7.0,
         last_gain=None,
         next_gain=5e-324,
     )

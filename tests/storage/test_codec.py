@@ -12,11 +12,11 @@ from hypothesis.extra.numpy import arrays
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
+    decode_fit_log,
     decode_predictor,
-    decode_trail,
     encode_block,
+    encode_fit_log,
     encode_predictor,
-    encode_trail,
 )
 from app.storage.codec.frame import PREAMBLE, Content, Json, write
 from app.storage.codec.records import pack
@@ -152,7 +152,7 @@ def test_a_predictor_comes_back_to_the_bit() -> None:
     inputs = back.model.functions[2]
     assert isinstance(inputs, InputFunctions)
     assert inputs.columns.dtype == np.intp
-    assert (back.model.amplitude, back.model.last_gain, back.model.next_gain) == (1.0 / 7.0, None, 5e-324)
+    assert (back.model.signal_variance, back.model.last_gain, back.model.next_gain) == (1.0 / 7.0, None, 5e-324)
 
 
 def test_the_terms_of_a_function_come_back_to_the_bit() -> None:
@@ -410,7 +410,7 @@ def test_no_name_of_a_class_is_written() -> None:
         version_of_an_image().predictor,
     ]
     assert {type(predictor) for predictor in predictors} == set(get_args(Predictor))
-    for data in [*map(encode_predictor, predictors), encode_trail((STATE,))]:
+    for data in [*map(encode_predictor, predictors), encode_fit_log((STATE,))]:
         assert class_names_in(data) == set()
 
 
@@ -450,7 +450,7 @@ STATE = State(
         "noise",
         Hyperparameters(1.0, 2.0, np.array([3.0]), InputMap(np.array([0.5, 2.0]), np.zeros(2), np.zeros(2))),
         moved=np.ones((2, 2)),
-        promise=0.1,
+        evidence_per_row=0.1,
         trial=Trial(Hyperparameters(1.0, 2.0, np.empty(0), InputMap.isotropic(1.0)), 5.0),
     ),
     phase="alone 1",
@@ -458,11 +458,11 @@ STATE = State(
 )
 
 
-def test_a_trail_comes_back_to_the_bit() -> None:
-    trail = (STATE, None, np.array([0.25, 1e-300]))
-    data = encode_trail(trail)
-    back = decode_trail(data)
-    assert encode_trail(back) == data
+def test_a_log_of_fits_comes_back_to_the_bit() -> None:
+    fit_log = (STATE, None, np.array([0.25, 1e-300]))
+    data = encode_fit_log(fit_log)
+    back = decode_fit_log(data)
+    assert encode_fit_log(back) == data
     first, second, third = back
     assert isinstance(first, State)
     assert first.termination is Termination.NOISE_FLOOR
@@ -471,8 +471,8 @@ def test_a_trail_comes_back_to_the_bit() -> None:
     assert isinstance(third, np.ndarray)
 
 
-def test_what_is_no_trail_is_refused() -> None:
-    with pytest.raises(UnreadableBytesError, match="expected a trail"):
-        decode_trail(write(Content.TRAIL, "something else", [], compressible=False))
+def test_what_is_no_log_of_fits_is_refused() -> None:
+    with pytest.raises(UnreadableBytesError, match="expected a log of fits"):
+        decode_fit_log(write(Content.FIT_LOG, "something else", [], compressible=False))
     with pytest.raises(UnreadableBytesError, match="expected where a fit was"):
-        decode_trail(write(Content.TRAIL, ["something else"], [], compressible=False))
+        decode_fit_log(write(Content.FIT_LOG, ["something else"], [], compressible=False))

@@ -337,7 +337,7 @@ def test_a_child_goes_on_where_the_trail_of_another_ends(path: Path) -> None:
             rested = message if isinstance(message, FitCheckpoint) else None
         first.kill()
         second = pool.take()
-        second.start(given, rested.trail)
+        second.start(given, rested.fit_log)
         assert isinstance(second.receive(30.0), Step)
         assert isinstance(second.receive(30.0), Fitted)
         second.kill()

@@ -10,10 +10,10 @@ from app.domain.attempts import Checkpoint, Claim
 from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.worker.attempts import Records
+from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.selection import train
-from relevance_bayes.core.trail import Mark
 from relevance_bayes.documents.models import Hyperparameters, SupervisedPredictor
 from relevance_bayes.plans.requests import Validation
 from relevance_bayes.types.jobs import Progress
@@ -190,10 +190,10 @@ def test_a_job_whose_workers_died_says_how_far_it_was(bench: Bench) -> None:
     assert "'width search', 12 of 65 fits" in job.error.detail
 
 
-def kept(bench: Bench, job_id: UUID) -> tuple[Mark, ...] | None:
+def kept(bench: Bench, job_id: UUID) -> tuple[LogEntry, ...] | None:
     with bench.open_uow() as uow:
         found = uow.checkpoints.find(job_id, by=PROGRAM)
-    return None if found is None else found.checkpoint.trail
+    return None if found is None else found.checkpoint.fit_log
 
 
 def test_a_start_goes_on_from_what_the_one_before_it_had_kept(bench: Bench) -> None:

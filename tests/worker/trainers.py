@@ -14,6 +14,7 @@ import numpy as np
 from app.tasks.fit import Trainer
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import ConstantTargetError, DataError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.marginal import LogEvidence
@@ -21,7 +22,6 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 
 CHOSEN = "tests.worker.trainers:chosen"
 MARKS = "RELEVANCE_TEST_MARKS"
@@ -101,7 +101,7 @@ def process(rows: Rows, spec: Spec, **_: object) -> Results:
             covariance=np.diag(weights),
             alpha=weights,
             gamma=weights / 6.0,
-            amplitude=0.25,
+            signal_variance=0.25,
             last_gain=4.5,
             next_gain=0.5,
         ),
@@ -183,10 +183,10 @@ def hungry(rows: Rows, spec: Spec, **_: object) -> Results:
     yield Trained(model_of(Rows(rows.X + np.zeros(2**27)[0], rows.t), spec), spec, {}, {})
 
 
-def resting(rows: Rows, spec: Spec, *, trail: Trail | None = None, **_: object) -> Results:
+def resting(rows: Rows, spec: Spec, *, fit_log: FitLog | None = None, **_: object) -> Results:
     """Rest once and go on for ever; begun anew with that trail, end."""
-    trail = trail or Trail()
-    if trail.passed() is not None:
+    fit_log = fit_log or FitLog()
+    if fit_log.recorded() is not None:
         yield step(3)
         yield Trained(model_of(rows, spec), spec, {}, {})
         return
@@ -194,7 +194,7 @@ def resting(rows: Rows, spec: Spec, *, trail: Trail | None = None, **_: object) 
     while True:
         yield step(min(number, 2))
         if not number:
-            trail.settle(trail.place, np.array([0.5]))
+            fit_log.record(fit_log.place, np.array([0.5]))
         number += 1
         time.sleep(0.05)
 
@@ -268,10 +268,10 @@ def chosen(
     held_out: Rows | None = None,
     folds: int = 0,
     threads: int = 1,
-    trail: Trail | None = None,
+    fit_log: FitLog | None = None,
     **_: object,
 ) -> Results:
     """The stand-in that the spec's seed names."""
     return TRAINERS[spec.seed](
-        rows, spec, folding=folding, held_out=held_out, folds=folds, threads=threads, trail=trail or Trail()
+        rows, spec, folding=folding, held_out=held_out, folds=folds, threads=threads, fit_log=fit_log or FitLog()
     )

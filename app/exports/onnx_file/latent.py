@@ -39,7 +39,7 @@ def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | No
 
 def _noise_sd(found: Found, second: LogNoise) -> Value:
     """The square root of E exp g, held within its bounds: see `LogNoise`."""
-    return ((found.mean + found.variance * 0.5).at_least(second.least).at_most(second.greatest) * 0.5).exp()
+    return ((found.mean + found.variance * 0.5).at_least(second.min_log).at_most(second.max_log) * 0.5).exp()
 
 
 def pooled(graph: Graph, pool: Pool, rows: Encoded) -> tuple[Found, Value | None]:
@@ -55,7 +55,7 @@ def pooled(graph: Graph, pool: Pool, rows: Encoded) -> tuple[Found, Value | None
     return Found(
         mean=total([share * found.mean for share, (found, _) in zip(shares, members, strict=True)]),
         weights=total([part * found.weights for part, (found, _) in zip(parts, members, strict=True)]),
-        beyond=total([part * found.beyond for part, (found, _) in zip(parts, members, strict=True)]),
+        residual=total([part * found.residual for part, (found, _) in zip(parts, members, strict=True)]),
         noise_sd=total(
             [part * found.noise_sd.square() for part, (found, _) in zip(parts, members, strict=True)]
         ).sqrt(),
@@ -83,7 +83,7 @@ def _left(graph: Graph, ready: Ready, inputs: Value, columns: Value | None) -> t
         known = (known - graph.sum(towards.square(), 1)).at_least(0.0)
         return e.square() / (known * augmented.prior + 1.0), augmented.prior
     if ready.whitening is None or not len(ready.whitening.lower) or columns is None:
-        return None, ready.model.amplitude
+        return None, ready.model.signal_variance
     lower = ready.whitening.lower
     reached = columns.columns(np.arange(len(lower))) @ solve_lower(lower, np.eye(len(lower))).T
-    return (1.0 - graph.sum(reached.square(), 1)).at_least(0.0), ready.model.amplitude
+    return (1.0 - graph.sum(reached.square(), 1)).at_least(0.0), ready.model.signal_variance

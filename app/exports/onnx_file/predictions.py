@@ -23,13 +23,13 @@ class Found:
 
     mean: Value
     weights: Value
-    beyond: Value
+    residual: Value
     noise_sd: Value
 
     @property
     def variance(self) -> Value:
         """Both parts."""
-        return self.weights + self.beyond
+        return self.weights + self.residual
 
 
 def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict[str, Value]:
@@ -65,9 +65,9 @@ def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -
     m, v, n = (Traced("parameter") for _ in range(3))
     known = {m: found.mean, v: found.variance, n: found.noise_sd.square()}
     mean, noise, function = likelihood.moments(TRACING, m, v, n)
-    weights, beyond = found.weights, found.beyond
+    weights, beyond = found.weights, found.residual
     if function is not v:
-        share = found.beyond / known[v].at_least(float(np.finfo(float).tiny))
+        share = found.residual / known[v].at_least(float(np.finfo(float).tiny))
         spread = written(function, known)
         weights, beyond = (1.0 - share) * spread, share * spread
     reported = _parts(target, written(mean, known), written(noise, known), weights, beyond)

@@ -158,7 +158,7 @@ class _Predicting:
         column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
         bounds = self.ready.model.log_noise
         if self.second is not None and bounds is not None:
-            logs = f"np.clip(mean + 0.5 * (weights + beyond), {bounds.least!r}, {bounds.greatest!r})"
+            logs = f"np.clip(mean + 0.5 * (weights + beyond), {bounds.min_log!r}, {bounds.max_log!r})"
             return [*self.second.latent(), f"noise_sd = np.exp(0.5 * {logs})"]
         if column is None:
             return [f"noise_sd = np.full(len(X), {sd!r})"]
@@ -183,13 +183,13 @@ class _Predicting:
                 *(precision, repr(kept.prior)),
             )
             return [f"left = left_of_new({', '.join(given)})", f"beyond = {kept.prior!r} * left"]
-        if ready.model.amplitude is None:
+        if ready.model.signal_variance is None:
             return ["beyond = np.zeros(len(X))"]
         if ready.whitening is None or not len(ready.whitening.lower):
-            return [f"beyond = np.full(len(X), {ready.model.amplitude!r})"]
+            return [f"beyond = np.full(len(X), {ready.model.signal_variance!r})"]
         lower = ready.whitening.lower
         left = f"left = left_of_process(P[:, :{len(lower)}], {self.program.constant('FACTOR', lower)})"
-        return [left, f"beyond = {ready.model.amplitude!r} * left"]
+        return [left, f"beyond = {ready.model.signal_variance!r} * left"]
 
     def _outputs(self, model: Model, target: EncodedTarget) -> str:
         likelihood = model.likelihood

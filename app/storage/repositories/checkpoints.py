@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.attempts import Checkpoint, Kept
 from app.domain.ports import Clock
 from app.storage.changes import changed
-from app.storage.codec import UnreadableBytesError, decode_trail, encode_trail
+from app.storage.codec import UnreadableBytesError, decode_fit_log, encode_fit_log
 from app.storage.tables import JobCheckpointRow, TrainingJobRow
 from relevance_bayes.types.jobs import Resumption
 
@@ -29,7 +29,7 @@ class SqlCheckpoints:
         """
         insert = sqlite.insert if self.session.connection().dialect.name == "sqlite" else postgresql.insert
         row, job = JobCheckpointRow, TrainingJobRow
-        content, at, by = encode_trail(checkpoint.trail), self.clock(), checkpoint.by
+        content, at, by = encode_fit_log(checkpoint.fit_log), self.clock(), checkpoint.by
         columns = [row.job_id, row.attempt, row.at, row.by, row.content]
         values = [
             literal(value, column.type) for value, column in zip((attempt, at, by, content), columns[1:], strict=True)
@@ -52,7 +52,7 @@ class SqlCheckpoints:
         if found is None:
             return None
         try:
-            trail = decode_trail(found.content)
+            fit_log = decode_fit_log(found.content)
         except UnreadableBytesError:  # what is lost is time
             return None
-        return Kept(Checkpoint(by, trail), Resumption(found.attempt, found.at))
+        return Kept(Checkpoint(by, fit_log), Resumption(found.attempt, found.at))

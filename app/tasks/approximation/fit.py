@@ -10,8 +10,8 @@ from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
 from app.tasks.mapped_rows import mapped
 from relevance_bayes.core.approximation import Approximation, Expansion, approximating, negative_mass, proper_steps
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.selection import Step
-from relevance_bayes.core.trail import Trail
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class ApproximationFit:
     most: int | None
     density: bool
 
-    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+    def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
         """Terms that enter one by one, and where it is to be a density, what makes it one."""
         yield Step("approximating", 0, 1, "function", functions=0)
         inputs = len(self.widths)
@@ -52,20 +52,20 @@ class ApproximationFit:
         )
         if not self.coefficients:
             whole = Expansion(whole.centres, whole.coefficients / whole.mass, widths, self.constant)
-        for found in approximating(whole, error=self.tolerance, most=self.most, trail=trail):
+        for found in approximating(whole, error=self.tolerance, max_functions=self.most, fit_log=fit_log):
             if isinstance(found, int):
                 yield Step("approximating", 0, 1, "function", functions=found)
                 continue
             yield Step("approximating", 1, 1, "function", functions=found.expansion.size)
-            yield from self._improved(whole, found, trail)
+            yield from self._improved(whole, found, fit_log)
 
-    def _improved(self, whole: Expansion, found: Approximation, trail: Trail) -> Iterator[Step | Fitted]:
+    def _improved(self, whole: Expansion, found: Approximation, fit_log: FitLog) -> Iterator[Step | Fitted]:
         """Return what was found, made a density where it is to be one."""
         negative = negative_mass(found.expansion)
         if not self.density:
             yield Fitted(Approximated(found, whole.mass, negative))
             return
-        for better in proper_steps(whole, found, most=self.most, trail=trail):
+        for better in proper_steps(whole, found, max_functions=self.most, fit_log=fit_log):
             if isinstance(better, int):
                 yield Step("density", 0, 1, "function", functions=better)
             else:

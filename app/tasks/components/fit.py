@@ -10,10 +10,10 @@ from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
 from app.tasks.mapped_rows import mapped
 from relevance_bayes.core.components import FOLDS, Components, components, drawn, typical_width, usual_densities
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.selection import Step
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 MAX_DENSITIES = 1_000
@@ -45,19 +45,19 @@ class ComponentsFit:
     explained: float
     seed: int
 
-    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+    def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
         """Rows that enter one by one, then the folds of the densities."""
         yield Step("components", 0, None, "steps", functions=0)
         inputs = np.ascontiguousarray(mapped(self.path, self.rows, self.inputs + 1)[:, : self.inputs])
         rows = drawn(inputs, self.seed)
         widths = np.array([typical_width(inputs, self.seed)] if self.widths is None else self.widths)
         learning = components(
-            inputs, self.kernel, InputMap(widths), explained=self.explained, seed=self.seed, trail=trail
+            inputs, self.kernel, InputMap(widths), explained=self.explained, seed=self.seed, fit_log=fit_log
         )
         for number, found in enumerate(learning, 1):
             if isinstance(found, Components):
                 reached = 1.0 - float(found.missed(inputs[rows]).mean())
-                for usual in usual_densities(inputs, found, seed=self.seed, trail=trail):
+                for usual in usual_densities(inputs, found, seed=self.seed, fit_log=fit_log):
                     if isinstance(usual, int):
                         yield Step("novelty", usual, FOLDS, "folds", functions=len(found.rows))
                     else:

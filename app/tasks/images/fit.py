@@ -9,9 +9,9 @@ import numpy as np
 from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
 from app.tasks.mapped_rows import mapped
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.images import steps
 from relevance_bayes.core.selection import Step
-from relevance_bayes.core.trail import Trail
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,19 @@ class ImageFit:
     error: float | None
     noise_sd: float | None
 
-    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+    def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
         """Functions that enter, leave and move."""
         pixels = mapped(self.path, self.height * self.width, 2)[:, 0].reshape(self.height, self.width)
-        place = trail.place
+        place = fit_log.place
         for step in steps(
             np.array(pixels),
             functions=self.functions,
             error=self.error,
             noise_sd=self.noise_sd,
-            start=trail.passed(),
+            start=fit_log.recorded(),
         ):
-            if step.rest is not None:
-                trail.settle(place, step.rest)
+            if step.checkpoint is not None:
+                fit_log.record(place, step.checkpoint)
             if step.code is not None:
                 yield Fitted(step.code)
             else:

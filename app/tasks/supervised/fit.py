@@ -10,9 +10,9 @@ import numpy as np
 from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
 from app.tasks.mapped_rows import MappedRows, mapped
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, LocalChoice, Rows, Step
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 EXTRA_COLUMNS = 4
@@ -31,7 +31,7 @@ class SupervisedFit:
     inputs: int
     spec: Spec
     by: Literal["random", "groups", "order"]
-    rivals: tuple[Spec, ...] = ()
+    compared_models: tuple[Spec, ...] = ()
     folds: int = 0
     bounds: Bounds | None = None
     pool: tuple[Spec, ...] = ()
@@ -39,7 +39,7 @@ class SupervisedFit:
     max_score_loss: float = MAX_SCORE_LOSS
     local: LocalChoice | None = None
 
-    def steps(self, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Fitted]:
+    def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
         """Those of `train`."""
         table = mapped(self.path, self.training + self.held_out, self.inputs + EXTRA_COLUMNS)
         keys = np.ascontiguousarray(table[: self.training, self.inputs + 2])
@@ -47,7 +47,7 @@ class SupervisedFit:
         found = train(
             replace(rows, source=MappedRows(self.path, table.shape[1], self.inputs, rows.t, threads=limits.threads)),
             self.spec,
-            rivals=self.rivals,
+            compared_models=self.compared_models,
             pool=self.pool,
             alternatives=self.alternatives,
             local=self.local,
@@ -57,7 +57,7 @@ class SupervisedFit:
             bounds=self.bounds,
             max_score_loss=self.max_score_loss,
             threads=limits.threads,
-            trail=trail,
+            fit_log=fit_log,
             max_cells=limits.candidate_cells,
         )
         return (one if isinstance(one, Step) else Fitted(one) for one in found)

@@ -27,7 +27,7 @@ def local_member(model: LocalModel, encoding: Encoding) -> Member:
             noise_sd=user_noise_sd(target, process.noise_sd),
             widths=tuple(named_widths(h.input_map, encoding)),
             warps=map_warps(h.input_map, encoding),
-            signal_sd=user_process_sd(target, h.amplitude),
+            signal_sd=user_process_sd(target, h.signal_variance),
         ),
         evidence=None,
     )

@@ -240,7 +240,7 @@ def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> 
     total = part.variance
     # Together, since for few rows a call costs more than its numbers do.
     places = user_mean(target, np.array((part.mean, *part.interval(interval))))
-    variances = user_variance(target, np.array((total, part.noise, part.weights, part.beyond)))
+    variances = user_variance(target, np.array((total, part.noise, part.weights, part.residual)))
     return np.concatenate([places, user_sd(target, np.sqrt(total))[None], variances])
 
 

@@ -38,7 +38,7 @@ class RegressionPrediction:
     total: Array
     noise: Array
     weights: Array
-    beyond: Array
+    residual: Array
     lower: Array
     upper: Array
     support: Array | None
@@ -65,7 +65,7 @@ class RegressionPrediction:
             "variance_total": self.total,
             "variance_noise": self.noise,
             "variance_weights": self.weights,
-            "variance_residual": self.beyond,
+            "variance_residual": self.residual,
             "lower": self.lower,
             "upper": self.upper,
         }
@@ -83,7 +83,7 @@ class RegressionPrediction:
             total=self.total[rows],
             noise=self.noise[rows],
             weights=self.weights[rows],
-            beyond=self.beyond[rows],
+            residual=self.residual[rows],
             lower=self.lower[rows],
             upper=self.upper[rows],
             support=None if self.support is None else self.support[rows],
@@ -112,7 +112,7 @@ class RegressionPrediction:
                 case "interval":
                     columns["lower"], columns["upper"] = self.lower.tolist(), self.upper.tolist()
                 case "variance":
-                    parts = (self.total, self.noise, self.weights, self.beyond)
+                    parts = (self.total, self.noise, self.weights, self.residual)
                     columns["variance"] = [*map(Variance, *(part.tolist() for part in parts))]
                 case "support":
                     columns["support"] = support_members(self.support, self.rows)

@@ -183,7 +183,7 @@ def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
             widths=_widths(model, spec, encoding),
             warps=model_warps(model, encoding),
             terms=model_terms(model, encoding),
-            signal_sd=user_process_sd(target, model.amplitude),
+            signal_sd=user_process_sd(target, model.signal_variance),
             last_gain=model.last_gain,
             next_gain=model.next_gain,
         ),
@@ -206,14 +206,14 @@ def _score(trained: Trained, target: EncodedTarget) -> Score:
 
 def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> float | None:
     """That of the fit that was taken, where fits were compared by it."""
-    if not trained.contenders:
+    if not trained.ranked_models:
         return None
-    return user_log_evidence(target, trained.contenders[0].score, rows)
+    return user_log_evidence(target, trained.ranked_models[0].score, rows)
 
 
 def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> Iterator[Alternative]:
     """Return what was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
-    for outscored in trained.contenders[1:]:
+    for outscored in trained.ranked_models[1:]:
         score = user_log_evidence(target, outscored.score, rows)
         spec = units.spec(outscored.spec)
         yield Alternative(spec.basis[0], spec.prior, spec.likelihood, outscored.functions, "integrated_evidence", score)

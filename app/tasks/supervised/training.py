@@ -45,7 +45,7 @@ class SupervisedTraining:
             made.inputs,
             in_target_units(in_columns(plan.spec, made.encoding), target),
             _folding(plan.split),
-            rivals=tuple(in_target_units(other_fit, target) for other_fit in plan.compared_models),
+            compared_models=tuple(in_target_units(other_fit, target) for other_fit in plan.compared_models),
             pool=tuple(in_target_units(member, target) for member in plan.pool),
             alternatives=plan.alternatives,
             folds=_folds(plan),

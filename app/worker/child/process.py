@@ -20,8 +20,8 @@ from app.malloc import tune_malloc
 from app.tasks.fit import Fit, FitCheckpoint, Fitted, Trainer, run
 from app.tasks.limits import Limits, limit_memory
 from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.selection import Step
-from relevance_bayes.core.trail import Mark
 
 STEP_SECONDS = 1.0
 """Least time between two steps that are told; the last always is, and the first of each phase."""
@@ -51,8 +51,8 @@ class Failure:
 
 
 Message = Step | FitCheckpoint | Fitted | Failure
-Order: TypeAlias = tuple[Fit, tuple[Mark, ...]]
-"""The fit to do, and the trail of an earlier child that was to do the same."""
+Order: TypeAlias = tuple[Fit, tuple[LogEntry, ...]]
+"""The fit to do, and the log of an earlier child that was to do the same."""
 
 Pipe: TypeAlias = "Connection[Message, Order]"
 
@@ -79,16 +79,16 @@ def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
 
 def _obey(order: Order, train: Trainer, limits: Limits, connection: Pipe) -> None:
     """Say all there is to a fit, up to its end: nothing of it is said, or kept, after that."""
-    fit, trail = order
-    for message in _work(train, fit, limits, trail):
+    fit, fit_log = order
+    for message in _work(train, fit, limits, fit_log):
         connection.send(message)
         if not isinstance(message, Step | FitCheckpoint):
             return
 
 
-def _work(train: Trainer, fit: Fit, limits: Limits, trail: tuple[Mark, ...]) -> Iterator[Message]:
+def _work(train: Trainer, fit: Fit, limits: Limits, fit_log: tuple[LogEntry, ...]) -> Iterator[Message]:
     try:
-        yield from _seldom(run(fit, train, limits, trail))
+        yield from _seldom(run(fit, train, limits, fit_log))
     except SparseBayesError as error:
         yield Failure(type(error).__name__, str(error))
     except MemoryError as error:

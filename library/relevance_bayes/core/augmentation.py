@@ -16,12 +16,12 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_ROWS = 256
-"""So many training rows say what the data know of a function at a new point."""
+"""So many training rows stand for the data at a new point."""
 
 
 @dataclass(frozen=True, eq=False)
 class Augmentation:
-    """What a model under independent precisions keeps for it.
+    """The part of a fit under independent precisions that augmentation needs.
 
     `functions` stand on n of the training rows, drawn by content, whose noise precisions are `precisions` (n,) where
     they differ, else None. `spread` is the variance of all targets, each counted as its noise has it, and where a row
@@ -43,10 +43,10 @@ class Augmentation:
         for functions in (*kept, *problem.candidates.dictionaries):
             if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Covariance | Additive):
                 rows = subset(problem.X, problem.t, MAX_ROWS, 0)
-                stand, known = functions.moved(functions.input_map, problem.X[rows], rows), problem.precisions
+                of_subset, known = functions.moved(functions.input_map, problem.X[rows], rows), problem.precisions
                 offsets = problem.t - np.average(problem.t, axis=0, weights=known)
                 spread = float(np.average(offsets**2, axis=0, weights=known).mean())
-                return cls(stand, spread, None if known is None else known[rows])
+                return cls(of_subset, spread, None if known is None else known[rows])
         return None
 
 

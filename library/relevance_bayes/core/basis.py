@@ -205,7 +205,7 @@ class Candidates:
         return tuple(np.concatenate(each)[np.asarray(chosen, np.intp)].tolist())
 
     def lent(self, chosen: Sequence[int]) -> tuple[int, ...]:
-        """How many of the chosen each dictionary lent."""
+        """The number of the chosen functions from each dictionary."""
         places = np.searchsorted(self.starts, np.asarray(chosen, np.intp), side="right") - 1
         return tuple(int((places == place).sum()) for place in range(len(self.dictionaries)))
 

@@ -10,7 +10,7 @@ from relevance_bayes.core.types import Array, Indices
 MIN_RESIDUE = 1e-6
 """A candidate of whose kernel less than this is left by those chosen is out: 1e-4 stops too soon, less takes copies."""
 
-SWEEP_BYTES = 2**19
+PASS_BYTES = 2**19
 """The residual kernel is updated and summed so many bytes at a time, which stay in the cache of a core: it is read from
 memory once a step, and not nine times (5,000 rows by 1,000 candidates: .3 times the time)."""
 
@@ -27,16 +27,16 @@ class Chosen:
 def choose(
     K: Array,
     *,
-    amplitude: float,
+    signal_variance: float,
     gradient: Array,
     precision: Array,
     fixed: Array,
     alpha: Array,
-    least: float,
-    most: int,
+    min_gain: float,
+    max_functions: int,
     residue: float = MIN_RESIDUE,
 ) -> Chosen:
-    """Take the function that raises L most until none brings `least` nats or `most` are in.
+    """Take the function that raises L most until none brings `min_gain` nats or `max_functions` are in.
 
     K (N, M) is the kernel of all rows with all candidates, K[place] being a candidate's row where rows come first: the
     candidates are the first M rows. `gradient` (N,) = g, or (N, K) where a row has K latents, and `precision` (N,) =
@@ -48,7 +48,7 @@ def choose(
     1/2 [log a - log(a + S) + Q^2/(a + S)] + 1/2 sum lam phi^2 / a: l of [FAUL2002, eq. 12] at a fixed alpha, and the
     fall of the price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
     """
-    M, a = K.shape[1], 1.0 / amplitude
+    M, a = K.shape[1], 1.0 / signal_variance
     residual = _Residual(np.array(K))
     left = np.ones(M)
     latents = gradient.reshape(len(gradient), -1)
@@ -64,7 +64,7 @@ def choose(
         gain = 0.5 * (k * np.log(a / (a + S)) + np.square(gK).sum(axis=0) / scale / (a + S) + k * squares / scale / a)
         gain[places] = 0.0
         best = int(gain.argmax())
-        if len(places) >= min(most, M) or gain[best] < least:
+        if len(places) >= min(max_functions, M) or gain[best] < min_gain:
             return Chosen(np.array(places, np.intp), np.array(gains), float(gain[best]))
         root = np.sqrt(left[best])
         phi, kappa = residual.K[:, best] / root, residual.K[best] / root
@@ -83,7 +83,7 @@ def choose(
 
 @dataclass(eq=False)
 class _Residual:
-    """The kernel K (N, M) less what the chosen functions say of it, passed over once a step: SWEEP_BYTES at a time."""
+    """The kernel K (N, M) less what the chosen functions say of it, passed over once a step: PASS_BYTES at a time."""
 
     K: Array
 
@@ -91,7 +91,7 @@ class _Residual:
         """diag(K'diag(lam)K) (M,) and Y'K (k, M), Y = `towards` (N, k), after phi kappa' has been subtracted from K."""
         N, M = self.K.shape
         squares, products = np.zeros(M), np.zeros((towards.shape[1], M))
-        step = max(SWEEP_BYTES // (8 * max(M, 1)), 1)
+        step = max(PASS_BYTES // (8 * max(M, 1)), 1)
         for first in range(0, N, step):
             rows = slice(first, first + step)
             K = self.K[rows]

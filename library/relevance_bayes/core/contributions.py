@@ -1,4 +1,4 @@
-"""What each function of a model adds to its predictions."""
+"""The contribution of each function of a model to its predictions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ class Contributions:
 
 
 def contributions(
-    ready: AnyReady, X: Array, most: int, *, latents: Indices | None = None, noise_sd: Array | None = None
+    ready: AnyReady, X: Array, max_functions: int, *, latents: Indices | None = None, noise_sd: Array | None = None
 ) -> Contributions:
     """Of the min(most, R) functions that add most at X (N, d); of equal ones the first.
 
-    `latents` (N,) says which one is told of at each point, where a row has several; `noise_sd` as in `Ready.predict`.
+    `latents` (N,) says which one is explained at each point, where a row has several; `noise_sd` as in `Ready.predict`.
     """
     members = ready_members(ready)
     R = sum(len(member.model.mean) for member in members)
-    shape = (len(X), min(most, R))
+    shape = (len(X), min(max_functions, R))
     functions, added, shares = np.empty(shape, np.intp), np.empty(shape), np.empty(shape)
     total = np.empty(len(X))
     for first, stop in chunks(len(X), R):
@@ -47,19 +47,19 @@ def contributions(
         of, noise = None if latents is None else latents[some], None if noise_sd is None else noise_sd[some]
         terms = np.hstack([np.empty((stop - first, 0)), *_terms(ready, X[some], of, noise)])
         sizes = np.abs(terms)
-        greatest = np.argsort(-sizes, axis=1, kind="stable")[:, :most]
+        order = np.argsort(-sizes, axis=1, kind="stable")[:, :max_functions]
         whole = sizes.sum(axis=1, keepdims=True)
-        functions[first:stop] = greatest
+        functions[first:stop] = order
         total[first:stop] = terms.sum(axis=1)
         if isinstance(ready, ReadyLocal):
             total[first:stop] += ready.model.process.latent(X[some]).mean
-        added[first:stop] = np.take_along_axis(terms, greatest, axis=1)
-        shares[first:stop] = np.take_along_axis(sizes / np.where(whole > 0.0, whole, 1.0), greatest, axis=1)
+        added[first:stop] = np.take_along_axis(terms, order, axis=1)
+        shares[first:stop] = np.take_along_axis(sizes / np.where(whole > 0.0, whole, 1.0), order, axis=1)
     return Contributions(functions, added, shares, total)
 
 
 def _terms(ready: AnyReady, X: Array, latents: Indices | None, noise_sd: Array | None) -> Iterator[Array]:
-    """What each function adds at X (n, d): (n, R), of each member; nothing of those of other classes."""
+    """The contribution of each function at X (n, d): (n, R), of each member; nothing of those of other classes."""
     match ready:
         case ReadyLocal(trend=None):
             return
@@ -74,5 +74,5 @@ def _terms(ready: AnyReady, X: Array, latents: Indices | None, noise_sd: Array |
             if latents is None:
                 raise SparseBayesError("expected the class that is explained at each point")
             for number, member in enumerate(members):
-                told = evaluate(member.model.functions, X) * member.model.mean
-                yield np.where((latents == number)[:, None], told, 0.0)
+                added_by_member = evaluate(member.model.functions, X) * member.model.mean
+                yield np.where((latents == number)[:, None], added_by_member, 0.0)

@@ -7,23 +7,24 @@ import numpy as np
 from relevance_bayes.core.types import Array, Indices
 
 RESIDUE = 1e-12
-"""What may be left of a member's square, which is 1 at first."""
+"""The residual of a member's square, which is 1 at first, at most."""
 
 POOL, RANKS_PER_MEMBER = 32, 8
-"""Members that are met together, once there are so many ranks for each: one product of matrices, not of vectors."""
+"""Members that are added together, once there are so many ranks for each: one product of matrices, not of vectors."""
 
 WORTH = 0.3
 """A pool's members are pivots while what is left of them is at least this share of the most that is left anywhere."""
 
 
-def coordinates(size: int, products: Callable[[Indices], Array], *, most: int, residue: float = RESIDUE) -> Array:
+def coordinates(size: int, products: Callable[[Indices], Array], *, max_rank: int, residue: float = RESIDUE) -> Array:
     """G (k, size) with G'G the inner products of `size` members of norm 1: no square is missed by more than `residue`.
 
-    `products(numbers)` are those of some members with all, (n, size). Pivots are those that are told least, or nearly
-    so, by the rows before them, as in an incomplete Cholesky factorisation; k is `most` at most, which may leave more.
+    `products(numbers)` are those of some members with all, (n, size). Pivots are those that are explained least, or
+    nearly so, by the rows before them, as in an incomplete Cholesky factorisation; k is `max_rank` at most, which may
+    leave more.
     """
     left = np.ones(size)
-    rows = np.empty((min(most, size), size))
+    rows = np.empty((min(max_rank, size), size))
     rank = 0
     while rank < len(rows) and left.max() > residue:
         pool = _max_left(left, min(1 + rank // RANKS_PER_MEMBER, POOL), residue)
@@ -43,7 +44,7 @@ def coordinates(size: int, products: Callable[[Indices], Array], *, most: int, r
 
 
 def _max_left(left: Array, number: int, residue: float) -> Indices:
-    """So many members of which most is left, or fewer where others are told or not worth a pivot."""
+    """So many members of which most is left, or fewer where others are explained or not worth a pivot."""
     if number == 1:
         return np.array([left.argmax()])
     pool: Indices = np.argpartition(-left, min(number, len(left)) - 1)[:number]

@@ -21,7 +21,8 @@ from relevance_bayes.core.variational import Settled, settle
 
 MAX_SOLVES = 60
 TOLERANCE = 1e-9
-"""The iteration rests when the precisions' next step promises less than this share of N log K nats."""
+"""The iteration has converged when the precisions' next step predicts a rise of less than this share of N log K
+nats."""
 
 TOLERANCE_NEAR = 1e-7
 """That of sites that go on from others, as a share of 1 + |L|: less than a thousandth of what an iteration over the
@@ -57,7 +58,7 @@ def settled(
     """L at its greatest under any likelihood; `start` and `tolerance` as `settle_coupled` has them.
 
     `near` is where a problem like this one settled, as many functions and the same rows: the iteration goes on from
-    there, and rests sooner.
+    there, and converges sooner.
     """
     if isinstance(likelihood, Coupled):
         start = start if near is None else near.posterior.mean
@@ -88,13 +89,13 @@ def settle_coupled(
     unit = len(P) * np.log(K)
     weights = np.zeros((P.shape[1], K)) if start is None else start / root[:, None]
     precision, _ = likelihood.sites(t, scaled @ weights, 1.0)
-    rest, final = 1e-4 * unit, 0.1 * tolerance * unit
+    min_rise, final = 1e-4 * unit, 0.1 * tolerance * unit
 
-    def after(weights: Array, precision: Array, rest: float) -> tuple[Array, Settled]:
+    def after(weights: Array, precision: Array, min_rise: float) -> tuple[Array, Settled]:
         lower = cholesky(weighted_gram(scaled, precision) + np.eye(P.shape[1]))
         whitened = inverse_from_cholesky(lower)
         v = c + squared_products(scaled, inverse_of_lower(lower))
-        weights, f, sites = _means(scaled, t, v, weights, likelihood, rest, near=whitened)
+        weights, f, sites = _means(scaled, t, v, weights, likelihood, min_rise, near=whitened)
         found = Posterior(
             alpha=alpha,
             mean=root[:, None] * weights,
@@ -104,26 +105,26 @@ def settle_coupled(
         )
         return weights, Settled(float(sites.value.sum()) - found.divergence, found, sites, f, v, likelihood)
 
-    weights, found = after(weights, precision, rest)
+    weights, found = after(weights, precision, min_rise)
     steps: list[tuple[Array, Array]] = []
     for _ in range(MAX_SOLVES):
         residue = found.sites.precision - precision
-        promise = 0.5 * K * float(np.square(residue * (found.v - c)).sum())
-        if promise <= tolerance * unit:
-            if rest <= final:
+        predicted_rise = 0.5 * K * float(np.square(residue * (found.v - c)).sum())
+        if predicted_rise <= tolerance * unit:
+            if min_rise <= final:
                 break
-            rest = final
-            weights, found = after(weights, precision, rest)
+            min_rise = final
+            weights, found = after(weights, precision, min_rise)
             continue
         steps = [*steps[-REMEMBERED:], (precision, residue)]
-        rest = min(rest, max(final, 1e-2 * promise))
+        min_rise = min(min_rise, max(final, 1e-2 * predicted_rise))
         tried = np.maximum(_extrapolated(steps), MIN_FALL * precision)
-        moved, there = after(weights, tried, rest)
+        moved, there = after(weights, tried, min_rise)
         share = 1.0
-        while there.value < found.value - rest and share > 1e-3:
+        while there.value < found.value - min_rise and share > 1e-3:
             steps, share = steps[-1:], 0.5 * share
             tried = precision + share * residue
-            moved, there = after(weights, tried, rest)
+            moved, there = after(weights, tried, min_rise)
         weights, found, precision = moved, there, tried
     return found
 
@@ -140,9 +141,10 @@ def _extrapolated(steps: list[tuple[Array, Array]]) -> Array:
 
 
 def _means(
-    P: Array, t: Array, v: Array, weights: Array, likelihood: Coupled, rest: float, *, near: Array
+    P: Array, t: Array, v: Array, weights: Array, likelihood: Coupled, min_rise: float, *, near: Array
 ) -> tuple[Array, Array, Sites]:
-    """Weights (R, K) of greatest L at variances v (N,), to `rest` nats, their latents (N, K) and sites; prior N(0, I).
+    """Weights (R, K) of greatest L at variances v (N,), to `min_rise` nats, their latents (N, K) and sites; prior N(0,
+    I).
 
     Newton's method, each step by conjugate gradients. Preconditioned by what the posterior's covariance is taken for,
     `near` (R, R): which classes a row confuses differs from row to row, but how sure the functions are hardly does.
@@ -152,26 +154,28 @@ def _means(
     height = float(sites.value.sum()) - 0.5 * float(np.square(weights).sum())
     for _ in range(MAX_NEWTON_STEPS):
         slope = P.T @ sites.gradient - weights
-        if float(np.vdot(slope, near @ slope)) <= NEGLIGIBLE * rest:
+        if float(np.vdot(slope, near @ slope)) <= NEGLIGIBLE * min_rise:
             break
         p = likelihood.certain(t) - sites.gradient
-        step, moved, rise = _newton_step(P, p, v, slope, rest, near)
-        promise, share = float((slope * step).sum()), 1.0
+        step, moved, rise = _newton_step(P, p, v, slope, min_rise, near)
+        predicted_rise, share = float((slope * step).sum()), 1.0
         while True:
             tried = weights + share * step
             there = likelihood.expected(t, f + share * moved, v, 1.0)
             reached = float(there.value.sum()) - 0.5 * float(np.square(tried).sum())
-            enough = reached >= height + 1e-4 * share * promise - 1e-13 * (1.0 + abs(height))
+            enough = reached >= height + 1e-4 * share * predicted_rise - 1e-13 * (1.0 + abs(height))
             if enough or share < 1e-6:
                 break
             share *= 0.5
         weights, f, sites, height = tried, f + share * moved, there, reached
-        if rise < rest:
+        if rise < min_rise:
             break
     return weights, f, sites
 
 
-def _newton_step(P: Array, p: Array, v: Array, slope: Array, rest: float, near: Array) -> tuple[Array, Array, float]:
+def _newton_step(
+    P: Array, p: Array, v: Array, slope: Array, min_rise: float, near: Array
+) -> tuple[Array, Array, float]:
     """The step (R, K), what it moves the latents by (N, K), and the nats that it promises."""
     step, moved = np.zeros_like(slope), np.zeros_like(p)
     left, direction = slope.copy(), near @ slope
@@ -184,7 +188,7 @@ def _newton_step(P: Array, p: Array, v: Array, slope: Array, rest: float, near: 
         left = left - length * turned
         gained = 0.5 * length * square
         rise += gained
-        if gained < FORCING * rise or gained < 1e-2 * rest:
+        if gained < FORCING * rise or gained < 1e-2 * min_rise:
             break
         nearer = near @ left
         square, before = float(np.vdot(left, nearer)), square

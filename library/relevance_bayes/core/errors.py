@@ -1,4 +1,4 @@
-"""What the core refuses, each named for what is wrong and saying what was expected and what came."""
+"""The errors of the core, each named for what is wrong, saying what was expected and what it got."""
 
 
 class SparseBayesError(Exception):

@@ -27,7 +27,7 @@ class Evidence:
 
     @cached_property
     def hessian(self) -> Array:
-        """Only the places that a climb goes on from ask for it."""
+        """Only points that an ascent goes on from need it."""
         return _hessian(self.posterior, self.noise_curvature)
 
 
@@ -38,27 +38,27 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
     Laplace's approximation [THEORY 1 and 14], and where p is not log-concave ell = E log p(t_n | f_n) or less makes it
     a bound. `start` (R,), or (R, K), is where the mode is looked for.
     """
-    rested, data = factors.rest(alpha, beta, start)
-    gradient = np.append(_alpha_gradient(factors, rested), data.noise_slope)
-    return Evidence(data.value - rested.divergence, rested, beta, gradient, data.noise_curvature)
+    posterior, data = factors.posterior(alpha, beta, start)
+    gradient = np.append(_alpha_gradient(factors, posterior), data.noise_slope)
+    return Evidence(data.value - posterior.divergence, posterior, beta, gradient, data.noise_curvature)
 
 
-def _alpha_gradient(factors: Factors, rested: Posterior) -> Array:
-    alpha = rested.alpha
-    slope = rested.latents * rested.determined / alpha - rested.squares
+def _alpha_gradient(factors: Factors, posterior: Posterior) -> Array:
+    alpha = posterior.alpha
+    slope = posterior.latents * posterior.determined / alpha - posterior.squares
     if not factors.problem.likelihood.constant_precision:
-        slope += as_columns(rested.mean * (rested.covariance @ factors.skew(rested))).sum(axis=1)
+        slope += as_columns(posterior.mean * (posterior.covariance @ factors.skew(posterior))).sum(axis=1)
     return np.asarray(0.5 * alpha * slope)
 
 
-def _hessian(rested: Posterior, noise_curvature: float) -> Array:
+def _hessian(posterior: Posterior, noise_curvature: float) -> Array:
     """In units of the prior's sds, so that no alpha is too large: W = A^1/2 Sigma A^1/2, U = A^1/2 mean (R, K).
 
     1/2 W o (K W + 2 U U') - 1/2 diag(K W_ii + |U_i|^2) in log alpha, of [FAUL2002, eqs 22 to 24] in alpha.
     """
-    R, K = len(rested.alpha), rested.latents
-    W = rested.whitened
-    own, U = W.diagonal(), np.sqrt(rested.alpha)[:, None] * as_columns(rested.mean)
+    R, K = len(posterior.alpha), posterior.latents
+    W = posterior.whitened
+    own, U = W.diagonal(), np.sqrt(posterior.alpha)[:, None] * as_columns(posterior.mean)
     pulled = np.einsum("rk,rk->r", U, W @ U)
     left = K * (own - np.einsum("ij,ij->i", W, W))
     hessian = np.empty((R + 1, R + 1))
@@ -69,28 +69,28 @@ def _hessian(rested: Posterior, noise_curvature: float) -> Array:
     return hessian
 
 
-def sparsity_and_quality(rested: Posterior) -> tuple[Array, Array]:
+def sparsity_and_quality(posterior: Posterior) -> tuple[Array, Array]:
     """s (R,) and q (R,), or (R, K), of the functions in the model, each with itself left out [FAUL2002, eqs 16 and 20].
 
     s = 1/Sigma_mm - alpha, q = mu_m/Sigma_mm.
     """
-    own = rested.covariance.diagonal()
-    return rested.determined / own, (rested.mean.T / own).T
+    own = posterior.covariance.diagonal()
+    return posterior.determined / own, (posterior.mean.T / own).T
 
 
 def mean_square(q: Array) -> Array:
-    """What stands for q^2 in all closed forms where q is (M, K): its mean over the latents, (M,).
+    """q^2 as all closed forms have it where q is (M, K): its mean over the latents, (M,).
 
     Summed over K latents of one alpha and one s, l = K/2 [log alpha - log(alpha + s) + mean_k q_k^2/(alpha + s)].
     """
     return np.asarray(np.square(as_columns(q)).mean(axis=1))
 
 
-def quality_over_sparsity(rested: Posterior) -> Array:
+def quality_over_sparsity(posterior: Posterior) -> Array:
     """q^2/s (R,) of the functions in the model: above 1, the best alpha is finite [FAUL2002, eq. 17]."""
-    weight = np.maximum(rested.covariance.diagonal() * rested.determined, TINY)
+    weight = np.maximum(posterior.covariance.diagonal() * posterior.determined, TINY)
     with np.errstate(over="ignore"):  # a weight that nothing determines: infinite is above 1
-        return np.asarray(rested.squares / (rested.latents * weight))
+        return np.asarray(posterior.squares / (posterior.latents * weight))
 
 
 TINY = float(np.finfo(float).tiny)

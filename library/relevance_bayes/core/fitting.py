@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.state import Standing, State, Termination
+from relevance_bayes.core.algorithms.state import Iterate, State, Termination
 from relevance_bayes.core.basis import (
     Basis,
     Bias,
@@ -33,10 +33,10 @@ from relevance_bayes.core.scales import FixedWidth, InheritedWidth, InputMap, Le
 from relevance_bayes.core.spec import Spec, check, is_heteroscedastic, learning
 from relevance_bayes.core.types import Array, Indices
 
-__all__ = ["State", "Termination", "fit", "iterate", "pose", "pose_rows", "rests", "standings"]
+__all__ = ["State", "Termination", "fit", "is_checkpoint", "iterate", "iterates", "pose", "pose_rows"]
 
 REBUILT_EVERY = 16
-"""States whose number is a multiple of this rest."""
+"""States whose number is a multiple of this are checkpoints."""
 
 
 def pose(
@@ -55,9 +55,9 @@ def pose(
     """
     check(spec)
     check_shapes(X, t)
-    stand = None if centres is None else Sample(centres, X[centres])
+    sample = None if centres is None else Sample(centres, X[centres])
     source = ArrayRows(X, t, threads=threads)
-    return pose_rows(source, spec, centres=stand, inherited=inherited, noise_sd=noise_sd)
+    return pose_rows(source, spec, centres=sample, inherited=inherited, noise_sd=noise_sd)
 
 
 def pose_rows(
@@ -83,15 +83,15 @@ def pose_rows(
     likelihood.check(t)
     if likelihood.noise_by_row != (noise_sd is not None):
         raise DataError("expected a noise sd for each row where the likelihood has it as known, and only there")
-    stand = Sample(np.arange(len(t)), source.every().X) if centres is None else centres
+    sample = Sample(np.arange(len(t)), source.every().X) if centres is None else centres
     if isinstance(spec.prior, Independent):
-        apart = distinct(stand.X, t[stand.numbers])
-        stand = Sample(stand.numbers[apart], stand.X[apart])
+        apart = distinct(sample.X, t[sample.numbers])
+        sample = Sample(sample.numbers[apart], sample.X[apart])
     learns = Learning()
     for basis in spec.basis:
         if isinstance(basis, KernelBasis):
             learns = learning(spec, basis)
-    dictionaries = [_functions(basis, source, stand, learns, inherited) for basis in spec.basis]
+    dictionaries = [_functions(basis, source, sample, learns, inherited) for basis in spec.basis]
     working, log_jacobian = likelihood.working(t)
     precisions = None if noise_sd is None else noise_sd**-2
     centre = _centre(spec, working, precisions)
@@ -108,20 +108,20 @@ def pose_rows(
 
 
 def _functions(
-    basis: Basis, source: RowSource, stand: Sample, learns: Learning, inherited: KernelFunctions | None
+    basis: Basis, source: RowSource, sample: Sample, learns: Learning, inherited: KernelFunctions | None
 ) -> Functions:
-    """The candidates of a dictionary for the rows of a source, kernels on those where they `stand`."""
+    """The candidates of a dictionary for the rows of a source, kernels on those of the `sample`."""
     if not isinstance(basis, Group):
-        return _single(basis, source, stand, learns, inherited)
+        return _single(basis, source, sample, learns, inherited)
     if not all(0 <= k < source.inputs for k in basis.inputs):
         raise IllegalCombinationError("basis", f"expected inputs from 0 to {source.inputs - 1} in a group")
     columns = np.array(basis.inputs, np.intp)
-    group, among = ArrayRows(source.every().X[:, columns], source.t), Sample(stand.numbers, stand.X[:, columns])
+    group, among = ArrayRows(source.every().X[:, columns], source.t), Sample(sample.numbers, sample.X[:, columns])
     return GroupFunctions(columns, _single(basis.of, group, among, Learning(), None))
 
 
 def _single(
-    basis: Single, source: RowSource, stand: Sample, learns: Learning, inherited: KernelFunctions | None
+    basis: Single, source: RowSource, sample: Sample, learns: Learning, inherited: KernelFunctions | None
 ) -> SingleFunctions:
     match basis:
         case Bias():
@@ -129,10 +129,10 @@ def _single(
         case Inputs():
             return InputFunctions(np.arange(source.inputs))
         case KernelBasis(width=InheritedWidth()) if inherited is not None:
-            return inherited.moved(inherited.input_map, stand.X, stand.numbers)
+            return inherited.moved(inherited.input_map, sample.X, sample.numbers)
         case KernelBasis(kernel=kernel, width=width):
             input_map = _input_map(width, learns, inputs=source.inputs)
-            return KernelFunctions(kernel, input_map, stand.X, stand.numbers)
+            return KernelFunctions(kernel, input_map, sample.X, sample.numbers)
         case _:
             return basis.functions(source.every().X)
 
@@ -163,41 +163,41 @@ def _input_map(width: Width | InheritedWidth, learns: Learning, *, inputs: int) 
     raise SparseBayesError("expected widths that are fixed, inherited or learned: selection finds the others")
 
 
-def rests(state: State) -> bool:
-    """Whether a fit may go on from nothing but this state, and end as if it had never been broken off.
+def is_checkpoint(state: State) -> bool:
+    """True where a fit can be resumed from this state alone, and ends as one that was never interrupted.
 
-    What belongs to it is made anew there, kept or not. Under a process, where that changes no bit, all rest.
+    All else is rebuilt there. Under a process, where that changes no bit, all are checkpoints.
     """
     if state.iteration == 0:
         return False
     return state.process is not None or state.termination is not None or state.iteration % REBUILT_EVERY == 0
 
 
-def standings(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[Standing]:
+def iterates(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[Iterate]:
     """From `start`, or from the beginning, to the end: the last state has a termination."""
-    now: Standing = spec.algorithm.init(problem) if start is None else spec.algorithm.stand(problem, start)
+    now: Iterate = spec.algorithm.init(problem) if start is None else spec.algorithm.rebuild(problem, start)
     yield now
     while now.state.termination is None:
         now = spec.algorithm.step(problem, now)
-        if now.state.process is None and rests(now.state):
-            now = spec.algorithm.stand(problem, now.state)
+        if now.state.process is None and is_checkpoint(now.state):
+            now = spec.algorithm.rebuild(problem, now.state)
         yield now
 
 
 def iterate(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[State]:
     """The states of one fit. The first is `start` or the algorithm's beginning; the last alone has a termination."""
-    return (now.state for now in standings(problem, spec, start))
+    return (now.state for now in iterates(problem, spec, start))
 
 
 def fit(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None, noise_sd: Array | None = None) -> Model:
     """Fit to the end: X (N, d), t (N,), every width of the spec fixed; see `pose`."""
     problem = pose(X, t, spec, centres=centres, noise_sd=noise_sd)
-    (last,) = deque(standings(problem, spec), maxlen=1)
+    (last,) = deque(iterates(problem, spec), maxlen=1)
     return learned(problem, last)
 
 
-def learned(problem: Problem, last: Standing) -> Model:
-    """What is kept of the end of a fit."""
+def learned(problem: Problem, last: Iterate) -> Model:
+    """The model of the end of a fit."""
     kept, state = last.kept(problem), last.state
     return Model(
         likelihood=kept.likelihood,
@@ -212,7 +212,7 @@ def learned(problem: Problem, last: Standing) -> Model:
         rows=problem.rows,
         candidates=problem.candidates.size,
         termination=str(state.termination or Termination.MAX_ITERATIONS),
-        amplitude=kept.amplitude,
+        signal_variance=kept.signal_variance,
         last_gain=kept.last_gain,
         next_gain=kept.next_gain,
         augmentation=kept.augmentation,

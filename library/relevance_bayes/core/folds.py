@@ -96,7 +96,7 @@ def _places(X: Array) -> tuple[Indices, Indices]:
 
 
 def is_cells(X: Array, places: int) -> bool:
-    """Whether the rows of X (N, d), at so many `places`, are observations of few combinations of categories."""
+    """True where the rows of X (N, d), at so many `places`, are observations of few combinations of categories."""
     return len(X) >= ROWS_PER_CELL * places and all(len(np.unique(column)) < MIN_DISTINCT for column in X.T)
 
 
@@ -105,13 +105,13 @@ def _dealt(lots: Indices, strata: Indices, keys: NDArray[np.uint64], folds: int)
     rows = np.lexsort((keys, lots))
     parts = np.split(rows, np.flatnonzero(np.diff(lots[rows])) + 1)
     sizes, firsts = np.array([len(part) for part in parts]), np.array([part[0] for part in parts])
-    held = np.zeros((folds, int(strata.max(initial=0)) + 1))
+    counts = np.zeros((folds, int(strata.max(initial=0)) + 1))
     fold = np.empty(len(lots), np.intp)
     for lot in np.lexsort((keys[firsts], strata[firsts], -sizes)):
         of = strata[parts[lot]]
-        least = np.lexsort((held.sum(axis=1), held[:, of].sum(axis=1)))[0]
-        np.add.at(held[least], of, 1.0)
-        fold[parts[lot]] = least
+        smallest = np.lexsort((counts.sum(axis=1), counts[:, of].sum(axis=1)))[0]
+        np.add.at(counts[smallest], of, 1.0)
+        fold[parts[lot]] = smallest
     return fold
 
 
@@ -139,11 +139,11 @@ def group_folds(groups: Array, folds: int, seed: int) -> list[Split]:
     """
     codes, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     keys = content_keys(codes[:, None], seed)
-    held = np.zeros(folds)
+    counts = np.zeros(folds)
     dealt = np.empty(len(codes), np.intp)
     for group in np.lexsort((keys, -sizes)):
-        dealt[group] = held.argmin()
-        held[dealt[group]] += sizes[group]
+        dealt[group] = counts.argmin()
+        counts[dealt[group]] += sizes[group]
     return _splits(dealt[places], folds)
 
 

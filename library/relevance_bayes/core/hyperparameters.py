@@ -1,4 +1,4 @@
-"""What is learned by gradient under a Gaussian process prior, as one vector of logarithms and warps."""
+"""The hyperparameters learned by gradient under a Gaussian process prior, as one vector of logarithms and warps."""
 
 from dataclasses import dataclass, field
 
@@ -25,7 +25,7 @@ class Hyperparameters:
     """
 
     beta: float
-    amplitude: float
+    signal_variance: float
     alpha: Array
     input_map: InputMap
     terms: Terms = field(default_factory=Terms)
@@ -38,7 +38,7 @@ class Hyperparameters:
         """
         scales = self.input_map
         warp = [part for part in (scales.skew, scales.tail) if part is not None]
-        head = np.log(np.concatenate([[self.beta, self.amplitude], self.alpha, scales.widths]))
+        head = np.log(np.concatenate([[self.beta, self.signal_variance], self.alpha, scales.widths]))
         return np.concatenate([head, *warp, self.terms.logits])
 
     def unpacked(self, theta: Array) -> "Hyperparameters":
@@ -89,7 +89,9 @@ class Hyperparameters:
         return -0.5 * shrinkage * float(off @ off), slope
 
 
-def gathered(log_beta: float, log_amplitude: float, log_alpha: Array, scales: MapGradient, logits: Array) -> Array:
+def packed_gradient(
+    log_beta: float, log_signal_variance: float, log_alpha: Array, scales: MapGradient, logits: Array
+) -> Array:
     """A gradient in theta from its parts."""
     warp = [part for part in (scales.skew, scales.tail) if part is not None]
-    return np.concatenate([[log_beta, log_amplitude], log_alpha, scales.log_widths, *warp, logits])
+    return np.concatenate([[log_beta, log_signal_variance], log_alpha, scales.log_widths, *warp, logits])

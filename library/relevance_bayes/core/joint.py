@@ -45,22 +45,22 @@ def _of_one(ready: Ready, X: Array, noise_sd: Array | None) -> tuple[Array, Arra
     if not isinstance(prediction, RealPrediction):
         raise DataError(f"expected Gaussian noise, got {ready.model.likelihood.type}")
     spread = evaluate(ready.model.functions, X) @ ready.lower
-    covariance = spread @ spread.T + _beyond(ready, X, prediction.beyond)
+    covariance = spread @ spread.T + _residual(ready, X, prediction.residual)
     covariance.flat[:: len(X) + 1] = prediction.variance
     return prediction.mean, 0.5 * (covariance + covariance.T)
 
 
-def _beyond(ready: Ready, X: Array, variance: Array) -> Array:
-    """What the functions in the model don't reach, (N, N)."""
+def _residual(ready: Ready, X: Array, variance: Array) -> Array:
+    """The residual covariance, outside the functions in the model, (N, N)."""
     if ready.augmented is not None:
         sd = np.sqrt(variance)
         return sd[:, None] * _alike(ready.augmented.functions, X) * sd
-    if ready.whitening is not None and ready.model.amplitude is not None:
+    if ready.whitening is not None and ready.model.signal_variance is not None:
         vectors, *_ = ready.model.functions
         if not isinstance(vectors, KernelFunctions):
             raise SparseBayesError("expected the kernel functions of a process first")
         B = ready.whitening.columns(vectors(X, np.arange(vectors.size)))
-        left: Array = ready.model.amplitude * (_alike(vectors, X) - B @ B.T)
+        left: Array = ready.model.signal_variance * (_alike(vectors, X) - B @ B.T)
         return left
     return np.zeros((len(X), len(X)))
 

@@ -139,14 +139,14 @@ def times_lower_transposed(left: Array, lower: Array, out: Array | None = None) 
 
 
 def max_piece(width: int) -> int:
-    """How many rows of so many numbers are computed at once."""
+    """The number of rows of so many numbers that are computed at once."""
     return max(PIECE_BYTES // (8 * max(width, 1)), 1)
 
 
 def pieces(rows: int, width: int) -> "Iterator[slice[int, int, None]]":
     """Rows in their order, as many of so many numbers at a time as are computed at once."""
-    most = max_piece(width)
-    return (slice(first, first + most) for first in range(0, rows, most))
+    size = max_piece(width)
+    return (slice(first, first + size) for first in range(0, rows, size))
 
 
 def weighted_gram(P: Array, weights: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What was learned: small, immutable, complete."""
+"""A learned model: small, immutable, complete."""
 
 from dataclasses import dataclass
 
@@ -21,14 +21,14 @@ class Model:
     `mean` (R,) of the weights' posterior, or (R, K) for K latents a row, and `covariance` (R, R), of each latent's;
     `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1]. `likelihood` with what was learned of it; `noise_sd` as
     learned or given, the root mean square over the rows learned from where each had its own, None where the likelihood
-    has none. `inputs` is d. `candidates` (M) were looked at, `rows` (N)
+    has none. `inputs` is d. `candidates` (M) were offered, `rows` (N)
     learned from. `evidence` is of the targets as they came. `termination` is a value of `Termination`.
 
-    Under a Gaussian process prior the kernel functions stand first and `amplitude` is the process's variance s: what
-    they don't reach of it belongs to the predictive variance. `jitter` was added to the diagonal of their kernel
-    matrix, None for JITTER. `last_gain` and `next_gain` in nats: what the last function brought that entered, and
-    what the best would have brought that did not. Under an independent prior `augmentation` is what error bars away
-    from the data are made of, None where they can't be.
+    Under a Gaussian process prior the kernel functions stand first and `signal_variance` is the process's variance s:
+    what they don't reach of it belongs to the predictive variance. `jitter` was added to the diagonal of their kernel
+    matrix, None for JITTER. `last_gain` and `next_gain` in nats: what the last function brought that entered, and what
+    the best would have brought that did not. Under an independent prior `augmentation` is what error bars away from the
+    data are made of, None where they can't be.
     """
 
     likelihood: Likelihood
@@ -43,7 +43,7 @@ class Model:
     rows: int
     candidates: int
     termination: str
-    amplitude: float | None = None
+    signal_variance: float | None = None
     last_gain: float | None = None
     next_gain: float | None = None
     augmentation: Augmentation | None = None
@@ -52,7 +52,7 @@ class Model:
 
     @property
     def size(self) -> int:
-        """How many functions there are, those of the log noise included."""
+        """The number of functions, those of the log noise included."""
         return len(self.mean) + (0 if self.log_noise is None else len(self.log_noise.model.mean))
 
 
@@ -60,14 +60,14 @@ class Model:
 class LogNoise:
     """The logarithm of a noise variance that depends on the inputs: the latent N(m, v) of a sparse model.
 
-    The noise variance at x is E exp g(x) = exp(m + v/2). Its logarithm is held between `least` and `greatest`: the
+    The noise variance at x is E exp g(x) = exp(m + v/2). Its logarithm is held between `min_log` and `max_log`: the
     least at the rows learned from, and the greatest there with log CEILING.
     """
 
     model: Model
-    least: float
-    greatest: float
+    min_log: float
+    max_log: float
 
     def variance(self, latent: Latent) -> Array:
         """The noise variance (N,) where the latent of `model` is this."""
-        return np.exp(np.clip(latent.mean + 0.5 * latent.variance, self.least, self.greatest))
+        return np.exp(np.clip(latent.mean + 0.5 * latent.variance, self.min_log, self.max_log))

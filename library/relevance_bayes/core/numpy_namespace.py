@@ -87,11 +87,11 @@ class NumpyNamespace:
         cells: int,
     ) -> Array:
         """Each where it is needed, in blocks of rows or of elements."""
-        held = np.asarray(condition, np.bool_)
-        if held.shape != x.shape:
-            held, cells = held[:, 0], cells // max(1, x.shape[1])
+        mask = np.asarray(condition, np.bool_)
+        if mask.shape != x.shape:
+            mask, cells = mask[:, 0], cells // max(1, x.shape[1])
         found, block = np.empty(x.shape), max(1, cells)
-        for chosen, formula in ((held, one), (~held, other)):
+        for chosen, formula in ((mask, one), (~mask, other)):
             places = np.nonzero(chosen)
             for first in range(0, int(chosen.sum()), block):
                 some = tuple(place[first : first + block] for place in places)

@@ -54,7 +54,7 @@ class _OfModel:
         self._after_spread = 1 + len(model.mean)
         self._noise = 0.0 if model.noise_sd is None else model.noise_sd * model.noise_sd
         augmented = ready.augmented
-        self._prior_variance = model.amplitude if augmented is None else augmented.prior
+        self._prior_variance = model.signal_variance if augmented is None else augmented.prior
         self._has_support = augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)
         self._columns = np.ones((1, len(model.mean)))
         self._parts: list[tuple[int, int, Callable[[Array], Array]]] = []

@@ -16,9 +16,9 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array
 
 MIN_CLASSES = 3
-"""Two classes have one model, which tells both."""
+"""Two classes have one model for both."""
 
-FURTHEST = 60.0
+MAX_LOG_ODDS = 60.0
 """Log odds of a class lie within this of 0, however many rows there are."""
 
 
@@ -44,13 +44,13 @@ class ReadyPerClass:
         There is no noise: `noise_sd` is None. Raises DataError.
         """
         found = [member.checked(X, noise_sd) for member in self.members]
-        means, weights, beyond = (
+        means, weights, residual = (
             np.column_stack(parts)
-            for parts in ([one.mean for one in found], [one.weights for one in found], [one.beyond for one in found])
+            for parts in ([one.mean for one in found], [one.weights for one in found], [one.residual for one in found])
         )
         known = [one.support for one in found if one.support is not None]
         support = np.asarray(np.mean(known, axis=0)) if known else None
-        return self.likelihood.predictive(Latent(means, weights, beyond), None), support
+        return self.likelihood.predictive(Latent(means, weights, residual), None), support
 
 
 def without_functions(inputs: int, t: Array, candidates: int) -> Model:
@@ -67,7 +67,7 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
     def missed(mean: float) -> float:
         return integrated_sigmoid(np.array([mean]), np.array([variance])).item() - one / (one + other)
 
-    log_odds = float(scipy.optimize.brentq(missed, -FURTHEST, FURTHEST, xtol=1e-12))
+    log_odds = float(scipy.optimize.brentq(missed, -MAX_LOG_ODDS, MAX_LOG_ODDS, xtol=1e-12))
     moment = log_odds**2 + variance
     log_evidence = float(scipy.special.betaln(one, other) - scipy.special.betaln(0.5, 0.5))
     return Model(

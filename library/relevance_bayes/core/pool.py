@@ -60,7 +60,7 @@ def likelihood_of(model: LearnedModel) -> TargetLikelihood:
 
 
 def has_latent_per_class(model: LearnedModel) -> bool:
-    """Whether rows have a latent for each class, and not one alone."""
+    """True where rows have a latent for each class, and not one alone."""
     return likelihood_of(model).latents > 1
 
 
@@ -75,7 +75,7 @@ def at_temperature(model: LearnedModel, temperature: float) -> LearnedModel:
 
 
 def n_functions(model: LearnedModel) -> int:
-    """How many functions a model has, those of all members together and of their log noise included."""
+    """The number of a model's functions, those of all members together and of their log noise included."""
     return sum(member.size for member in members_of(model))
 
 
@@ -99,10 +99,10 @@ class ReadyPool:
         shares = self.shares(variances)
         mean = np.einsum("kn,kn->n", shares, figures[0])
         variance = 1.0 / np.einsum("k,kn->n", self.weights, 1.0 / variances)
-        noise, weights, beyond = variance * np.einsum("kn,pkn->pn", shares / variances, figures[1:])
+        noise, weights, residual = variance * np.einsum("kn,pkn->pn", shares / variances, figures[1:])
         known = [support for support in supports if support is not None]
         support = np.einsum("kn,kn->n", shares, np.array(known)) if len(known) == len(supports) else None
-        return RealPrediction(mean, noise, weights, beyond), support
+        return RealPrediction(mean, noise, weights, residual), support
 
     def predictions(self, X: Array, noise_sd: Array | None) -> tuple[list[RealPrediction], list[Array | None]]:
         """Those of the members, and their supports."""
@@ -121,7 +121,7 @@ class ReadyPool:
         return np.asarray(precisions / precisions.sum(axis=0))
 
 
-PARTS = ("noise", "weights", "beyond")
+PARTS = ("noise", "weights", "residual")
 
 AnyReady: TypeAlias = Ready | ReadyPool | ReadyPerClass | ReadyLocal
 

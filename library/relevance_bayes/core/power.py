@@ -10,7 +10,7 @@ from relevance_bayes.core.variational import Settled
 
 @dataclass(frozen=True, eq=False)
 class Power:
-    """What rows of noise precision beta (N,), of which the vectors leave c (N,) of the process, become; rho in (0, 1].
+    """The sites of power EP for rows of noise precision beta (N,) and residual variance c (N,); rho in (0, 1].
 
     The share rho of what is left out is noise, row by row: lam = beta/(1 + rho beta c). The rest is paid for,
     T = (1 - rho)/(2 rho) sum log(1 + rho beta c), which at rho = 0 would be 1/2 sum beta c.

@@ -76,7 +76,7 @@ class Ready:
         return self.model.likelihood.predictive(found, noise), found.support
 
     def checked(self, X: Array, noise_sd: Array | None) -> Latent:
-        """The latent at X (N, d); raises DataError where X or `noise_sd` is not what the model can be asked with."""
+        """The latent at X (N, d); raises DataError where X or `noise_sd` does not fit the model."""
         if X.ndim != 2 or X.shape[1] != self.model.inputs:
             raise DataError(f"expected X (N, {self.model.inputs}), got shape {X.shape}")
         if noise_sd is not None and not (self.model.likelihood.noise_by_row and noise_sd.shape == (len(X),)):
@@ -101,7 +101,7 @@ class Ready:
         else:
             parts = [self._parts(X[first:stop]) for first, stop in chunks(len(X), self._width)]
             mean, variance, left = map(np.concatenate, zip(*parts, strict=True))
-        unreached = self.model.amplitude if self.augmented is None else self.augmented.prior
+        unreached = self.model.signal_variance if self.augmented is None else self.augmented.prior
         if unreached is None:
             return Latent(mean, variance, np.zeros(len(X)))
         return Latent(mean, variance, unreached * left, np.maximum(1.0 - left, 0.0) if self._places else None)
@@ -124,7 +124,7 @@ class Ready:
 
     @property
     def _places(self) -> bool:
-        """Whether something in the model has a place: a process that no vector speaks for knows of no distance."""
+        """True where something in the model has a place: a process without inducing points has no distance."""
         return self.augmented is not None or (self.whitening is not None and len(self.whitening.lower) > 0)
 
     @property
@@ -149,10 +149,10 @@ def latent(model: Model, X: Array) -> Latent:
 def whitened(model: Model, X: Array) -> tuple[Array, Array]:
     """Columns (N, R) at X (N, d) whose weights are independent under the prior, and their precisions (R,)."""
     columns, whitening = evaluate(model.functions, X), _whitening(model)
-    if whitening is None or model.amplitude is None:
+    if whitening is None or model.signal_variance is None:
         return columns, model.alpha
     m = len(whitening.lower)
-    shared = np.full(m, 1.0 / model.amplitude)
+    shared = np.full(m, 1.0 / model.signal_variance)
     return np.hstack([whitening.columns(columns[:, :m]), columns[:, m:]]), np.append(shared, model.alpha[m:])
 
 
@@ -167,7 +167,7 @@ def prior_variance(model: Model, X: Array) -> Array:
 
 def _whitening(model: Model) -> Whitening | None:
     """That of the kernel functions, which stand first under a Gaussian process prior; None under another."""
-    if model.amplitude is None:
+    if model.signal_variance is None:
         return None
     vectors, *_ = model.functions
     if not isinstance(vectors, KernelFunctions):
@@ -194,12 +194,12 @@ def _augmented(model: Model) -> Augmented | None:
 def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
     """First row and stop of about as many rows at a time: at most MIN_ROWS, or the rows of which `functions` columns
     take BLOCK_BYTES where these are more."""
-    most = max(MIN_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
-    blocks = -(-rows // most)
+    max_rows = max(MIN_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
+    blocks = -(-rows // max_rows)
     return ((rows * block // blocks, rows * (block + 1) // blocks) for block in range(blocks))
 
 
-LARGEST = 1e150
+MAX_ERROR = 1e150
 """An error whose square is still a number: beyond it r2 counts the greatest as this."""
 
 
@@ -209,7 +209,7 @@ FIGURES = ("mae", "nll", "coverage_95", "error", "log_loss", "brier")
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What came, t (N,), beside what was predicted of it: `each` has a row's figures (N,), so that rows can be joined.
+    """The targets t (N,) beside their predictions: `each` has a row's figures (N,), so that rows can be joined.
 
     Numbers: mae, nll (nats), coverage_95. Classes: error, log_loss (nats), brier (half of the squared distances from
     certainty, which for two classes is that of one of them).
@@ -245,7 +245,7 @@ class Measured:
         if "mae" not in self.each:
             return means
         lost, spread = self.each["mae"], float(np.var(self.t))
-        unit = max(1.0, float(lost.max()) / LARGEST)
+        unit = max(1.0, float(lost.max()) / MAX_ERROR)
         squared = float(np.mean((lost / unit) ** 2))
         mae, r2 = means.pop("mae"), 1.0 - squared / spread if spread > 0.0 else 0.0
         return {"rmse": unit * float(np.sqrt(squared)), "mae": mae, "r2": r2, **means}

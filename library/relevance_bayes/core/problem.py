@@ -23,7 +23,7 @@ KEPT_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What an algorithm works on: a `source` of N rows, finite, and the `candidates`.
+    """The problem of an algorithm: a `source` of N rows, finite, and the `candidates`.
 
     The source's t (N,), or (N, K), are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets
     their logarithms, and K numbers a row where each class has its own; less `centre`, () or (K,), which the constant's
@@ -120,9 +120,9 @@ class Problem:
         """Phi'Y (M, k) of all candidates with Y (N, k)."""
         return np.concatenate([dictionary.products(towards) for dictionary in self._dictionaries])
 
-    def look(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
+    def products_and_norms(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
         """Phi'Y (M, k) and diag(Phi'diag(lam)Phi) (M,) of all candidates; lam (N,), or all 1."""
-        seen = [dictionary.look(towards, precision) for dictionary in self._dictionaries]
+        seen = [dictionary.products_and_norms(towards, precision) for dictionary in self._dictionaries]
         return np.concatenate([product for product, _ in seen]), np.concatenate([square for _, square in seen])
 
     def only(self, places: Sequence[int]) -> "Problem":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relevance_bayes.core.coupled import settled
-from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
+from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant, pieces
@@ -48,7 +48,7 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """L in nats with the posterior of the whitened weights [F B] at rest, and what was met on the way.
+    """L in nats with the posterior of the whitened weights [F B] at its maximum, and intermediate results.
 
     P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope` dL/dlog beta.
     """
@@ -86,8 +86,8 @@ def bound(
     P[:, :F] = rows.F
     for some in pieces(len(P), max(P.shape[1], rows.X.shape[1])):
         left[some] = whitening.left(whitening.columns(covariance(h.input_map(rows.X[some]), V), out=P[some, F:]))
-    alpha = np.concatenate([h.alpha, np.full(len(V), 1.0 / h.amplitude)])
-    c = h.amplitude * left
+    alpha = np.concatenate([h.alpha, np.full(len(V), 1.0 / h.signal_variance)])
+    c = h.signal_variance * left
     beta = rows.precision(h.beta)
     if rho:
         power = Power(rho, np.full(len(c), beta), c)
@@ -107,23 +107,23 @@ def bound_gradient(
     D = dL/dP = g m' - diag(lam) P Sigma, lam being summed over the latents of a row; what c = s (1 - |b|^2) passes on
     to the whitened columns is -2 s diag(dL/dc) B; then through the whitening, the kernel and the input map.
     """
-    F, s, rested, sites = rows.F.shape[1], h.amplitude, found.settled.posterior, found.settled.sites
-    lam, g = rested.latents * sites.precision, as_columns(sites.gradient)
-    own = 0.5 * (rested.latents * rested.determined - rested.alpha * rested.squares)
-    log_amplitude = -float(own[F:].sum()) + s * float(found.left_slope @ found.left)
+    F, s, posterior, sites = rows.F.shape[1], h.signal_variance, found.settled.posterior, found.settled.sites
+    lam, g = posterior.latents * sites.precision, as_columns(sites.gradient)
+    own = 0.5 * (posterior.latents * posterior.determined - posterior.alpha * posterior.squares)
+    log_signal_variance = -float(own[F:].sum()) + s * float(found.left_slope @ found.left)
     V, covariance = vectors.mapped(h), h.covariance(kernel)
     products, dV = np.zeros((len(V), len(V))), np.zeros_like(V)
-    theta = gathered(
-        found.noise_slope, log_amplitude, own[:F], h.input_map.pull(V[:0], V[:0]), np.zeros(len(h.terms.logits))
+    theta = packed_gradient(
+        found.noise_slope, log_signal_variance, own[:F], h.input_map.pull(V[:0], V[:0]), np.zeros(len(h.terms.logits))
     )
     for some in pieces(len(found.P), max(found.P.shape[1], rows.X.shape[1])):
         P, U = found.P[some], h.input_map(rows.X[some])
-        D = g[some] @ as_columns(rested.mean[F:]).T
-        D -= lam[some, None] * (P @ rested.covariance[:, F:])
+        D = g[some] @ as_columns(posterior.mean[F:]).T
+        D -= lam[some, None] * (P @ posterior.covariance[:, F:])
         D -= 2.0 * s * found.left_slope[some, None] * P[:, F:]
         products += D.T @ P[:, F:]
         dU, dV_some, logits = h.terms.pull(kernel, U, V, found.whitening.pull_columns(D), covariance(U, V))
-        theta += gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(rows.X[some], dU), logits)
+        theta += packed_gradient(0.0, 0.0, np.zeros(F), h.input_map.pull(rows.X[some], dU), logits)
         dV += dV_some
     dV_mm, logits = h.terms.pull_symmetric(kernel, V, found.whitening.pull_factor(products))
     theta[len(theta) - len(logits) :] += logits
@@ -135,7 +135,7 @@ def with_vectors(theta: Array, vectors: Vectors, h: Hyperparameters, dV: Array) 
     F, k = len(h.alpha), len(h.input_map.widths)
     if vectors.moved is None:
         logits = np.zeros(len(h.terms.logits))
-        return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV), logits), None
+        return theta + packed_gradient(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV), logits), None
     pulled = -np.einsum("md,md->d", dV, vectors.mapped(h))
     theta[2 + F : 2 + F + k] += pulled if k == len(pulled) else pulled.sum()
     return theta, dV / h.input_map.widths
@@ -152,7 +152,7 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
     latents = t.shape[1]
     K = h.covariance(kernel)(U, U)
     C = (F / h.alpha) @ F.T
-    scaled = h.amplitude * K
+    scaled = h.signal_variance * K
     C += scaled
     noise = 1.0 / rows.precision(h.beta)
     C.flat[:: len(t) + 1] += noise
@@ -165,8 +165,8 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
     M -= inverse if latents == 1 else latents * inverse
     M *= 0.5
     log_beta, log_alpha = -float(np.sum(noise * M.diagonal())), -np.einsum("nf,nf->f", F, M @ F) / h.alpha
-    log_amplitude = float(np.vdot(M, scaled))
-    M *= h.amplitude
+    log_signal_variance = float(np.vdot(M, scaled))
+    M *= h.signal_variance
     dU, logits = h.terms.pull_symmetric(kernel, U, M, K)
-    theta = gathered(log_beta, log_amplitude, log_alpha, h.input_map.pull(rows.X, dU), logits)
+    theta = packed_gradient(log_beta, log_signal_variance, log_alpha, h.input_map.pull(rows.X, dU), logits)
     return float(value), theta, determined / h.alpha

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from relevance_bayes.core.basis import Candidates
-from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
+from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.linalg import max_piece
 from relevance_bayes.core.posterior import Posterior, as_columns
@@ -22,7 +22,8 @@ from relevance_bayes.core.types import Array
 
 @dataclass(frozen=True, eq=False)
 class RowSlopes:
-    """What rows say of dL/dtheta through the kernel's columns at them, shaped as theta, and of dL/dV (m, d)."""
+    """The contribution of rows to dL/dtheta through the kernel's columns at them, shaped as theta, and of dL/dV (m,
+    d)."""
 
     theta: Array
     vectors: Array
@@ -64,7 +65,7 @@ class SumSlopes:
         """At a posterior of weights whitened by `whitening`."""
         F, mean, scale = len(fixed), as_columns(posterior.mean), -posterior.latents * h.beta
         spread = posterior.covariance[F:].copy()
-        spread[:, F:].flat[:: len(spread) + 1] -= h.amplitude
+        spread[:, F:].flat[:: len(spread) + 1] -= h.signal_variance
         C = whitening.weights(spread).T
         C *= scale
         u = whitening.weights(mean[F:])
@@ -84,7 +85,7 @@ class SumSlopes:
         D += np.hstack([block.weighted(F), g]) @ self.of_others
         dU, dV, logits = h.terms.pull(self.kernel, U, self.mapped, D, E)
         own = np.zeros(len(self.fixed))
-        return RowSlopes(gathered(0.0, 0.0, own, h.input_map.pull(block.X, dU), logits), dV)
+        return RowSlopes(packed_gradient(0.0, 0.0, own, h.input_map.pull(block.X, dU), logits), dV)
 
 
 def summed_bound(
@@ -111,5 +112,5 @@ def _whitened_slopes(sums: RowSums, reached: Reached, h: Hyperparameters) -> Arr
     """dL/dB'B (m, m), B the whitened columns, from the sums alone: dL/dB = g m' - K lam (P Sigma - s B)."""
     F, found = len(h.alpha), reached.posterior
     towards = h.beta * (sums.slope - sums.gram @ (found.mean - sums.origin))
-    spread = found.covariance[F:] @ sums.gram[:, F:] - h.amplitude * sums.gram[F:, F:]
+    spread = found.covariance[F:] @ sums.gram[:, F:] - h.signal_variance * sums.gram[F:, F:]
     return as_columns(found.mean[F:]) @ as_columns(towards[F:]).T - found.latents * h.beta * spread

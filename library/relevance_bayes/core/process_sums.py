@@ -23,7 +23,7 @@ from relevance_bayes.core.types import Array
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """What N rows say of K latents through the columns P = [F B] of one input map and one set of vectors.
+    """The sums over N rows of K latents through the columns P = [F B] of one input map and one set of vectors.
 
     `gram` (R, R) = P'WP; with r = t - P `origin`, so that nothing is lost to cancellation however small the noise,
     `slope` = P'Wr, shaped as the origin, (R,) or (R, K), and `square` = r'Wr; `left` = sum_n w_n (1 - |b_n|^2);
@@ -55,16 +55,20 @@ class RowSums:
 
     def at(self, h: Hyperparameters) -> "Reached":
         """L, and its gradient in what the columns don't depend on, for Gaussian noise of precision beta."""
-        F, s, beta = len(h.alpha), h.amplitude, h.beta
+        F, s, beta = len(h.alpha), h.signal_variance, h.beta
         alpha = np.concatenate([h.alpha, np.full(len(self.origin) - F, 1.0 / s)])
         found = posterior(Sums(0.0, 0.0, 0.0, beta * self.slope, beta * self.gram), self.origin, alpha)
         moved, K = found.mean - self.origin, found.latents
         square = max(self.square - float(np.vdot(moved, 2.0 * self.slope - self.gram @ moved)), 0.0)
-        misfit = beta * (square + K * s * self.left) + K * float(found.determined.sum())
-        value = 0.5 * (K * (self.rows * log(beta / (2.0 * pi)) + self.log_precisions) - misfit) - found.divergence
+        residual_squares = beta * (square + K * s * self.left) + K * float(found.determined.sum())
+        value = (
+            0.5 * (K * (self.rows * log(beta / (2.0 * pi)) + self.log_precisions) - residual_squares) - found.divergence
+        )
         own = 0.5 * (K * found.determined - alpha * found.squares)
-        log_amplitude = -float(own[F:].sum()) - 0.5 * K * beta * s * self.left
-        return Reached(value, found, np.concatenate([[0.5 * (K * self.rows - misfit), log_amplitude], own[:F]]))
+        log_signal_variance = -float(own[F:].sum()) - 0.5 * K * beta * s * self.left
+        return Reached(
+            value, found, np.concatenate([[0.5 * (K * self.rows - residual_squares), log_signal_variance], own[:F]])
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +108,7 @@ class SumRows:
         left = self.whitening.left(B)
         unexplained = float(block.weighted(left).sum())
         if self.rho:
-            beta, s = self.h.beta, self.h.amplitude
+            beta, s = self.h.beta, self.h.signal_variance
             power = Power(self.rho, block.weighted(np.full(len(r), beta)), s * left)
             block = replace(block, precisions=power.precision / beta)
             unexplained = 2.0 * power.price / (beta * s)

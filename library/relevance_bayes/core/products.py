@@ -1,4 +1,4 @@
-"""Products with the columns of all candidates: what a look needs, and the whole design matrix seldom."""
+"""Products with the columns of all candidates, for which the whole design matrix is seldom needed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from relevance_bayes.core.types import Array
 BLOCK_BYTES = 8 * 2**20
 """Columns that are not kept are computed so many bytes at a time."""
 
-FEWEST_ROWS = 100
+MIN_ROWS = 100
 """Below it the design matrix itself is small."""
 
 ROWS_PER_RANK = 8
@@ -22,9 +22,9 @@ MAX_RANK = 512
 """... and at most this."""
 
 RESIDUE = 1e-12
-"""What the factor may leave of a kernel whose greatest value is 1."""
+"""The residual that the factor may leave of a kernel whose greatest value is 1."""
 
-HOPELESS = 0.2
+MIN_PROGRESS = 0.2
 """Given up at half of the rank, where less than this share of the way to RESIDUE (in logarithms) lies behind."""
 
 
@@ -34,7 +34,7 @@ class Products(Protocol):
     def products(self, towards: Array) -> Array:
         """Phi'Y, (M, k), for Y (N, k)."""
 
-    def look(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
+    def products_and_norms(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
         """Phi'Y (M, k) and diag(Phi'diag(lam)Phi) (M,), lam (N,) or all 1."""
 
 
@@ -50,7 +50,7 @@ class Dense:
     def products(self, towards: Array) -> Array:
         return np.concatenate([columns.T @ towards for columns in self.blocks()])
 
-    def look(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
+    def products_and_norms(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
         seen = [(columns.T @ towards, _squares(columns, precision)) for columns in self.blocks()]
         return np.concatenate([product for product, _ in seen]), np.concatenate([square for _, square in seen])
 
@@ -84,7 +84,7 @@ class LowRank:
     def products(self, towards: Array) -> Array:
         return self.H.T @ (self.G @ towards)
 
-    def look(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
+    def products_and_norms(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
         root = self.G if precision is None else self.G * np.sqrt(precision)
         return self.products(towards), np.einsum("km,km->m", self.H, (root @ root.T) @ self.H)
 
@@ -101,30 +101,30 @@ def products_of(functions: Functions, X: Array, *, kept: bool) -> Products:
 
 
 def _low_rank(functions: KernelFunctions, X: Array) -> LowRank | None:
-    greatest = min(len(X) // ROWS_PER_RANK, MAX_RANK)
-    if len(X) < FEWEST_ROWS or not np.array_equal(X[functions.rows], functions.centres):
+    max_rank = min(len(X) // ROWS_PER_RANK, MAX_RANK)
+    if len(X) < MIN_ROWS or not np.array_equal(X[functions.rows], functions.centres):
         return None
-    G = incomplete_cholesky(functions, X, greatest)
+    G = incomplete_cholesky(functions, X, max_rank)
     if G is None:
         return None
     every = np.array_equal(functions.rows, np.arange(len(X)))
     return LowRank(G, G if every else np.ascontiguousarray(G[:, functions.rows]))
 
 
-def incomplete_cholesky(functions: KernelFunctions, X: Array, greatest: int) -> Array | None:
+def incomplete_cholesky(functions: KernelFunctions, X: Array, max_rank: int) -> Array | None:
     """G (k, N) with |K - G'G| at most RESIDUE everywhere, K the stationary kernel of all rows X (N, d) of each other.
 
-    Pivots are the rows that are explained least; K is never formed. None where k would exceed `greatest`. For a
+    Pivots are the rows that are explained least; K is never formed. None where k would exceed `max_rank`. For a
     positive definite kernel no entry of what is left is greater than the greatest on its diagonal.
     """
     U = functions.input_map(X)
     left = np.ones(len(U))
-    G = np.empty((greatest, len(U)))
-    for rank in range(greatest):
+    G = np.empty((max_rank, len(U)))
+    for rank in range(max_rank):
         pivot = int(left.argmax())
         if left[pivot] <= RESIDUE:
             return G[:rank]
-        if rank == greatest // 2 and np.log(left[pivot]) > HOPELESS * np.log(RESIDUE):
+        if rank == max_rank // 2 and np.log(left[pivot]) > MIN_PROGRESS * np.log(RESIDUE):
             return None
         row = functions.kernel(U[pivot : pivot + 1], U)[0]
         row -= G[:rank, pivot] @ G[:rank]

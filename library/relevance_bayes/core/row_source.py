@@ -74,13 +74,13 @@ R = TypeVar("R", bound=Summable, covariant=True)
 
 
 class Reduction(Protocol[R]):
-    """What a pass makes of a block: a frozen dataclass of what it needs to know, pure, called by several threads."""
+    """The reduction of a block by a pass: a frozen dataclass of its parameters, pure, called by several threads."""
 
     def __call__(self, block: RowBlock, /) -> R: ...
 
 
 class RowSource(Protocol):
-    """N rows whose targets are in memory, and whose inputs X (N, d) need not be: they are met through `reduce`."""
+    """N rows whose targets are in memory, and whose inputs X (N, d) need not be: they are read through `reduce`."""
 
     @property
     def inputs(self) -> int:
@@ -96,7 +96,7 @@ class RowSource(Protocol):
 
     @property
     def threads(self) -> int:
-        """How many threads share a pass."""
+        """The number of threads that share a pass."""
 
     def reduce(self, reduction: Reduction[S]) -> S:
         """The sum of the results for all blocks, in the order of `PairwiseSum`."""
@@ -241,7 +241,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Finite:
-    """Whether the inputs of some rows are finite: what adds up is the conjunction."""
+    """True where the inputs of some rows are finite: what adds up is the conjunction."""
 
     value: bool
 

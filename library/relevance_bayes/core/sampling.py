@@ -1,4 +1,4 @@
-"""Samples of the rows: those of the smallest content keys, the same whatever their order and whoever looks for them."""
+"""Samples of the rows: those of the smallest content keys, the same in whatever order the rows are."""
 
 from dataclasses import dataclass
 from typing import Self

@@ -80,7 +80,8 @@ Width = FixedWidth | CrossValidationWidth | EvidenceWidth | EvidencePerInputWidt
 
 @dataclass(frozen=True)
 class Learning:
-    """What of the input map the algorithm itself learns: no width, one for all inputs or each; the warps or not.
+    """The part of the input map that the algorithm itself learns: no width, one for all inputs or each; the warps or
+    not.
 
     `additive`: and which inputs have a term of their own. `shrinkage` is the precision of the hyperprior that draws the
     widths of several inputs to a common one.
@@ -202,5 +203,5 @@ def width_range(X: Array) -> tuple[float, float]:
     if len(distinct) < 2:
         return 1.0, 1.0
     distances = np.sort(np.sqrt(squared_distances(distinct, distinct)), axis=1)
-    least = float(np.median(distances[:, min(3, len(distinct) - 1)]))
-    return least, max(WIDEST * float(distances[:, -1].max()), least)
+    nearest = float(np.median(distances[:, min(3, len(distinct) - 1)]))
+    return nearest, max(WIDEST * float(distances[:, -1].max()), nearest)

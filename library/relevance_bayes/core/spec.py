@@ -1,4 +1,4 @@
-"""What to fit: one choice from each union, and the table of choices that go together."""
+"""The specification of a fit: one choice from each union, and the table of choices that go together."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -98,7 +98,7 @@ def check(spec: Spec) -> None:
 
 
 def is_heteroscedastic(likelihood: TargetLikelihood) -> bool:
-    """Whether the noise is a function of the inputs that is learned too."""
+    """True where the noise is a function of the inputs that is learned too."""
     return isinstance(likelihood, GaussianNoise) and likelihood.noise_sd == "heteroscedastic"
 
 
@@ -125,9 +125,9 @@ def _check_hyperpriors(spec: Spec, prior: Independent) -> None:
 
 
 def _learns_noise(likelihood: TargetLikelihood) -> bool:
-    """Whether there is a precision between where learning begins and the greatest, whatever the targets are."""
-    start, greatest = likelihood.start(np.array([1.0, 2.0]))
-    return greatest > start
+    """True where there is a precision between where learning begins and the greatest, whatever the targets are."""
+    start, max_beta = likelihood.start(np.array([1.0, 2.0]))
+    return max_beta > start
 
 
 def _check_scales(spec: Spec, basis: KernelBasis) -> None:
@@ -143,7 +143,7 @@ def _check_scales(spec: Spec, basis: KernelBasis) -> None:
 
 
 def learning(spec: Spec, basis: KernelBasis) -> Learning:
-    """What of a dictionary's input map the algorithm learns."""
+    """The part of a dictionary's input map that the algorithm learns."""
     return Learning(
         LEARNED[spec.prior.type].get(basis.width.type, "none"),
         warp=basis.warp == "evidence",

@@ -31,7 +31,7 @@ class Traced:
 
     @property
     def parts(self) -> "Iterator[Traced]":
-        """What it is computed from, one step back."""
+        """The operands that it is computed from."""
         yield from (operand for operand in self.operands if isinstance(operand, Traced))
         if self.loop is not None:
             yield self.loop.body
@@ -95,7 +95,7 @@ def parts_of(formulas: Iterable[Traced]) -> set[Traced]:
 
 
 A = TypeVar("A", Array, Traced)
-"""What a formula is of: arrays that broadcast against each other, or their record."""
+"""The operands of a formula: arrays that broadcast against each other, or their record."""
 
 S = TypeVar("S")
 

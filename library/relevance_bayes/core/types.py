@@ -1,4 +1,4 @@
-"""The array types that every signature of the core speaks in."""
+"""The array types of the core's signatures."""
 
 from typing import TypeAlias
 

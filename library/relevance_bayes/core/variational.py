@@ -1,4 +1,5 @@
-"""The posterior at rest where the latents' uncertainty counts: sites at N(f, v), repeated until the bound rests."""
+"""The posterior at rest where the latents' uncertainty counts: sites at N(f, v), repeated until the bound has
+converged."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,7 +24,7 @@ from relevance_bayes.core.types import Array, ForRows
 
 MAX_ITERATIONS = 100
 TOLERANCE = 1e-13
-"""The iteration rests when a step promises less than this share of 1 + |L|, ..."""
+"""The iteration has converged when a step predicts a rise of less than this share of 1 + |L|, ..."""
 
 ROUNDING = 1e-13
 """... or brings no more than rounding."""
@@ -91,18 +92,18 @@ class _Iterate:
 
     @property
     def residual(self) -> Array:
-        """How far the precisions of the sites are from lam, (N,)."""
+        """The residual of the precisions of the sites from lam, (N,)."""
         return self.mean.sites.precision - self.precision
 
     @property
-    def promise(self) -> float:
+    def predicted_rise(self) -> float:
         """About the nats that another step brings."""
         return self.left + 0.25 * float(np.square(self.own * self.residual).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class _Ascent:
-    """The problem of `settle` in the weights of P A^-1/2, whose prior is N(0, I); `root` (R,) = A^-1/2.
+    """The problem of `record` in the weights of P A^-1/2, whose prior is N(0, I); `root` (R,) = A^-1/2.
 
     No copy of P (N, R) is made.
     """
@@ -187,10 +188,10 @@ class _Ascent:
 
     def plain(self, found: _Iterate, forcing: float) -> _Iterate | None:
         """A natural-gradient step of the precisions, halved while L falls; None where it never rises."""
-        share, least = 1.0, ROUNDING * (1.0 + abs(found.value))
+        share, rounding = 1.0, ROUNDING * (1.0 + abs(found.value))
         while share > MIN_SHARE:
             there = self.at(found.precision + share * found.residual, found.mean.weights, forcing)
-            if there.value >= found.value - least:
+            if there.value >= found.value - rounding:
                 return there if there.value > found.value else None
             share *= 0.5
         return None
@@ -221,10 +222,10 @@ def settle(
     found = ascent.begun() if near is None else ascent.at(near.sites.precision, (near.posterior.mean.T / root).T, 1e-6)
     steps: list[tuple[Array, Array]] = []
     for _ in range(0 if likelihood.conjugate else MAX_ITERATIONS):
-        least = tolerance * (1.0 + abs(found.value))
-        if found.promise <= least:
+        min_rise = tolerance * (1.0 + abs(found.value))
+        if found.predicted_rise <= min_rise:
             break
-        forcing = max(0.1 * least, FORCING * found.promise)
+        forcing = max(0.1 * min_rise, FORCING * found.predicted_rise)
         steps = [*steps[-REMEMBERED:], (found.precision, found.residual)]
         there = ascent.extrapolated(found, steps, forcing)
         if there is None:
@@ -234,7 +235,7 @@ def settle(
             break
         found = there
     whitened = inverse_from_cholesky(found.lower)
-    rested = Posterior(
+    posterior = Posterior(
         alpha=alpha,
         mean=(root * found.mean.weights.T).T,
         covariance=whitened * np.outer(root, root),
@@ -242,7 +243,7 @@ def settle(
         log_shrinkage=-log_determinant(found.lower),
     )
     mean = found.mean
-    return Settled(found.value, rested, mean.sites, mean.f, mean.v, mean.likelihood)
+    return Settled(found.value, posterior, mean.sites, mean.f, mean.v, mean.likelihood)
 
 
 def _by_row(precision: Array, f: Array) -> Array:

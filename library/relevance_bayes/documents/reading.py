@@ -202,7 +202,7 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         rows=part.rows,
         candidates=part.candidates,
         termination=part.termination,
-        amplitude=part.signal_variance,
+        signal_variance=part.signal_variance,
         last_gain=part.last_gain,
         next_gain=part.next_gain,
         augmentation=None if part.augmentation is None else _augmentation(part.augmentation, inputs, where),

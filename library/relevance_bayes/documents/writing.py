@@ -191,7 +191,7 @@ def _model(model: Model) -> ModelPart:
         alpha=model.alpha,
         gamma=model.gamma,
         noise_sd=model.noise_sd,
-        signal_variance=model.amplitude,
+        signal_variance=model.signal_variance,
         augmentation=None if model.augmentation is None else _augmentation(model.augmentation),
         rows=model.rows,
         candidates=model.candidates,
@@ -217,7 +217,7 @@ def _local(learned: LocalModel) -> LocalPart:
         tail=h.input_map.tail,
         functions=[functions_part(functions) for functions in process.functions],
         alpha=h.alpha,
-        signal_variance=h.amplitude,
+        signal_variance=h.signal_variance,
         noise_sd=process.noise_sd,
         centre=process.centre,
         rows=[RowsPart(inputs=rows.X[block], targets=rows.t[block]) for block in blocks],
@@ -226,7 +226,7 @@ def _local(learned: LocalModel) -> LocalPart:
 
 
 def _log_noise(second: LogNoise) -> LogNoisePart:
-    return LogNoisePart(model=_model(second.model), min=second.least, max=second.greatest)
+    return LogNoisePart(model=_model(second.model), min=second.min_log, max=second.max_log)
 
 
 def _finite(number: float | None) -> float | None:

@@ -80,8 +80,8 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
         yield Fault(unfit, "/likelihood", column=target.name)
     shape = None if isinstance(likelihood, BernoulliPerClass) else likelihood.shape
     given = None if shape is None else shape.of(likelihood)
-    if shape is not None and given is not None and not shape.least <= given <= shape.most:
-        detail = f"`{shape.name}` must be from {shape.least:g} to {shape.most:g}, got {given:g}."
+    if shape is not None and given is not None and not shape.min_value <= given <= shape.max_value:
+        detail = f"`{shape.name}` must be from {shape.min_value:g} to {shape.max_value:g}, got {given:g}."
         yield Fault(detail, f"/likelihood/{shape.name}")
     match likelihood:
         case GaussianNoise(noise_sd=float() | int() as noise_sd) if not noise_sd > 0.0:

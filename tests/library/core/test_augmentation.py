@@ -9,7 +9,7 @@ from relevance_bayes.core import augmentation as module
 from relevance_bayes.core.augmentation import Augmentation, Augmented
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions, evaluate
 from relevance_bayes.core.fitting import fit as fit_plainly
-from relevance_bayes.core.fitting import pose, standings
+from relevance_bayes.core.fitting import iterates, pose
 from relevance_bayes.core.kernels import Gaussian, Kernel, Laplacian, Linear, Matern32
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -60,8 +60,8 @@ def test_the_variance_is_that_of_a_refit_with_a_function_at_the_point(kernel: Ke
     assert found.support is not None
     for n, x in enumerate(NEW):
         whole, prior = refitted(model, X, t, x[None])
-        assert found.weights[n] + found.beyond[n] == pytest.approx(whole, rel=1e-8)
-        assert found.support[n] == pytest.approx(1.0 - found.beyond[n] / prior, abs=1e-9)
+        assert found.weights[n] + found.residual[n] == pytest.approx(whole, rel=1e-8)
+        assert found.support[n] == pytest.approx(1.0 - found.residual[n] / prior, abs=1e-9)
 
 
 def test_several_inputs_are_refitted_alike() -> None:
@@ -87,7 +87,7 @@ def test_latents_that_share_precisions_share_that_of_the_new_function(classes: i
         assert found.variance[n] == pytest.approx(whole, rel=1e-8)
     assert model.noise_sd is not None
     far = latent(model, np.array([[1e3, 0.0]]))
-    assert far.beyond[0] == pytest.approx((classes - 1.0) / classes**2 - model.noise_sd**2, rel=1e-9)
+    assert far.residual[0] == pytest.approx((classes - 1.0) / classes**2 - model.noise_sd**2, rel=1e-9)
     assert far.support is not None
     assert far.support[0] == 0.0
 
@@ -98,7 +98,7 @@ def test_the_mean_keeps_its_value() -> None:
     plain = replace(model, augmentation=None)
     np.testing.assert_array_equal(latent(model, NEW).mean, latent(plain, NEW).mean)
     np.testing.assert_array_equal(latent(model, NEW).weights, latent(plain, NEW).weights)
-    np.testing.assert_array_equal(latent(plain, NEW).beyond, 0.0)
+    np.testing.assert_array_equal(latent(plain, NEW).residual, 0.0)
     assert latent(plain, NEW).support is None
 
 
@@ -122,8 +122,8 @@ def test_among_the_rows_the_data_speak_and_little_is_added(rows: int) -> None:
     assert found.support is not None
     assert found.support.min() > 0.9
     assert found.support.max() <= 1.0
-    assert found.beyond.min() >= 0.0
-    assert found.beyond.mean() < 0.002
+    assert found.residual.min() >= 0.0
+    assert found.residual.mean() < 0.002
 
 
 def test_many_rows_are_drawn_by_content_and_stand_for_all() -> None:
@@ -161,7 +161,7 @@ def test_a_model_of_the_bias_alone_has_the_kernel_of_its_candidates() -> None:
 def test_noise_as_large_as_the_targets_leaves_nothing_to_add() -> None:
     X, t = sinc(40, 0)
     found = latent(fit(X, t, spec_for(GaussianNoise(10.0))), NEW)
-    np.testing.assert_array_equal(found.beyond, 0.0)
+    np.testing.assert_array_equal(found.residual, 0.0)
     assert found.support is not None
     assert ((found.support >= 0.0) & (found.support <= 1.0)).all()
 
@@ -198,7 +198,7 @@ def test_the_end_of_a_fit_keeps_it() -> None:
     X, t = sinc(40, 0)
     spec = spec_for(GaussianNoise())
     problem = pose(X, t, spec)
-    *_, last = standings(problem, spec)
+    *_, last = iterates(problem, spec)
     kept = last.kept(problem).augmentation
     assert kept is not None
     np.testing.assert_array_equal(kept.functions.centres, X)

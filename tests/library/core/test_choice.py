@@ -46,13 +46,13 @@ def chosen_of(
     U = h.input_map(rows.X)
     return choose(
         kernel(U, U[:candidates]),
-        amplitude=h.amplitude,
+        signal_variance=h.signal_variance,
         gradient=h.beta * rows.t,
         precision=np.full(len(rows.t), h.beta),
         fixed=rows.F,
         alpha=h.alpha,
-        least=least,
-        most=most,
+        min_gain=least,
+        max_functions=most,
     )
 
 
@@ -78,7 +78,7 @@ def test_how_many_rows_are_swept_at_once_changes_no_choice(columns: int, monkeyp
     whole = chosen_of(rows, h, candidates=40, least=0.1)
     assert len(whole.places) >= 10
     for sweep_rows in (1, 7):
-        monkeypatch.setattr(choice, "SWEEP_BYTES", 8 * 40 * sweep_rows)
+        monkeypatch.setattr(choice, "PASS_BYTES", 8 * 40 * sweep_rows)
         parts = chosen_of(rows, h, candidates=40, least=0.1)
         np.testing.assert_array_equal(parts.places, whole.places)
         np.testing.assert_allclose(parts.gains, whole.gains, rtol=1e-9)
@@ -93,13 +93,13 @@ def test_the_kernel_that_was_handed_over_stays_as_it_was() -> None:
     nothing = np.empty((len(rows.t), 0))
     choose(
         K,
-        amplitude=1.0,
+        signal_variance=1.0,
         gradient=rows.t,
         precision=noise,
         fixed=nothing,
         alpha=np.empty(0),
-        least=0.1,
-        most=5,
+        min_gain=0.1,
+        max_functions=5,
     )
     np.testing.assert_array_equal(K, before)
 
@@ -171,24 +171,28 @@ def test_the_kernel_given_is_not_changed() -> None:
     before = K.copy()
     choose(
         K,
-        amplitude=h.amplitude,
+        signal_variance=h.signal_variance,
         gradient=h.beta * rows.t,
         precision=np.full(30, h.beta),
         fixed=rows.F,
         alpha=h.alpha,
-        least=1.0,
-        most=5,
+        min_gain=1.0,
+        max_functions=5,
     )
     np.testing.assert_array_equal(K, before)
 
 
 def by_normal_densities(
-    K: Array, *, amplitude: float, t: Array, precision: Array, fixed: Array, alpha: Array, places: list[int]
+    K: Array, *, signal_variance: float, t: Array, precision: Array, fixed: Array, alpha: Array, places: list[int]
 ) -> float:
     """log N(t; 0, Q + diag(1/lam)) - 1/2 sum lam (s k_nn - q_nn), Q what the places explain and the columns."""
     chosen = K[:, places]
-    Q = amplitude * chosen @ np.linalg.solve(K[places][:, places], chosen.T) if places else np.zeros((len(t), len(t)))
-    price = 0.5 * float(precision @ (amplitude - Q.diagonal()))
+    Q = (
+        signal_variance * chosen @ np.linalg.solve(K[places][:, places], chosen.T)
+        if places
+        else np.zeros((len(t), len(t)))
+    )
+    price = 0.5 * float(precision @ (signal_variance - Q.diagonal()))
     C = Q + (fixed / alpha) @ fixed.T + np.diag(1.0 / precision)
     return -0.5 * float(np.linalg.slogdet(C)[1] + t @ np.linalg.solve(C, t)) - price
 
@@ -202,19 +206,25 @@ def test_where_each_row_has_its_own_precision_targets_stand_for_the_sites(column
     K = Gaussian()(h.input_map(rows.X), h.input_map(rows.X))
     found = choose(
         K,
-        amplitude=h.amplitude,
+        signal_variance=h.signal_variance,
         gradient=precision * t,
         precision=precision,
         fixed=rows.F,
         alpha=h.alpha,
-        least=0.5,
-        most=8,
+        min_gain=0.5,
+        max_functions=8,
     )
     places = found.places.tolist()
     assert len(places) >= 3
     values = [
         by_normal_densities(
-            K, amplitude=h.amplitude, t=t, precision=precision, fixed=rows.F, alpha=h.alpha, places=places[:size]
+            K,
+            signal_variance=h.signal_variance,
+            t=t,
+            precision=precision,
+            fixed=rows.F,
+            alpha=h.alpha,
+            places=places[:size],
         )
         for size in range(len(places) + 1)
     ]
@@ -227,13 +237,13 @@ def test_what_several_latents_gain_together_is_the_sum() -> None:
     gradient = h.beta * np.column_stack([rows.t, np.cos(rows.X[:, 0]), rows.X[:, 1] ** 2])
     together = choose(
         Gaussian()(U, U),
-        amplitude=h.amplitude,
+        signal_variance=h.signal_variance,
         gradient=gradient,
         precision=np.full(30, h.beta),
         fixed=rows.F,
         alpha=h.alpha,
-        least=1.0,
-        most=6,
+        min_gain=1.0,
+        max_functions=6,
     )
     for k, place in enumerate(together.places):
         before = Vectors(together.places[:k], rows.X[together.places[:k]])

@@ -11,19 +11,19 @@ K = Gaussian()(X, X)
 
 @pytest.mark.parametrize("residue", [1e-3, 1e-8, 1e-12])
 def test_columns_have_the_inner_products_that_are_known(residue: float) -> None:
-    G = coordinates(40, lambda numbers: K[numbers], most=40, residue=residue)
+    G = coordinates(40, lambda numbers: K[numbers], max_rank=40, residue=residue)
     left = K - G.T @ G
     assert np.abs(left).max() <= residue * (1.0 + 1e-6) + 1e-15
-    assert len(coordinates(40, lambda numbers: K[numbers], most=40, residue=0.1 * residue)) >= len(G)
+    assert len(coordinates(40, lambda numbers: K[numbers], max_rank=40, residue=0.1 * residue)) >= len(G)
 
 
 def test_members_that_are_alike_have_one_coordinate() -> None:
-    G = coordinates(3, lambda numbers: np.ones((len(numbers), 3)), most=3)
+    G = coordinates(3, lambda numbers: np.ones((len(numbers), 3)), max_rank=3)
     np.testing.assert_allclose(G, [[1.0, 1.0, 1.0]])
 
 
 def test_there_are_at_most_so_many() -> None:
-    assert coordinates(40, lambda numbers: K[numbers], most=5).shape == (5, 40)
+    assert coordinates(40, lambda numbers: K[numbers], max_rank=5).shape == (5, 40)
 
 
 @pytest.mark.parametrize("residue", [1e-4, 1e-10])
@@ -36,6 +36,6 @@ def test_many_members_are_met_together_and_each_once(residue: float) -> None:
         met.extend(numbers.tolist())
         return Gaussian()(many[numbers], many)
 
-    G = coordinates(300, products, most=300, residue=residue)
+    G = coordinates(300, products, max_rank=300, residue=residue)
     assert np.abs(Gaussian()(many, many) - G.T @ G).max() <= residue * (1.0 + 1e-6) + 1e-14
     assert 100 < len(G) <= len(met) < 2 * len(G)

@@ -218,9 +218,9 @@ def assert_trains_and_predicts(spec: Spec) -> None:
     lender, rivals = (with_fixed_widths(spec, places=borrowed), (spec,)) if borrowed else (spec, ())
     if not fitting_widths(spec):
         with pytest.raises(IllegalCombinationError, match="one for each input"):
-            list(train(rows, lender, rivals=rivals))
+            list(train(rows, lender, compared_models=rivals))
         return
-    *_, found = train(rows, lender, rivals=rivals)
+    *_, found = train(rows, lender, compared_models=rivals)
     assert isinstance(found, Trained)
     model = found.model
     assert model.termination in set(Termination)

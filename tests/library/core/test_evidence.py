@@ -202,7 +202,7 @@ def test_a_look_sees_every_candidate_as_the_marginal_covariance_does(name: str) 
     precision, gradient = likelihood.sites(t, f, beta)
     C = marginal_covariance(P, alpha, precision)
     Phi = factors.problem.columns(tuple(range(factors.problem.candidates.size)))
-    seen = factors.look(here.posterior, beta)
+    seen = factors.candidate_statistics(here.posterior, beta)
     targets = f + gradient / precision  # of the Gaussian sites
     np.testing.assert_allclose(seen.S, np.einsum("nm,nm->m", Phi, np.linalg.solve(C, Phi)), rtol=1e-6)
     np.testing.assert_allclose(seen.Q, Phi.T @ np.linalg.solve(C, targets), rtol=1e-5, atol=1e-7)
@@ -223,7 +223,7 @@ def test_sparsity_and_quality_of_a_function_are_those_without_it(position: int) 
 
 def test_the_gain_is_what_the_evidence_rises_by_at_the_best_alpha() -> None:
     factors, alpha, beta, here = found(GAUSSIAN)
-    seen = factors.look(here.posterior, beta)
+    seen = factors.candidate_statistics(here.posterior, beta)
     gains = gain(seen.S, seen.Q)
     tested = 0
     for number in range(factors.problem.candidates.size):

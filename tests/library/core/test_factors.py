@@ -54,7 +54,7 @@ def assert_same(walked: Factors, built: Factors, alpha: Array, beta: float, star
     np.testing.assert_allclose(one.posterior.covariance, other.posterior.covariance, rtol=1e-6)
     np.testing.assert_allclose(one.gradient, other.gradient, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(walked.heights, built.heights)
-    seen, expected = walked.look(one.posterior, beta), built.look(other.posterior, beta)
+    seen, expected = walked.candidate_statistics(one.posterior, beta), built.candidate_statistics(other.posterior, beta)
     np.testing.assert_allclose(seen.alone, expected.alone, rtol=1e-12)
     # What cancels is of the size of what a candidate has alone.
     np.testing.assert_allclose(seen.S / seen.alone, expected.S / expected.alone, atol=1e-9)
@@ -80,7 +80,7 @@ def test_nothing_is_lost_where_the_noise_is_a_hundred_thousandth_of_the_targets(
     beta = beta_of(problem, 1e-5)
     factors = walked(problem, beta)
     alpha = np.ones(4)
-    rested, _ = factors.rest(alpha, beta, np.zeros(4))
+    rested, _ = factors.posterior(alpha, beta, np.zeros(4))
     built = build(problem, factors.active, rested.mean)
     assert_same(factors, built, alpha, beta, rested.mean, rtol=1e-8)
 
@@ -109,7 +109,7 @@ def test_the_mode_is_where_the_gradient_of_the_log_posterior_vanishes() -> None:
     problem = problem_for(likelihood)
     alpha, beta = hyperparameters(4, likelihood)
     factors = build(problem, (30, 4, 11, 25), np.zeros(4))
-    rested, _ = factors.rest(alpha, beta, np.array([40.0, -40.0, 40.0, -40.0]))
+    rested, _ = factors.posterior(alpha, beta, np.array([40.0, -40.0, 40.0, -40.0]))
     P = columns_of(factors)
     _, gradient = likelihood.sites(problem.t, P @ rested.mean, beta)
     np.testing.assert_allclose(P.T @ gradient - alpha * rested.mean, 0.0, atol=1e-7)

@@ -10,7 +10,7 @@ from relevance_bayes.core.errors import (
     OneClassError,
     SparseBayesError,
 )
-from relevance_bayes.core.fitting import fit, learned, pose, standings
+from relevance_bayes.core.fitting import fit, iterates, learned, pose
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.prediction import RealPrediction, latent, predict
 from relevance_bayes.core.scales import FixedWidth
@@ -24,7 +24,7 @@ def test_a_model_is_what_the_last_state_learned(name: str) -> None:
     X, t = rows_for(likelihood, 40, 0)
     spec = spec_for(likelihood)
     problem = pose(X, t, spec)
-    *_, last = standings(problem, spec)
+    *_, last = iterates(problem, spec)
     model = learned(problem, last)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
     np.testing.assert_allclose(P @ model.mean, problem.columns(last.state.active) @ last.state.weights, rtol=1e-9)

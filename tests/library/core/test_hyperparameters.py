@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
+from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
 from relevance_bayes.core.scales import InputMap, MapGradient
 from relevance_bayes.core.terms import Terms
 from tests.library.core.drawn import by_differences
@@ -26,7 +26,7 @@ def test_what_is_packed_is_unpacked_again(columns: int, inputs: int, one: bool, 
     assert len(theta) == 2 + columns + (1 if one else inputs) + (2 * inputs if warp else 0)
     found = drawn(columns, inputs, one=one, warp=warp, seed=seed + 1).unpacked(theta)
     assert found.beta == pytest.approx(given_one.beta)
-    assert found.amplitude == pytest.approx(given_one.amplitude)
+    assert found.signal_variance == pytest.approx(given_one.signal_variance)
     np.testing.assert_allclose(found.alpha, given_one.alpha)
     np.testing.assert_allclose(found.input_map.widths, given_one.input_map.widths)
     for bend, other in (
@@ -49,7 +49,7 @@ def test_theta_stands_in_the_order_of_its_docstring() -> None:
     )
     expected = [log(2.0), log(3.0), log(4.0), log(5.0), log(6.0), 0.1, 0.2, 0.3, 0.4, 0.5]
     np.testing.assert_allclose(found.packed(), expected)
-    gradient = gathered(
+    gradient = packed_gradient(
         1.0,
         2.0,
         np.array([3.0]),

@@ -64,7 +64,7 @@ def test_the_noise_of_two_answers_at_one_place_is_their_own(name: str) -> None:
     prediction, covariance = of(model, np.array([[0.3], [0.3]]))
     assert model.noise_sd is not None
     # Of the process the jitter of its kernel matrix is nobody's.
-    slack = 2.0 * gaussian_process.JITTER * (model.amplitude or 0.0)
+    slack = 2.0 * gaussian_process.JITTER * (model.signal_variance or 0.0)
     assert covariance[0, 1] == pytest.approx(prediction.variance[0] - model.noise_sd**2, rel=1e-9, abs=slack)
 
 
@@ -95,9 +95,9 @@ def test_the_sum_of_answers_varies_as_that_of_functions_drawn_from_the_process(
     vectors, *_ = model.functions
     assert isinstance(vectors, KernelFunctions)
     assert vectors.size == 12
-    assert model.amplitude is not None
+    assert model.signal_variance is not None
     everywhere = vectors.moved(vectors.input_map, np.vstack([X, NEW]), np.arange(12 + len(NEW)))
-    K = model.amplitude * everywhere(everywhere.centres, np.arange(everywhere.size))
+    K = model.signal_variance * everywhere(everywhere.centres, np.arange(everywhere.size))
     k, C = K[12:, :12], K[:12, :12] + 0.01 * np.eye(12)
     exact = K[12:, 12:] - k @ np.linalg.solve(C, k.T) + 0.01 * np.eye(len(NEW))
     _, covariance = of(model, NEW)

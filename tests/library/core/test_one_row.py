@@ -39,7 +39,7 @@ def test_one_row_is_predicted_as_among_others(name: str) -> None:
     assert support is not None
     for n, x in enumerate(NEW):
         one = predicted(x)
-        expected = [many.mean[n], many.noise[n], many.weights[n], many.beyond[n], support[n]]
+        expected = [many.mean[n], many.noise[n], many.weights[n], many.residual[n], support[n]]
         np.testing.assert_allclose(np.array(one, np.float64), expected, rtol=1e-9, atol=1e-12)
 
 

@@ -9,6 +9,7 @@ import pytest
 from relevance_bayes.core.basis import Bias, ConstantFunction, KernelBasis
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.errors import IllegalCombinationError, OneClassError, SparseBayesError
+from relevance_bayes.core.fit_log import FitLog, LogEntry
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian
@@ -33,7 +34,6 @@ from relevance_bayes.core.row_source import ArrayRows
 from relevance_bayes.core.scales import CrossValidationWidth, FixedWidth
 from relevance_bayes.core.selection import Rows, Step, Trained, train
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Mark, Trail
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 from tests.library.core.sources import partitioned
@@ -123,7 +123,7 @@ def test_the_support_is_the_mean_of_those_that_are_known() -> None:
     np.testing.assert_allclose(support, expected)
     _, none = predicted(PerClass((constant,) * 3, BernoulliPerClass(3)))
     assert none is None
-    assert second.amplitude is not None
+    assert second.signal_variance is not None
 
 
 def test_contributions_add_up_to_the_latent_of_the_class_that_is_explained() -> None:
@@ -244,16 +244,16 @@ def test_folds_and_held_out_rows_are_measured_by_the_whole() -> None:
 
 def test_wherever_it_is_broken_off_it_ends_with_the_same_models() -> None:
     data, spec = rows(40, 4), spec_of(4)
-    trail, met = Trail(), list[tuple[Mark, ...]]()
+    fit_log, met = FitLog(), list[tuple[LogEntry, ...]]()
     steps = list[Step | Trained]()
-    for step in train(data, spec, trail=trail, folds=2):
-        met.append(trail.marks)
+    for step in train(data, spec, fit_log=fit_log, folds=2):
+        met.append(fit_log.entries)
         steps.append(step)
     unbroken = steps[-1]
     assert isinstance(unbroken, Trained)
     draw = np.random.default_rng(7)
     for place in {len(met) - 1, *draw.integers(0, len(met), 4).tolist()}:
-        *_, resumed = train(data, spec, trail=Trail(met[place]), folds=2)
+        *_, resumed = train(data, spec, fit_log=FitLog(met[place]), folds=2)
         assert isinstance(resumed, Trained)
         assert resumed.validation == unbroken.validation
         for one, other in zip(members_of(resumed.learned), members_of(unbroken.learned), strict=True):

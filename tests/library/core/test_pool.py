@@ -61,7 +61,7 @@ def test_the_parts_of_the_variance_are_those_of_the_members_by_their_shares() ->
     variances = np.array([one.variance for one in of_members()])
     shares = ready().shares(variances)
     np.testing.assert_allclose(shares.sum(axis=0), 1.0, rtol=1e-12)
-    for name in ("noise", "weights", "beyond"):
+    for name in ("noise", "weights", "residual"):
         parts = np.array([getattr(one, name) for one in of_members()])
         np.testing.assert_allclose(getattr(found, name), found.variance * (shares * parts / variances).sum(axis=0))
     assert support is not None
@@ -87,7 +87,7 @@ def test_equal_members_are_not_surer_than_one() -> None:
     assert isinstance(found, RealPrediction)
     assert isinstance(expected, RealPrediction)
     np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-12)
-    np.testing.assert_allclose(found.beyond, expected.beyond, rtol=1e-12)
+    np.testing.assert_allclose(found.residual, expected.residual, rtol=1e-12)
 
 
 def test_contributions_add_up_to_the_mean_and_count_through_the_members() -> None:

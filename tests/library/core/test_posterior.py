@@ -13,7 +13,7 @@ ACTIVE = (30, 4, 11, 25)
 def rested(alpha: Array, beta: float) -> tuple[Posterior, Array, Array]:
     problem = problem_for(GaussianNoise())
     factors = build(problem, ACTIVE, np.zeros(4))
-    found, _ = factors.rest(alpha, beta, np.zeros(4))
+    found, _ = factors.posterior(alpha, beta, np.zeros(4))
     return found, columns_of(factors), problem.t
 
 

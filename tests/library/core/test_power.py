@@ -56,8 +56,8 @@ def found_at(rho: float, *, by_row: bool) -> Bound:
 
 def explained(found: Bound, h: Hyperparameters) -> tuple[Array, Array]:
     """Q (N, N), the covariance that the columns have, and c (N,)."""
-    alpha = np.append(h.alpha, np.full(M, 1.0 / h.amplitude))
-    return (found.P / alpha) @ found.P.T, h.amplitude * found.left
+    alpha = np.append(h.alpha, np.full(M, 1.0 / h.signal_variance))
+    return (found.P / alpha) @ found.P.T, h.signal_variance * found.left
 
 
 @pytest.mark.parametrize("by_row", [False, True])
@@ -151,7 +151,7 @@ def test_the_model_kept_is_that_of_its_precisions() -> None:
     assert none.noise_sd is not None
     assert few.noise_sd < none.noise_sd  # what four functions leave is not all noise of the targets
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in few.functions])
-    lam = 1.0 / (few.noise_sd**2 + 0.5 * latent(few, X).beyond)
+    lam = 1.0 / (few.noise_sd**2 + 0.5 * latent(few, X).residual)
     np.testing.assert_allclose(few.mean, few.covariance @ (P.T @ (lam * t)), rtol=1e-4, atol=1e-4)
 
 
@@ -174,7 +174,7 @@ def test_leave_one_out_counts_what_is_left_out_as_noise_of_each_row() -> None:
     assert model.noise_sd is not None
     found = leave_one_out(model, SelectionRows(X, t), 0.6)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
-    beyond = latent(model, X).beyond
+    beyond = latent(model, X).residual
     lam = 1.0 / (model.noise_sd**2 + 0.6 * beyond)
     precision = np.linalg.inv(model.covariance)
     missed, densities = [], []
@@ -189,7 +189,7 @@ def test_leave_one_out_counts_what_is_left_out_as_noise_of_each_row() -> None:
 
 
 def test_many_rows_are_learned_from_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 60)
+    monkeypatch.setattr(tasks, "MIN_ROWS_TOGETHER", 60)
     monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
     X, t = sinc(400, 3)
     places = np.linspace(-9.0, 9.0, 50)[:, None]

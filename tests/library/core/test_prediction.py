@@ -37,7 +37,7 @@ def two_classes(probability: Array) -> ClassPrediction:
 
 
 def parts(found: Latent) -> tuple[Array, Array, Array]:
-    return found.mean, found.weights, found.beyond
+    return found.mean, found.weights, found.residual
 
 
 def columns_at(model: Model, X: Array) -> Array:
@@ -122,7 +122,7 @@ def test_points_of_another_shape_are_refused(X: Array) -> None:
 def test_a_real_score_is_the_normal_log_density() -> None:
     predicted = RealPrediction(np.array([0.0, 1.0]), np.array([0.3, 0.3]), np.array([0.1, 0.7]), np.array([0.0, 0.2]))
     t = np.array([0.5, -1.0])
-    expected = norm.logpdf(t, predicted.mean, np.sqrt(predicted.noise + predicted.weights + predicted.beyond))
+    expected = norm.logpdf(t, predicted.mean, np.sqrt(predicted.noise + predicted.weights + predicted.residual))
     np.testing.assert_allclose(predicted.log_density(t), np.asarray(expected), rtol=1e-12)
 
 
@@ -186,21 +186,21 @@ def test_beyond_the_functions_is_what_the_vectors_leave_of_the_process(name: str
     X, functions = new_points(model), vectors_of(model)
     every = np.arange(functions.size)
     e, E_mm = functions(X, every), functions(functions.centres, every) + JITTER * np.eye(functions.size)
-    assert model.amplitude is not None
-    by_definition = model.amplitude * (1.0 - np.einsum("nm,mn->n", e, np.linalg.solve(E_mm, e.T)))
-    beyond = latent(model, X).beyond
-    np.testing.assert_allclose(beyond, by_definition, rtol=1e-7, atol=1e-9 * model.amplitude)
+    assert model.signal_variance is not None
+    by_definition = model.signal_variance * (1.0 - np.einsum("nm,mn->n", e, np.linalg.solve(E_mm, e.T)))
+    beyond = latent(model, X).residual
+    np.testing.assert_allclose(beyond, by_definition, rtol=1e-7, atol=1e-9 * model.signal_variance)
 
 
 @pytest.mark.parametrize("name", PROCESSES)
 def test_at_a_vector_nothing_is_beyond_and_far_away_the_whole_process(name: str) -> None:
     model = process(name)
-    assert model.amplitude is not None
-    at_vectors = latent(model, vectors_of(model).centres).beyond
-    assert at_vectors.max() <= 1.01 * JITTER * model.amplitude
+    assert model.signal_variance is not None
+    at_vectors = latent(model, vectors_of(model).centres).residual
+    assert at_vectors.max() <= 1.01 * JITTER * model.signal_variance
     assert at_vectors.min() >= 0.0
-    far = latent(model, np.full((1, model.inputs), 1e6)).beyond
-    assert far[0] == pytest.approx(model.amplitude)
+    far = latent(model, np.full((1, model.inputs), 1e6)).residual
+    assert far[0] == pytest.approx(model.signal_variance)
 
 
 @pytest.mark.parametrize("name", PROCESSES)
@@ -208,9 +208,9 @@ def test_the_support_is_the_share_of_the_process_that_the_vectors_explain(name: 
     model = process(name)
     X = np.vstack([new_points(model), vectors_of(model).centres, np.full((1, model.inputs), 1e6)])
     found = latent(model, X)
-    assert model.amplitude is not None
+    assert model.signal_variance is not None
     assert found.support is not None
-    np.testing.assert_allclose(found.support, 1.0 - found.beyond / model.amplitude, atol=1e-12)
+    np.testing.assert_allclose(found.support, 1.0 - found.residual / model.signal_variance, atol=1e-12)
     assert found.support[25:-1].min() > 1.0 - 2.0 * JITTER
     assert found.support[-1] == 0.0
 
@@ -220,10 +220,10 @@ def test_a_process_without_vectors_knows_no_support() -> None:
     t = 3.0 * X[:, 0] + 0.1 * np.random.default_rng(0).standard_normal(40)
     model = fit(X, t, process_spec(GaussianNoise(), inputs=True))
     assert vectors_of(model).size == 0
-    assert model.amplitude is not None
+    assert model.signal_variance is not None
     found = latent(model, X)
     assert found.support is None
-    np.testing.assert_allclose(found.beyond, model.amplitude)
+    np.testing.assert_allclose(found.residual, model.signal_variance)
 
 
 @pytest.mark.parametrize("name", LIKELIHOODS)
@@ -247,16 +247,16 @@ def test_the_whole_variance_is_the_sum_of_parts_none_of_which_is_negative(name: 
         np.testing.assert_array_equal(predicted.latent_mean, mean)
         np.testing.assert_allclose(predicted.latent_variance, weights + beyond)
         return
-    for part in (predicted.noise, predicted.weights, predicted.beyond):
+    for part in (predicted.noise, predicted.weights, predicted.residual):
         assert (predicted.variance >= part).all()
-    np.testing.assert_array_equal(predicted.beyond, beyond)
+    np.testing.assert_array_equal(predicted.residual, beyond)
     np.testing.assert_allclose(predicted.variance, predicted.noise + weights + beyond)
 
 
 def test_beyond_the_functions_of_independent_precisions_there_is_nothing() -> None:
     model = fit(*sinc(40, 0), spec_for(GaussianNoise()))
     found = latent(replace(model, augmentation=None), NEW)
-    np.testing.assert_array_equal(found.beyond, 0.0)
+    np.testing.assert_array_equal(found.residual, 0.0)
     assert found.support is None
 
 
@@ -268,13 +268,13 @@ def test_a_process_with_a_vector_for_each_row_predicts_as_the_process_itself(mon
     model = fit(X, t, replace(spec, basis=spec.basis[:1]))
     functions = vectors_of(model)
     assert functions.size == 12
-    assert model.amplitude is not None
-    K = model.amplitude * functions(X[functions.rows], np.arange(12))
+    assert model.signal_variance is not None
+    K = model.signal_variance * functions(X[functions.rows], np.arange(12))
     C = K + 0.01 * np.eye(12)
-    k = model.amplitude * functions(NEW, np.arange(12))
+    k = model.signal_variance * functions(NEW, np.arange(12))
     mean, weights, beyond = parts(latent(model, NEW))
     np.testing.assert_allclose(mean, k @ np.linalg.solve(C, t[functions.rows]), atol=1e-5)
-    textbook = model.amplitude - np.einsum("nm,mn->n", k, np.linalg.solve(C, k.T))
+    textbook = model.signal_variance - np.einsum("nm,mn->n", k, np.linalg.solve(C, k.T))
     np.testing.assert_allclose(weights + beyond, textbook, atol=1e-5)
 
 

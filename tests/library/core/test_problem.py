@@ -16,7 +16,7 @@ def test_sums_for_all_candidates_are_those_of_their_columns() -> None:
     Phi = PROBLEM.columns(tuple(range(PROBLEM.candidates.size)))
     towards = np.column_stack([PROBLEM.t, PROBLEM.X])
     for problem in (PROBLEM, replace(PROBLEM, kept_bytes=0)):
-        product, squares = problem.look(towards)
+        product, squares = problem.products_and_norms(towards)
         np.testing.assert_allclose(product, Phi.T @ towards, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(problem.products(towards), product, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(squares, (Phi**2).sum(axis=0), rtol=1e-12)

@@ -70,7 +70,7 @@ def on_rows(rows: Rows, places: list[int]) -> Vectors:
 def prior_covariance(rows: Rows, kernel: Covariance, h: Hyperparameters) -> Array:
     """Of the latent at all rows: s K + F diag(1/alpha) F'."""
     U = h.input_map(rows.X)
-    covariance: Array = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
+    covariance: Array = h.signal_variance * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
     return covariance
 
 
@@ -101,7 +101,7 @@ def test_gamma_says_how_well_the_columns_are_determined() -> None:
     rows, h = drawn(GaussianNoise(), columns=3), guessed(3)
     _, _, gamma = exact(rows, Gaussian(), h)
     U = h.input_map(rows.X)
-    others = h.amplitude * Gaussian()(U, U) + np.eye(20) / h.beta
+    others = h.signal_variance * Gaussian()(U, U) + np.eye(20) / h.beta
     precision = np.diag(h.alpha) + rows.F.T @ np.linalg.solve(others, rows.F)
     Sigma = np.linalg.solve(precision, np.eye(3))
     np.testing.assert_allclose(gamma, 1.0 - h.alpha * Sigma.diagonal(), rtol=1e-9)
@@ -119,8 +119,8 @@ def closed_form(rows: Rows, E: Array, E_mm: Array, h: Hyperparameters) -> float:
     F, N = len(h.alpha), len(rows.t)
     P = np.hstack([rows.F, E])
     A = np.zeros((P.shape[1], P.shape[1]))
-    A[:F, :F], A[F:, F:] = np.diag(h.alpha), E_mm / h.amplitude
-    c = h.amplitude * (1.0 - np.einsum("nm,mn->n", E, np.linalg.solve(E_mm, E.T)))
+    A[:F, :F], A[F:, F:] = np.diag(h.alpha), E_mm / h.signal_variance
+    c = h.signal_variance * (1.0 - np.einsum("nm,mn->n", E, np.linalg.solve(E_mm, E.T)))
     precision = A + h.beta * P.T @ P
     mu = np.linalg.solve(precision, h.beta * P.T @ rows.t)
     r = rows.t - P @ mu
@@ -147,10 +147,10 @@ def test_latents_of_the_bound_are_what_it_predicts_at_its_rows() -> None:
     U, V = h.input_map(rows.X), vectors.mapped(h)
     E, E_mm = Gaussian()(U, V), Gaussian()(V, V) + gaussian_process.JITTER * np.eye(4)
     # What the vectors explain, as one Gaussian process: Q = s E E_mm^-1 E' + F diag(1/alpha) F'.
-    explained = h.amplitude * E @ np.linalg.solve(E_mm, E.T)
+    explained = h.signal_variance * E @ np.linalg.solve(E_mm, E.T)
     Q = explained + (rows.F / h.alpha) @ rows.F.T
     C = Q + np.eye(20) / h.beta
-    c = h.amplitude - explained.diagonal()
+    c = h.signal_variance - explained.diagonal()
     np.testing.assert_allclose(found.settled.f, Q @ np.linalg.solve(C, rows.t), rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(found.settled.v, c + (Q - Q @ np.linalg.solve(C, Q)).diagonal(), rtol=1e-6, atol=1e-10)
 
@@ -201,7 +201,7 @@ def class_evidence(rows: Rows, h: Hyperparameters) -> float:
 @pytest.mark.parametrize(("rows", "seed"), [(2, 0), (3, 0), (3, 1)])
 @pytest.mark.parametrize("amplitude", [0.3, 3.0])
 def test_the_bound_of_classes_stays_just_below_the_evidence(rows: int, seed: int, amplitude: float) -> None:
-    few, h = drawn(Bernoulli(), rows=rows, columns=1, seed=seed), replace(guessed(1), amplitude=amplitude)
+    few, h = drawn(Bernoulli(), rows=rows, columns=1, seed=seed), replace(guessed(1), signal_variance=amplitude)
     value = class_evidence(few, h)
     every = bound(few, on_rows(few, list(range(rows))), Gaussian(), Bernoulli(), h).value
     one = bound(few, on_rows(few, [0]), Gaussian(), Bernoulli(), h).value
@@ -268,7 +268,7 @@ def test_without_vectors_the_columns_are_left_and_the_whole_process_is_noise(
     found = bound(rows, on_rows(rows, []), Gaussian(), likelihood, h)
     gradient, _ = bound_gradient(rows, on_rows(rows, []), Gaussian(), h, found)
     np.testing.assert_allclose(
-        found.settled.v, h.amplitude + ((rows.F @ found.settled.posterior.covariance) * rows.F).sum(axis=1)
+        found.settled.v, h.signal_variance + ((rows.F @ found.settled.posterior.covariance) * rows.F).sum(axis=1)
     )
     slopes = by_differences(
         lambda theta: bound(rows, on_rows(rows, []), Gaussian(), likelihood, h.unpacked(theta)).value, h.packed(), 1e-4
@@ -287,7 +287,7 @@ def test_with_terms_the_evidence_has_its_gradient(kernel: Covariance, warp: bool
     U = h.input_map(rows.X)
     K = sum(share * kernel(U[:, [k]], U[:, [k]]) for k, share in zip(APART.alone, APART.shares, strict=True))
     K = K + (1.0 - APART.shares.sum()) * kernel(U[:, [1, 3]], U[:, [1, 3]])
-    C = h.amplitude * K + (rows.F / h.alpha) @ rows.F.T + np.eye(20) / h.beta
+    C = h.signal_variance * K + (rows.F / h.alpha) @ rows.F.T + np.eye(20) / h.beta
     assert value == pytest.approx(log_normal(rows.t, C), rel=1e-10)
     slopes = by_differences(lambda theta: exact(rows, kernel, h.unpacked(theta))[0], h.packed())
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-7)

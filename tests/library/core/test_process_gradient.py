@@ -9,7 +9,7 @@ from relevance_bayes.core import linalg, row_source
 from relevance_bayes.core.algorithms.objectives import AtOnce, InBlocks, of_bound
 from relevance_bayes.core.algorithms.task import Task
 from relevance_bayes.core.basis import KernelFunctions
-from relevance_bayes.core.fitting import fit, pose, standings
+from relevance_bayes.core.fitting import fit, iterates, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance, Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise, OneAgainstRest
@@ -100,9 +100,7 @@ def test_what_is_climbed_in_blocks_is_what_is_climbed_on_all_rows_at_once(
     posed = pose(X, t - t.mean(), spec)
     task, state = (
         Task.of(posed),
-        next(
-            now.state for now in standings(posed, spec) if now.state.process and now.state.process.phase == "together"
-        ),
+        next(now.state for now in iterates(posed, spec) if now.state.process and now.state.process.phase == "together"),
     )
     assert state.process is not None
     h, moved = state.process.hyperparameters, state.process.moved

@@ -6,7 +6,7 @@ import pytest
 from relevance_bayes.core import linalg, row_source
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.basis import KernelFunctions, evaluate
-from relevance_bayes.core.fitting import fit, pose, standings
+from relevance_bayes.core.fitting import fit, iterates, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -44,7 +44,7 @@ def on_all_rows_at_once(h: Hyperparameters) -> tuple[Rows, Bound]:
 
 @pytest.mark.parametrize("origin", [0.0, 3.0], ids=["from zero", "from elsewhere"])
 def test_sums_know_the_bound_its_posterior_and_its_gradient(origin: float) -> None:
-    h = replace(H, beta=3.0, amplitude=7.0, alpha=np.array([1.0, 0.3, 0.2]))
+    h = replace(H, beta=3.0, signal_variance=7.0, alpha=np.array([1.0, 0.3, 0.2]))
     rows, found = on_all_rows_at_once(h)
     gradient, _ = bound_gradient(rows, VECTORS, Gaussian(), h, found)
     reached = sums(origin).at(h)
@@ -95,18 +95,18 @@ class CountedRows(ArrayRows):
 def test_a_fit_sums_all_rows_once_and_what_is_kept_of_its_end_is_the_same_to_the_bit_when_made_anew(
     rho: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 150)
+    monkeypatch.setattr(tasks, "MIN_ROWS_TOGETHER", 150)
     monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
     X, t, _ = friedman(400, 1)
     spec = process_spec(GaussianNoise(), inputs=True)
     spec = replace(spec, prior=GaussianProcess(min_gain=3.0, rho=rho))
     source = CountedRows(X, t - t.mean())
     problem = replace(pose(X, t - t.mean(), spec), source=source)
-    *_, before, last = standings(problem, spec)
+    *_, before, last = iterates(problem, spec)
     kept = last.kept(problem)
     assert source.passes.count("SumRows") == 1
     for start in (before.state, last.state):
-        *_, again = standings(problem, spec, start)
+        *_, again = iterates(problem, spec, start)
         anew = again.kept(problem)
         np.testing.assert_array_equal(anew.mean, kept.mean)
         np.testing.assert_array_equal(anew.covariance, kept.covariance)
@@ -115,19 +115,19 @@ def test_a_fit_sums_all_rows_once_and_what_is_kept_of_its_end_is_the_same_to_the
 def test_a_fit_to_more_rows_than_are_learned_from_together_ends_with_all_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 150)
+    monkeypatch.setattr(tasks, "MIN_ROWS_TOGETHER", 150)
     monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
     X, t, f = friedman(400, 1)
     t, f = t - t.mean(), f - t.mean()
     model = fit(X, t, process_spec(GaussianNoise(), inputs=True))
     kernel, *_ = model.functions
     assert isinstance(kernel, KernelFunctions)
-    assert model.amplitude is not None
+    assert model.signal_variance is not None
     assert model.noise_sd is not None
     # The posterior by its definition, under N(0, s E_mm^-1) on the weights of the kernel's functions.
     P, m = evaluate(model.functions, X), kernel.size
     A = np.diag(model.alpha)
-    A[:m, :m] = (kernel(kernel.centres, np.arange(m)) + JITTER * np.eye(m)) / model.amplitude
+    A[:m, :m] = (kernel(kernel.centres, np.arange(m)) + JITTER * np.eye(m)) / model.signal_variance
     precision = A + P.T @ P / model.noise_sd**2
     mean = np.linalg.solve(precision, P.T @ t / model.noise_sd**2)
     np.testing.assert_allclose(P @ model.mean, P @ mean, atol=1e-4)

@@ -32,10 +32,10 @@ def test_a_low_rank_factor_gives_the_products_of_the_columns_themselves(some: bo
     found, Phi = products_of(functions, X, kept=True), columns_of(functions, X)
     assert isinstance(found, LowRank)
     np.testing.assert_allclose(found.products(towards), Phi.T @ towards, atol=1e-9)
-    product, squares = found.look(towards, precision)
+    product, squares = found.products_and_norms(towards, precision)
     np.testing.assert_allclose(product, Phi.T @ towards, atol=1e-9)
     np.testing.assert_allclose(squares, (Phi**2).T @ precision, rtol=1e-10)
-    np.testing.assert_allclose(found.look(towards)[1], (Phi**2).sum(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(found.products_and_norms(towards)[1], (Phi**2).sum(axis=0), rtol=1e-10)
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "computed anew"])
@@ -46,10 +46,10 @@ def test_dense_products_in_pieces_are_those_of_the_whole(kept: bool, monkeypatch
     dense, Phi = Dense(functions, X, kept), columns_of(functions, X)
     for _ in range(2):
         np.testing.assert_allclose(dense.products(towards), Phi.T @ towards, rtol=1e-12, atol=1e-12)
-        product, squares = dense.look(towards, precision)
+        product, squares = dense.products_and_norms(towards, precision)
         np.testing.assert_allclose(product, Phi.T @ towards, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(squares, (Phi**2).T @ precision, rtol=1e-12)
-        np.testing.assert_allclose(dense.look(towards)[1], (Phi**2).sum(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(dense.products_and_norms(towards)[1], (Phi**2).sum(axis=0), rtol=1e-12)
     assert len(dense._blocks) == (5 if kept else 0)
 
 

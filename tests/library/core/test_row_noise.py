@@ -58,7 +58,7 @@ def assert_same(found: Model, expected: Model, X: Array, *, tolerance: float) ->
     here, there = latent(found, X), latent(expected, X)
     np.testing.assert_allclose(here.mean, there.mean, rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(here.weights, there.weights, rtol=tolerance, atol=tolerance)
-    np.testing.assert_allclose(here.beyond, there.beyond, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(here.residual, there.residual, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("sd", [0.1, 0.004])
@@ -130,7 +130,7 @@ def test_looks_growth_and_loss_are_those_of_whitened_rows() -> None:
     grown = build(problem, (2, 9), np.zeros(2)).added(17, np.array([0.1, -0.2])).added(30, np.array([0.1, 0.0, 0.3]))
     factors = grown.keeping(np.array([0, 2, 3]), np.array([0.1, 0.0, 0.3, 0.2]))
     found = evidence(factors, alpha, 1.0, np.zeros(3))
-    seen = factors.look(found.posterior, 1.0)
+    seen = factors.candidate_statistics(found.posterior, 1.0)
     C = marginal_covariance(problem.columns((2, 17, 30)), alpha, sd**-2)
     Phi = problem.columns(tuple(range(problem.candidates.size)))
     np.testing.assert_allclose(seen.S, np.einsum("nm,nm->m", Phi, np.linalg.solve(C, Phi)), rtol=1e-7)
@@ -154,7 +154,7 @@ def test_the_process_itself_is_a_normal_distribution_with_each_rows_noise() -> N
     rows, h = drawn_process(25)
     assert rows.precisions is not None
     U = h.input_map(rows.X)
-    C = np.diag(1.0 / rows.precisions) + h.amplitude * Gaussian()(U, U) + (rows.F / h.alpha) @ rows.F.T
+    C = np.diag(1.0 / rows.precisions) + h.signal_variance * Gaussian()(U, U) + (rows.F / h.alpha) @ rows.F.T
     value, gradient, _ = exact(rows, Gaussian(), h)
     assert value == pytest.approx(float(multivariate_normal.logpdf(rows.t, np.zeros(25), C)), rel=1e-10)
     slopes = by_differences(lambda theta: exact(rows, Gaussian(), h.unpacked(theta))[0], h.packed())
@@ -167,9 +167,9 @@ def test_the_bound_has_each_rows_noise_and_its_gradient() -> None:
     places = np.array([1, 4, 20])
     vectors = Vectors(places, rows.X[places], rows.X[places] + 0.3)
     found = bound(rows, vectors, Gaussian(), BY_ROW, h)
-    alpha = np.append(h.alpha, np.full(3, 1.0 / h.amplitude))
+    alpha = np.append(h.alpha, np.full(3, 1.0 / h.signal_variance))
     C = marginal_covariance(found.P, alpha, rows.precisions)
-    left = 0.5 * h.amplitude * float(rows.precisions @ found.left)
+    left = 0.5 * h.signal_variance * float(rows.precisions @ found.left)
     expected = float(multivariate_normal.logpdf(rows.t, np.zeros(25), C)) - left
     assert found.value == pytest.approx(expected, rel=1e-10)
     theta, places_slopes = bound_gradient(rows, vectors, Gaussian(), h, found)
@@ -204,7 +204,7 @@ def test_sums_over_rows_say_what_the_bound_on_all_says(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("name", GREEDY)
 def test_many_rows_are_learned_from_each_with_its_noise(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 60)
+    monkeypatch.setattr(tasks, "MIN_ROWS_TOGETHER", 60)
     monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
     X, t, sd = scattered(400, 3)
     places = np.linspace(-9.0, 9.0, 50)[:, None]
@@ -276,7 +276,7 @@ def test_leave_one_out_is_what_a_fit_without_the_row_says_at_the_same_hyperparam
     found = leave_one_out(model, SelectionRows(X, t, sd), 0.0)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
     precision = np.linalg.inv(model.covariance)
-    beyond = latent(model, X).beyond
+    beyond = latent(model, X).residual
     missed, densities = [], []
     for n in range(30):
         others = np.arange(30) != n
@@ -336,7 +336,7 @@ def test_a_training_measures_with_each_rows_noise() -> None:
     X, t, sd = scattered(60, 11)
     rows, away = SelectionRows(X, t, sd), SelectionRows(*scattered(200, 12))
     spec, rival = GREEDY["free"], replace(WALKS["priced"], basis=spec_for(BY_ROW).basis)
-    *_, last = train(rows, spec, rivals=(rival,), folding=Folding(), held_out=away, folds=3)
+    *_, last = train(rows, spec, compared_models=(rival,), folding=Folding(), held_out=away, folds=3)
     assert isinstance(last, Trained)
     assert last.validation["rows"] == 60.0
     for measured in (last.scores, last.validation, last.leave_one_out):

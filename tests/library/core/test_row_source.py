@@ -14,7 +14,7 @@ from relevance_bayes.core.algorithms.greedy import FindNearest
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import DataError, SparseBayesError
-from relevance_bayes.core.fitting import learned, pose_rows, standings
+from relevance_bayes.core.fitting import iterates, learned, pose_rows
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.problem import Problem, check_source
@@ -130,14 +130,14 @@ def posed(source: RowSource) -> Problem:
 
 def fitted(source: RowSource, start: State | None = None) -> Model:
     problem = posed(source)
-    *_, last = standings(problem, SPEC, start)
+    *_, last = iterates(problem, SPEC, start)
     return learned(problem, last)
 
 
 @pytest.fixture
 def few_rows_in_each_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows are many more than those that are learned from together, and these more than a block."""
-    small = {"ROWS_FOR_SCALES": 80, "ROWS_FOR_STARTS": 60, "ROWS_FOR_FUNCTIONS": (80, 100), "FEWEST_TOGETHER": 150}
+    small = {"ROWS_FOR_SCALES": 80, "ROWS_FOR_STARTS": 60, "ROWS_FOR_FUNCTIONS": (80, 100), "MIN_ROWS_TOGETHER": 150}
     for name, value in {**small, "ROWS_PER_FUNCTION": 0, "MAX_CELLS": 0}.items():
         monkeypatch.setattr(tasks, name, value)
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 100)
@@ -156,7 +156,7 @@ def test_a_fit_is_the_same_to_the_bit_however_its_rows_are_divided_and_wherever_
 @pytest.mark.usefixtures("few_rows_in_each_phase")
 def test_a_fit_that_goes_on_with_rows_from_elsewhere_ends_with_the_same_bits() -> None:
     problem = posed(ArrayRows(X, T))
-    *on_the_way, last = standings(problem, SPEC)
+    *on_the_way, last = iterates(problem, SPEC)
     phases = {now.state.process.phase: now.state for now in on_the_way if now.state.process}
     for phase in ("functions", "noise", "together", "rows"):
         assert_same(fitted(generated(X, T), phases[phase]), learned(problem, last), phase)

@@ -14,7 +14,7 @@ from relevance_bayes.core.evidence import (
     quality_over_sparsity,
     sparsity_and_quality,
 )
-from relevance_bayes.core.factors import Factors, build, unseeing
+from relevance_bayes.core.factors import Factors, build, without_candidates
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise, Likelihood, OneAgainstRest
 from relevance_bayes.core.posterior import with_zero
@@ -108,7 +108,7 @@ def test_a_look_sees_each_candidate_as_the_marginal_covariance_of_the_sites_does
     precision, T = sites(factors, here)
     C = marginal_covariance(columns_of(factors), here.posterior.alpha, precision)
     Phi = factors.problem.columns(tuple(range(factors.problem.candidates.size)))
-    seen = factors.look(here.posterior, here.beta)
+    seen = factors.candidate_statistics(here.posterior, here.beta)
     np.testing.assert_allclose(seen.S, np.einsum("nm,nm->m", Phi, np.linalg.solve(C, Phi)), rtol=LEFT)
     np.testing.assert_allclose(seen.Q, Phi.T @ np.linalg.solve(C, T), rtol=LEFT, atol=1e-5)
     np.testing.assert_allclose(seen.alone, precision @ Phi**2, rtol=1e-9)
@@ -140,7 +140,7 @@ def test_a_function_is_worth_what_the_evidence_loses_without_it(position: int) -
 
 def test_the_gain_is_what_the_evidence_rises_by_at_the_best_alpha() -> None:
     factors, here = found(MIN_SQUARES)
-    seen = factors.look(here.posterior, here.beta)
+    seen = factors.candidate_statistics(here.posterior, here.beta)
     gains, squares = gain(seen.S, seen.Q), mean_square(seen.Q)
     tested = 0
     for number in range(factors.problem.candidates.size):
@@ -166,7 +166,9 @@ def test_the_pull_on_the_columns_is_that_of_differences(name: str) -> None:
         there = P.copy()
         for (n, r), by in zip(entries, moved, strict=True):
             there[n, r] += by
-        return evidence(unseeing(problem, there, here.posterior.mean), alpha, here.beta, here.posterior.mean).value
+        return evidence(
+            without_candidates(problem, there, here.posterior.mean), alpha, here.beta, here.posterior.mean
+        ).value
 
     pulled = factors.pull(here.posterior, here.beta)
     expected = by_differences(value, np.zeros(4), 1e-4)

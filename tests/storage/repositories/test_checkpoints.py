@@ -20,7 +20,7 @@ def value_of(open_uow: OpenUnitOfWork, job_id: object, *, by: str = HERE) -> tup
         kept = uow.checkpoints.find(job_id, by=by)  # type: ignore[arg-type]
     if kept is None:
         return None
-    mark = kept.checkpoint.trail[1]
+    mark = kept.checkpoint.fit_log[1]
     assert isinstance(mark, np.ndarray)
     return kept.resumption.attempt, float(mark[0])
 

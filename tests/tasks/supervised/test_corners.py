@@ -62,7 +62,7 @@ def learned(block: Block, directory: Path, requested: SupervisedRequest = ASKING
     training = SupervisedTraining.prepare(required, dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
     fit: SupervisedFit = training.fit
     rows = fit.rows(np.array(training.made.rows()[: fit.training]))
-    *_, last = train(rows, fit.spec, rivals=fit.rivals, folding=Folding(), pool=fit.pool)
+    *_, last = train(rows, fit.spec, compared_models=fit.compared_models, folding=Folding(), pool=fit.pool)
     assert isinstance(last, Trained)
     return training.version(last, seconds=1.0, holding=lambda _: (0, block))
 
@@ -75,7 +75,7 @@ def curve(version: NewSupervisedVersion, x: Array) -> RealPrediction:
     found, _ = ready_of(predictor.learned).predict((x[:, None] - layout.shift) / layout.scale)
     assert isinstance(found, RealPrediction)
     moved = target.shift + target.scale * found.mean
-    return RealPrediction(moved, target.scale**2 * found.variance, found.beyond, found.weights)
+    return RealPrediction(moved, target.scale**2 * found.variance, found.residual, found.weights)
 
 
 INDEPENDENT = replace(ASKING, prior=Independent())

@@ -24,7 +24,7 @@ from tests.services.small_models import member_of, small_version
 from tests.services.test_predictions import augmented, served
 
 NAMES = ("a", "b", "c", "d", "e")
-FIGURES = ("mean", "sd", "total", "noise", "weights", "beyond", "lower", "upper", "support")
+FIGURES = ("mean", "sd", "total", "noise", "weights", "residual", "lower", "upper", "support")
 PRIORS: list[Prior] = [Independent(), GaussianProcess()]
 
 any_number = st.floats(allow_nan=False, allow_infinity=False)

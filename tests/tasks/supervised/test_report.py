@@ -14,7 +14,7 @@ from relevance_bayes.core.likelihoods import Categorical, GaussianNoise, LogGaus
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth, InputMap
-from relevance_bayes.core.selection import Compared, Contender, Rows, Trained
+from relevance_bayes.core.selection import Compared, RankedModel, Rows, Trained
 from relevance_bayes.core.selection import Member as Part
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.documents.models import Alternative
@@ -123,7 +123,7 @@ def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:
     """The first of these was taken; scores are -1, -2, ... in encoded units. It was measured by leave-one-out."""
     specs = [Spec(likelihood, SPEC.basis, GaussianProcess(min_gain=2.0)) for likelihood in likelihoods]
     specs.append(Spec(GaussianNoise(), SPEC.basis, Independent(price=True)))
-    contenders = tuple(Contender(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
+    contenders = tuple(RankedModel(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
     model = model_of(Rows(X, np.arange(2.0)), specs[0])
     return Trained(model, specs[0], {}, {"rmse": 0.5, "nll": 0.25, "coverage_95": 1.0}, contenders)
 

@@ -15,24 +15,24 @@ from relevance_bayes.core.posterior import Posterior
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Mask
 
-LONGEST_STEP = 3.0
-"""No logarithm moves by more in one step: far from rest the quadratic model is not to be believed."""
+MAX_STEP = 3.0
+"""No logarithm moves by more in one step: far from the maximum the quadratic model is not accurate."""
 
 ROUNDING = 1e-12
 """Share of 1 + |L| below which a difference of evidences is rounding."""
 
 SADDLE_CURVATURE = 1e-6
-"""At rest an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the gradient
-doesn't see."""
+"""At a stationary point an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the
+gradient doesn't see."""
 
-HARDLY = 0.22
+MIN_EXCESS = 0.22
 """A function whose q^2/s is above 1 by less than this (1e-2 nats to gain), and whose alpha still rises, is tried
 without."""
 
-SILENT = 1e-9
+MIN_GAMMA = 1e-9
 """A weight determined by less than this gamma is zero for all purposes: taking it out ..."""
 
-SILENCE_COSTS = 1e-9
+SILENT_TOLERANCE = 1e-9
 """... changes L by less than this share of 1 + |L|."""
 
 MAX_TRIED = 3
@@ -45,23 +45,23 @@ MAX_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Summit:
-    """Where a climb ended: the factors (functions may have left on the way) and the evidence there."""
+class Maximum:
+    """The end of an ascent: the factors (functions may have left on the way) and the evidence there."""
 
     factors: Factors
     evidence: Evidence
 
 
 def learns_noise(problem: Problem) -> bool:
-    """Whether beta is a hyperparameter."""
-    start, greatest = problem.likelihood.start(problem.t)
-    return greatest > start
+    """True where beta is a hyperparameter."""
+    start, max_beta = problem.likelihood.start(problem.t)
+    return max_beta > start
 
 
 def end_of(problem: Problem, here: Evidence) -> Termination:
-    """The name of an end at rest: converged, or held up by the noise floor."""
-    _, greatest = problem.likelihood.start(problem.t)
-    stopped = learns_noise(problem) and here.beta >= greatest * (1.0 - 1e-9)
+    """The termination at a maximum: converged, or at the noise floor."""
+    _, max_beta = problem.likelihood.start(problem.t)
+    stopped = learns_noise(problem) and here.beta >= max_beta * (1.0 - 1e-9)
     return Termination.NOISE_FLOOR if stopped else Termination.CONVERGED
 
 
@@ -73,12 +73,12 @@ def min_alpha(factors: Factors) -> Array:
     return factors.heights**2 / factors.problem.likelihood.max_latent_sd**2
 
 
-def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price = FREE) -> Summit:
+def maximise(factors: Factors, start: Evidence, *, tolerance: float, price: Price = FREE) -> Maximum:
     """Newton's method on L in (log alpha, log beta), uphill along every eigenvector and never down.
 
-    Functions that are silent, or not worth their price, are let go on the way. It rests when the quadratic model
-    promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [THEORY 3]. What the Hessian of sites
-    held still lacks is learned from the gradients met on the way (symmetric rank one).
+    Functions that are silent, or not worth their price, are pruned on the way. It ends when the quadratic model
+    predicts a rise of less than `tolerance` nats and, at a saddle, no eigenvector leads up [THEORY 3]. What the Hessian
+    of sites held still lacks is learned from the gradients on the way (symmetric rank one).
     """
     here = start
     learned = learns_noise(factors.problem)
@@ -86,14 +86,14 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price =
     lacking = np.zeros_like(here.hessian)
     for _ in range(MAX_STEPS):
         functions = len(factors.active)
-        factors, here = _let_go(factors, here, price)
+        factors, here = _prune(factors, here, price)
         if len(factors.active) < functions:
             lacking = np.zeros_like(here.hessian)
         free = here.gradient > 0.0
         free[:-1] |= here.posterior.alpha > min_alpha(factors) * (1.0 + 1e-9)
         free[-1] = learned and _may_move(here, max_beta)
-        step, promise, direction = _newton(here, here.hessian + lacking, free)
-        if promise > tolerance:
+        step, predicted_rise, direction = _newton(here, here.hessian + lacking, free)
+        if predicted_rise > tolerance:
             there = _search(factors, here, step, max_beta)
         else:
             there = _leave_saddle(factors, here, direction, max_beta, tolerance)
@@ -102,9 +102,9 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price =
         if not factors.problem.likelihood.constant_precision:
             lacking = _learned(lacking, here, there)
         here = there
-        if direction is None and promise <= LAST * tolerance and factors.problem.likelihood.constant_precision:
+        if direction is None and predicted_rise <= LAST * tolerance and factors.problem.likelihood.constant_precision:
             break
-    return Summit(factors, here)
+    return Maximum(factors, here)
 
 
 def _learned(lacking: Array, here: Evidence, there: Evidence) -> Array:
@@ -131,20 +131,20 @@ def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, A
     direction = None
     try:
         moves = solve_with_cholesky(cholesky(-curvature), gradient)
-        promise = 0.5 * float(gradient @ moves)
+        predicted_rise = 0.5 * float(gradient @ moves)
     except NotPositiveDefiniteError:
         curvatures, vectors = np.linalg.eigh(curvature)
         along = vectors.T @ gradient
         shares = along / np.maximum(np.abs(curvatures), 1e-10)
-        moves, promise = vectors @ shares, 0.5 * float(np.abs(along) @ np.abs(shares))
+        moves, predicted_rise = vectors @ shares, 0.5 * float(np.abs(along) @ np.abs(shares))
         if curvatures[-1] > SADDLE_CURVATURE:
             direction = np.zeros(len(free))
             direction[free] = vectors[:, -1]
     step[free] = moves
     longest = float(np.abs(step).max())
-    if longest > LONGEST_STEP:
-        step *= LONGEST_STEP / longest
-    return step, promise, direction
+    if longest > MAX_STEP:
+        step *= MAX_STEP / longest
+    return step, predicted_rise, direction
 
 
 def _moved(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Evidence | None:
@@ -158,10 +158,10 @@ def _moved(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Ev
 
 def _foreseen(here: Evidence, step: Array) -> Array:
     """Where the mode will be after a small step in log alpha: d mean / d log alpha_m = -Sigma_:m alpha_m mean_m."""
-    rested = here.posterior
+    posterior = here.posterior
     if len(step) == 0 or float(np.abs(step).max()) > 1.0:
-        return rested.mean
-    return np.asarray(rested.mean - rested.covariance @ (rested.alpha * step * rested.mean.T).T)
+        return posterior.mean
+    return np.asarray(posterior.mean - posterior.covariance @ (posterior.alpha * step * posterior.mean.T).T)
 
 
 def _search(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Evidence | None:
@@ -180,27 +180,27 @@ def _leave_saddle(
 ) -> Evidence | None:
     if direction is None:
         return None
-    least = max(tolerance, ROUNDING * (1.0 + abs(here.value)))
+    threshold = max(tolerance, ROUNDING * (1.0 + abs(here.value)))
     for length in (1.0, -1.0, 0.3, -0.3, 0.1, -0.1):
         there = _moved(factors, here, length * direction / np.abs(direction).max(), max_beta)
-        if there is not None and there.value > here.value + least:
+        if there is not None and there.value > here.value + threshold:
             return there
     return None
 
 
-def worth(rested: Posterior) -> Array:
+def worth(posterior: Posterior) -> Array:
     """Nats by which L would fall without each function, at the precisions as they are, (R,) [FAUL2002, eq. 12].
 
     l = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)) with alpha + s = 1/Sigma_mm, q = mu_m/Sigma_mm, for each
     latent; where the likelihood is not Gaussian it is an estimate.
     """
-    own = np.maximum(rested.covariance.diagonal(), TINY)
-    log_share = np.log(np.maximum(rested.whitened.diagonal(), TINY))
-    return np.asarray(0.5 * (rested.latents * log_share + rested.squares / own))
+    own = np.maximum(posterior.covariance.diagonal(), TINY)
+    log_share = np.log(np.maximum(posterior.whitened.diagonal(), TINY))
+    return np.asarray(0.5 * (posterior.latents * log_share + posterior.squares / own))
 
 
-def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Evidence]:
-    """Take out, while the objective does not fall, functions that the data don't want.
+def _prune(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Evidence]:
+    """Take out, while the objective does not fall, functions that the data don't support.
 
     The closed form says which, L says whether: those with q^2 <= s, whose best alpha is infinite [FAUL2002, eq. 17],
     those that hardly gain and whose alpha still rises, and those that are not worth what is given back for them.
@@ -208,8 +208,8 @@ def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Ev
     while len(here.posterior.alpha):
         refund = price.refund(len(here.posterior.alpha))
         excess = quality_over_sparsity(here.posterior) - 1.0
-        silent = here.posterior.determined < SILENT
-        leaving = silent | (excess <= np.where(here.gradient[:-1] > 0.0, HARDLY, 0.0))
+        silent = here.posterior.determined < MIN_GAMMA
+        leaving = silent | (excess <= np.where(here.gradient[:-1] > 0.0, MIN_EXCESS, 0.0))
         order = excess
         if refund > 0.0:
             order = worth(here.posterior)
@@ -221,8 +221,8 @@ def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Ev
             kept = np.flatnonzero(np.arange(len(excess)) != worst)
             fewer = factors.keeping(kept, here.posterior.mean)
             there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])
-            least = here.value - (SILENCE_COSTS if silent[worst] else ROUNDING) * (1.0 + abs(here.value))
-            if there.value + refund >= least:
+            threshold = here.value - (SILENT_TOLERANCE if silent[worst] else ROUNDING) * (1.0 + abs(here.value))
+            if there.value + refund >= threshold:
                 factors, here = fewer, there
                 break
         else:
@@ -230,7 +230,7 @@ def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Ev
     return factors, here
 
 
-def _given_zero(rested: Posterior, position: int) -> Array:
+def _given_zero(posterior: Posterior, position: int) -> Array:
     """The mean of all weights given that one function's are zero: near the mode without it."""
-    own = rested.covariance[:, position]
-    return np.asarray(rested.mean - np.multiply.outer(own, rested.mean[position] / own[position]))
+    own = posterior.covariance[:, position]
+    return np.asarray(posterior.mean - np.multiply.outer(own, posterior.mean[position] / own[position]))

@@ -1,8 +1,8 @@
-"""The ways forward under the price of choice, and the best that was met on them.
+"""The ways forward under the price of choice, and the best that was found on them.
 
 forward    from nothing, among all candidates
 alone k    from nothing, among one kind of functions and the small dictionaries
-again      from the best, where it was met alone, among all
+again      from the best, where it was found alone, among all
 backward   from the best, at the whole price
 
 Which function gains most says little where kinds are mixed: a wide bump explains more of a staircase than any of its
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from relevance_bayes.core.algorithms.ascent import learns_noise
 from relevance_bayes.core.algorithms.price import AGAIN, ALONE, BACKWARD, FORWARD, price_in
-from relevance_bayes.core.algorithms.state import State, Walk
+from relevance_bayes.core.algorithms.state import EvidenceIterate, State
 from relevance_bayes.core.basis import Functions, GroupFunctions
 from relevance_bayes.core.problem import Problem
 
@@ -68,24 +68,24 @@ def after(problem: Problem, state: State) -> str:
     first = 0 if phase == FORWARD else _number(phase) + 1 if phase.startswith(ALONE) else tried
     if first < tried:
         return f"{ALONE}{first}"
-    met = "" if state.best is None else str(state.best.phase)
-    return AGAIN if phase.startswith(ALONE) and met.startswith(ALONE) else BACKWARD
+    best_phase = "" if state.best is None else str(state.best.phase)
+    return AGAIN if phase.startswith(ALONE) and best_phase.startswith(ALONE) else BACKWARD
 
 
-def remembering(problem: Problem, now: Walk, best: State | None) -> Walk:
-    """With the best state met so far, by L less the whole price, in the numbers of all candidates."""
+def remembering(problem: Problem, now: EvidenceIterate, best: State | None) -> EvidenceIterate:
+    """With the best state so far, by L less the whole price, in the numbers of all candidates."""
     state = now.state
     value = now.evidence.value - price_in(problem, BACKWARD).of(len(state.active))
     if best is None or (value > best.objective and not _too_many(problem, state)):
         active = state.active
         if str(state.phase).startswith(ALONE):
             active = problem.candidates.numbers(kinds(problem)[_number(str(state.phase))], active)
-        best = replace(state, active=active, objective=value, at_rest=False, best=None)
+        best = replace(state, active=active, objective=value, is_maximum=False, best=None)
     return replace(now, state=replace(state, best=best))
 
 
-def hopeless(problem: Problem, now: Walk) -> bool:
-    """Whether a way has left its best too far behind, or let in too many."""
+def hopeless(problem: Problem, now: EvidenceIterate) -> bool:
+    """True where a way has left its best too far behind, or let in too many."""
     best = now.state.best
     if best is None or best.phase != now.state.phase:
         return _too_many(problem, now.state)

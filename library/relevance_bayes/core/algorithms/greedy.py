@@ -9,7 +9,7 @@ import numpy as np
 from relevance_bayes.core.algorithms.objectives import with_hyperparameters
 from relevance_bayes.core.algorithms.phases import STEPS, on_all_rows
 from relevance_bayes.core.algorithms.process_integral import integral
-from relevance_bayes.core.algorithms.state import Kept, Process, Standing, State
+from relevance_bayes.core.algorithms.state import Iterate, Kept, Process, State
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
@@ -33,35 +33,35 @@ class Greedy:
     """
 
     __pydantic_config__ = {"extra": "forbid"}
-    looks_at_all: ClassVar[bool] = False
-    """Whether a step goes over all rows and candidates."""
+    has_full_passes: ClassVar[bool] = False
+    """True where a step goes over all rows and candidates."""
 
     type: Literal["greedy"] = "greedy"
 
-    def init(self, problem: Problem) -> "ProcessStanding":
+    def init(self, problem: Problem) -> "ProcessIterate":
         """No function yet, the first start."""
         task = Task.of(problem)
         first = task.space.start(0)
         fixed = task.space.fixed_numbers()
         state = State(fixed, first.alpha, first.beta, np.empty(0), 0, -inf, process=Process("scales", first))
-        return ProcessStanding(state)
+        return ProcessIterate(state)
 
-    def stand(self, problem: Problem, state: State) -> "ProcessStanding":
+    def rebuild(self, problem: Problem, state: State) -> "ProcessIterate":
         """The state itself: what may be kept beside it is the same to the bit when it is made anew."""
-        return ProcessStanding(state)
+        return ProcessIterate(state)
 
-    def step(self, problem: Problem, now: Standing) -> "ProcessStanding":
+    def step(self, problem: Problem, now: Iterate) -> "ProcessIterate":
         """One burst of the phase that the state is in, or the same state with more jitter where rounding forbids it."""
         task, state = Task.of(problem), now.state
         process = process_of(state)
         try:
             if process.phase == "rows":
                 ended, sums = on_all_rows(task, state, process)
-                return ProcessStanding(replace(ended, iteration=state.iteration + 1), sums)
+                return ProcessIterate(replace(ended, iteration=state.iteration + 1), sums)
             there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
         except NotPositiveDefiniteError as error:
-            return ProcessStanding(with_more_jitter(state, error))
-        return ProcessStanding(_promising(task, there) if process_of(there).phase == "functions" else there)
+            return ProcessIterate(with_more_jitter(state, error))
+        return ProcessIterate(_promising(task, there) if process_of(there).phase == "functions" else there)
 
 
 MAX_JITTER = 1e-3
@@ -101,7 +101,7 @@ def _promising(task: Task, state: State) -> State:
     """With what the process is worth on the rows that its scales were learned on, before functions take its place."""
     rows, problem = task.rows_for_scales(state), task.problem
     worth = state.objective / len(rows.t) + problem.log_jacobian / problem.rows
-    return replace(state, process=replace(process_of(state), promise=worth))
+    return replace(state, process=replace(process_of(state), evidence_per_row=worth))
 
 
 BEFORE_FUNCTIONS = frozenset({"scales", "terms", "functions"})
@@ -137,7 +137,7 @@ class FindNearest:
 
 
 @dataclass(frozen=True, eq=False)
-class ProcessStanding(Standing):
+class ProcessIterate(Iterate):
     """Under a Gaussian process prior all is in the state; `sums` over all rows are kept where a step has made them."""
 
     sums: RowSums | None = None
@@ -150,20 +150,20 @@ class ProcessStanding(Standing):
         """
         task, process = Task.of(problem), process_of(self.state)
         h, vectors = process.hyperparameters, task.vectors(self.state)
-        rested, likelihood = task.rested(self.state, self.sums)
-        F, R = len(h.alpha), len(rested.mean)
+        posterior, likelihood = task.posterior(self.state, self.sums)
+        F, R = len(h.alpha), len(posterior.mean)
         V = vectors.mapped(h)
         unwhitened = np.eye(R)
         kernel = h.covariance(task.kernel)
         unwhitened[F:, F:] = Whitening.of(kernel(V, V), jitter=h.jitter).weights(np.eye(R - F))
         unwhitened = np.roll(unwhitened, R - F, axis=0)
-        covariance = unwhitened @ rested.covariance @ unwhitened.T
+        covariance = unwhitened @ posterior.covariance @ unwhitened.T
         covariance = 0.5 * (covariance + covariance.T)
-        prior = np.square(unwhitened) @ (1.0 / rested.alpha)
+        prior = np.square(unwhitened) @ (1.0 / posterior.alpha)
         centres = _centres(task, self.state)
-        stand = vectors.rows if process.moved is None else problem.source.reduce(FindNearest(h.input_map, V)).rows
-        functions = (KernelFunctions(kernel, h.input_map, centres, stand), *task.fixed(self.state))
-        mean = unwhitened @ rested.mean
+        rows = vectors.rows if process.moved is None else problem.source.reduce(FindNearest(h.input_map, V)).rows
+        functions = (KernelFunctions(kernel, h.input_map, centres, rows), *task.fixed(self.state))
+        mean = unwhitened @ posterior.mean
         mean[[isinstance(one, ConstantFunction) for one in functions for _ in range(one.size)]] += problem.centre
         return Kept(
             functions=functions,
@@ -171,7 +171,7 @@ class ProcessStanding(Standing):
             covariance=covariance,
             alpha=1.0 / prior,
             gamma=1.0 - covariance.diagonal() / prior,
-            amplitude=h.amplitude,
+            signal_variance=h.signal_variance,
             jitter=h.jitter,
             last_gain=process.last_gain,
             next_gain=process.next_gain,
@@ -193,6 +193,6 @@ class ProcessStanding(Standing):
         return integral(Task.of(problem), self.state, process_of(self.state))
 
     @property
-    def promise(self) -> float | None:
+    def evidence_per_row(self) -> float | None:
         """Of the process on the rows that its scales were learned on."""
-        return process_of(self.state).promise
+        return process_of(self.state).evidence_per_row

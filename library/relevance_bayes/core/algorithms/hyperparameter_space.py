@@ -19,7 +19,7 @@ STARTS = ((0.25, 10.0), (1.0, 10.0), (0.05, 30.0))
 
 d^2/width^2 where distances are sums over inputs."""
 
-CAUTIOUS, GREATEST = log(1e3), log(1e8)
+CAUTIOUS_SIGNAL_TO_NOISE, MAX_SIGNAL_TO_NOISE = log(1e3), log(1e8)
 """Bounds of log beta in units of the targets' square: no start may run into no noise; then only rounding stops it."""
 
 WIDEST = 12.0
@@ -57,20 +57,20 @@ class HyperparameterSpace:
 
     @property
     def starts(self) -> int:
-        """How many starts are compared: none where the problem says where to begin, ...
+        """The number of starts that are compared: none where the problem says where to begin, ...
 
         ... and the first alone where one width is learned and no noise: all starts end at the same.
         """
         if self.problem.begin is not None:
             return 0
-        beta, greatest = self.problem.likelihood.start(self.problem.t)
-        return 1 if self.problem.learning.widths == "one" and greatest <= beta else len(STARTS)
+        beta, max_beta = self.problem.likelihood.start(self.problem.t)
+        return 1 if self.problem.learning.widths == "one" and max_beta <= beta else len(STARTS)
 
     @property
     def begin_cap(self) -> float:
         """The bound of log beta, in units of the targets' square, that the given start needs; -inf without."""
         begin = self.problem.begin
-        return -inf if begin is None else min(log(begin.beta * self.problem.square), GREATEST)
+        return -inf if begin is None else min(log(begin.beta * self.problem.square), MAX_SIGNAL_TO_NOISE)
 
     def start(self, number: int) -> Hyperparameters:
         """Where learning starts from, in the units of the inputs and the targets."""
@@ -86,11 +86,11 @@ class HyperparameterSpace:
             widths = spread * far
         elif learning.widths == "one":
             widths = np.array([float(np.sqrt(np.mean(spread**2)) * far)])
-        beta, greatest = self.problem.likelihood.start(self.problem.t)
-        amplitude = square if self.problem.likelihood.in_target_units else LATENT_VARIANCE
-        alpha = np.full(len(self.fixed_numbers()), 1.0 / amplitude)
+        beta, max_beta = self.problem.likelihood.start(self.problem.t)
+        signal_variance = square if self.problem.likelihood.in_target_units else LATENT_VARIANCE
+        alpha = np.full(len(self.fixed_numbers()), 1.0 / signal_variance)
         alpha[self._linear] *= len(alpha[self._linear])
-        return Hyperparameters(beta * ratio if greatest > beta else beta, amplitude, alpha, self._started(widths))
+        return Hyperparameters(beta * ratio if max_beta > beta else beta, signal_variance, alpha, self._started(widths))
 
     def _started(self, widths: Array) -> InputMap:
         """Widths, with warps that bend nothing yet where these are learned."""
@@ -158,18 +158,18 @@ class HyperparameterSpace:
 
     @property
     def learns(self) -> bool:
-        """Whether the input map is learned, and then the vectors may move."""
+        """True where the input map is learned, and then the vectors may move."""
         return self.problem.learning.widths != "none"
 
     def max_log_beta(self, cap: float) -> float:
         """The bound of log beta where noise is learned."""
-        _, greatest = self.problem.likelihood.start(self.problem.t)
-        return min(cap - log(self.problem.square), log(greatest))
+        _, max_beta = self.problem.likelihood.start(self.problem.t)
+        return min(cap - log(self.problem.square), log(max_beta))
 
     def free(self, h: Hyperparameters) -> Mask:
         """Which entries of theta are learned."""
-        beta, greatest = self.problem.likelihood.start(self.problem.t)
-        free = h.free(noise=greatest > beta, widths=self.learns)
+        beta, max_beta = self.problem.likelihood.start(self.problem.t)
+        free = h.free(noise=max_beta > beta, widths=self.learns)
         if self.problem.learning.warp:
             last = len(free) - len(h.terms.alone)
             free[last - 2 * len(self._warped) : last] &= np.tile(self._warped, 2)

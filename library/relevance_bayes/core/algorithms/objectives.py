@@ -1,11 +1,11 @@
-"""What the phases of a Gaussian process climb, in the packed hyperparameters."""
+"""The objectives that the phases of a Gaussian process maximise, in the packed hyperparameters."""
 
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.burst import Objective
+from relevance_bayes.core.algorithms.lbfgs import Objective
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import MAX_PIVOTS, Task, process_of
 from relevance_bayes.core.hyperparameters import Hyperparameters
@@ -95,7 +95,7 @@ def of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Obj
 
 def with_head(h: Hyperparameters, head: Array) -> Hyperparameters:
     """With others of what the kernel's columns don't depend on: `head` (2 + F,) = [log beta, log s, log alpha]."""
-    return replace(h, beta=float(np.exp(head[0])), amplitude=float(np.exp(head[1])), alpha=np.exp(head[2:]))
+    return replace(h, beta=float(np.exp(head[0])), signal_variance=float(np.exp(head[1])), alpha=np.exp(head[2:]))
 
 
 def of_sums(sums: RowSums, h: Hyperparameters) -> Objective:

@@ -15,8 +15,8 @@ from math import inf, log
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.burst import climbed
-from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS, GREATEST
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, MAX_SIGNAL_TO_NOISE
+from relevance_bayes.core.algorithms.lbfgs import maximise
 from relevance_bayes.core.algorithms.objectives import of_bound, of_process, of_sums, with_head, with_hyperparameters
 from relevance_bayes.core.algorithms.separation import separated
 from relevance_bayes.core.algorithms.state import Process, State, Termination
@@ -35,28 +35,29 @@ from relevance_bayes.core.types import Array
 
 MAX_FUNCTIONS = 512
 
-SHORT, LONG, LONGEST = 15, 60, 120
+SHORT, LONG, VERY_LONG = 15, 60, 120
 """Iterations of a burst."""
 
 NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
-"""What log beta may fall by, to begin with, when few functions take the place of all: begun with the beta of a process
-that found next to no noise, the price of what they leave drives all else to none."""
+"""The amounts that log beta may fall by, to begin with, when few functions take the place of all: begun with the beta
+of a process that found next to no noise, the price of what they leave drives all else to none."""
 
-NEARBY = 1.0
-"""How far log s may go from what was learned through many functions, where the latent has units of its own."""
+MAX_CHANGE = 1.0
+"""The greatest distance of log s from what was learned through many functions, where the latent has units of its
+own."""
 
-FARTHEST = 2.0
-"""How far a vector may move from its row, in standardised inputs."""
+MAX_MOVE = 2.0
+"""The greatest distance of a vector from its row, in standardised inputs."""
 
 
 def _scales(task: Task, state: State, process: Process) -> State:
     number, last = process.starts, task.space.starts
     h = task.space.start(number) if number < last else process.hyperparameters
-    cap = max(CAUTIOUS if number <= last else GREATEST, task.space.begin_cap)
+    cap = max(CAUTIOUS_SIGNAL_TO_NOISE if number <= last else MAX_SIGNAL_TO_NOISE, task.space.begin_cap)
     rows = task.rows_for_starts(state) if number < last else task.rows_for_scales(state)
     objective = of_process(task, rows, h, PIVOTS_FOR_STARTS if number < last else MAX_PIVOTS)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)
-    theta, value = climbed(
+    theta, value = maximise(
         objective,
         h.packed(),
         task.space.free(h),
@@ -69,9 +70,9 @@ def _scales(task: Task, state: State, process: Process) -> State:
     # What the starts reached is of fewer rows.
     if number == last or value > state.objective:
         state = with_hyperparameters(replace(state, objective=value), h.unpacked(theta))
-    held_up = number == last and task.space.free(h)[0] and theta[0] >= task.space.max_log_beta(cap) - 1e-3
+    is_bounded = number == last and task.space.free(h)[0] and theta[0] >= task.space.max_log_beta(cap) - 1e-3
     found = process_of(state)
-    if number < last or held_up:
+    if number < last or is_bounded:
         found = replace(found, starts=number + 1)
     else:
         found = replace(found, starts=0, phase="terms" if task.problem.learning.additive else "functions")
@@ -85,13 +86,13 @@ def _functions(task: Task, state: State, process: Process) -> State:
     U = h.input_map(rows.X)
     chosen = choose(
         h.covariance(task.kernel)(U, U[: len(places)]),
-        amplitude=h.amplitude,
+        signal_variance=h.signal_variance,
         gradient=gradient,
         precision=precision,
         fixed=rows.F,
         alpha=h.alpha,
-        least=task.prior.min_gain or task.problem.likelihood.min_gain,
-        most=task.prior.max_functions or MAX_FUNCTIONS,
+        min_gain=task.prior.min_gain or task.problem.likelihood.min_gain,
+        max_functions=task.prior.max_functions or MAX_FUNCTIONS,
     )
     numbers = (int(number) for number in task.first + places[chosen.places])
     found = replace(
@@ -128,25 +129,25 @@ def _vectors(task: Task, state: State, process: Process) -> State:
 def _together(task: Task, state: State, process: Process, *, only_vectors: bool = False) -> State:
     """Everything, where the latent is measured as the targets are.
 
-    Other likelihoods keep the scales learned through many functions, and the amplitude within NEARBY: a row says too
-    little of its latent for few functions to hold them up, and they fall to nothing [THEORY 15].
+    Other likelihoods keep the scales learned through many functions, and the amplitude within MAX_CHANGE: a row says
+    too little of its latent for few functions to hold them up, and they fall to nothing [THEORY 15].
     """
-    held_up = task.problem.likelihood.in_target_units
+    is_bounded = task.problem.likelihood.in_target_units
     h, moved = process.hyperparameters, process.moved
     rows = task.rows_together(state)
     start, own = _joined(h, moved), task.space.free(h)
     n = len(own)
     own &= not only_vectors
-    if not (task.space.learns and held_up):
+    if not (task.space.learns and is_bounded):
         own[2 + len(h.alpha) :] = False
-    low, high = task.space.box(h, max(CAUTIOUS, log(h.beta * task.problem.square) + FARTHEST))
-    if not held_up:
-        low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
-    low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
+    low, high = task.space.box(h, max(CAUTIOUS_SIGNAL_TO_NOISE, log(h.beta * task.problem.square) + MAX_MOVE))
+    if not is_bounded:
+        low[1], high[1] = start[1] - MAX_CHANGE, start[1] + MAX_CHANGE
+    low, high = np.append(low, start[n:] - MAX_MOVE), np.append(high, start[n:] + MAX_MOVE)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
-    objective, iterations = of_bound(task, state, rows, h), SHORT if only_vectors else LONGEST
+    objective, iterations = of_bound(task, state, rows, h), SHORT if only_vectors else VERY_LONG
     ties = np.append(task.space.ties(h), np.arange(n, len(start)))
-    theta, value = climbed(
+    theta, value = maximise(
         objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t), ties=ties
     )
     if value > state.objective:
@@ -167,15 +168,15 @@ def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowS
         if task.prior.rho:  # sums are of the precisions that rows have here
             value = sums.at(h).value
         else:
-            low, high = task.space.box(h, GREATEST)
+            low, high = task.space.box(h, MAX_SIGNAL_TO_NOISE)
             origin = -0.5 * task.problem.rows * log(task.problem.square)
             free, ties = task.space.free(h)[:n], task.space.ties(h)[:n]
             box = (low[:n], high[:n])
-            head, value = climbed(of_sums(sums, h), start[:n], free, box, SHORT, origin=origin, ties=ties)
+            head, value = maximise(of_sums(sums, h), start[:n], free, box, SHORT, origin=origin, ties=ties)
             h = with_head(h, head)
     else:
         value = task.bound(task.rows(state), task.vectors(state), h).value
-    floor = task.space.max_log_beta(GREATEST)
+    floor = task.space.max_log_beta(MAX_SIGNAL_TO_NOISE)
     why = Termination.NOISE_FLOOR if task.space.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
     return with_hyperparameters(replace(state, objective=value, termination=why), h), sums
 

@@ -4,24 +4,24 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
 
-from relevance_bayes.core.algorithms.payment import paid, paid_by_next
-from relevance_bayes.core.algorithms.state import Walk, standing
+from relevance_bayes.core.algorithms.choice_price import paid, paid_by_next
+from relevance_bayes.core.algorithms.state import EvidenceIterate, iterate_of
 from relevance_bayes.core.evidence import Evidence
 from relevance_bayes.core.factors import Factors
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
 
 FORWARD: Literal["forward"] = "forward"
-"""Functions enter, climb and leave at half the price: at the whole one the phase gets stuck ..."""
+"""Functions enter, are optimised and leave at half the price: at the whole one the phase gets stuck ..."""
 
 ALONE = "alone "
 """The same among one kind of functions, whose number follows."""
 
 AGAIN: Literal["again"] = "again"
-"""The same among all, from the best that was met alone."""
+"""The same among all, from the best that was found alone."""
 
 BACKWARD: Literal["backward"] = "backward"
-"""... and then climb and leave at the whole price, and none enters: the two mixed would cycle [THEORY 7]."""
+"""... and then are optimised and leave at the whole price, and none enters: the two mixed would cycle [THEORY 7]."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Price:
     """The objective is L less what the R functions in the model pay, one after the other, M the `candidates`.
 
     The one that comes to r others pays share * log((M - r)/(r + 1)), which is share * log C(M, R) for all together, but
-    LEAST where that is more. `adding`: whether functions may enter.
+    MIN_PRICE where that is more. `adding`: whether functions may enter.
     """
 
     candidates: int
@@ -38,24 +38,26 @@ class Price:
     adding: bool = True
 
     def of(self, chosen: int) -> float:
-        """What R functions pay, in nats."""
+        """The price of R functions, in nats."""
         return paid(self.candidates, chosen, self.share) if self.share else 0.0
 
     def entry(self, chosen: int) -> float:
-        """What one more pays where R are in; infinite where all are in."""
+        """The price of one more where R are in; infinite where all are in."""
         if not self.share:
             return 0.0
         return paid_by_next(self.candidates, chosen, self.share) if chosen < self.candidates else inf
 
     def refund(self, chosen: int) -> float:
-        """What one of R gets back by leaving: what it would pay to enter again."""
+        """The price that one of R gets back by leaving: that of entering again."""
         return self.entry(chosen - 1)
 
-    def standing(self, factors: Factors, found: Evidence, *, iteration: int, at_rest: bool = False) -> Walk:
+    def iterate(
+        self, factors: Factors, found: Evidence, *, iteration: int, is_maximum: bool = False
+    ) -> EvidenceIterate:
         """The state of some factors and evidence, with its phase and the objective of that phase."""
-        walk = standing(factors, found, iteration=iteration, at_rest=at_rest)
+        iterate = iterate_of(factors, found, iteration=iteration, is_maximum=is_maximum)
         objective = found.value - self.of(len(factors.active))
-        return replace(walk, state=replace(walk.state, objective=objective, phase=self.phase))
+        return replace(iterate, state=replace(iterate.state, objective=objective, phase=self.phase))
 
 
 FREE = Price(0, 0.0)
@@ -68,7 +70,7 @@ def first_phase(problem: Problem) -> str | None:
 
 
 def price_in(problem: Problem, phase: str | None) -> Price:
-    """What is paid in a phase. All functions count as candidates, those without kernel too."""
+    """The price in a phase. All functions count as candidates, those without kernel too."""
     match phase:
         case None:
             return FREE

@@ -39,7 +39,9 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     active = np.flatnonzero(np.concatenate([own, relevant, bent, np.ones(len(h.terms.logits), np.bool_)]))
     curvature = _curvature(task, state, process, active)
     unit = log(task.problem.square)
-    logs = np.concatenate([[log(h.beta) + unit - USUAL_LOG_BETA, log(h.amplitude) - unit], np.log(h.alpha) + unit])
+    logs = np.concatenate(
+        [[log(h.beta) + unit - USUAL_LOG_BETA, log(h.signal_variance) - unit], np.log(h.alpha) + unit]
+    )
     given = normal(logs[own])
     n = int(own.sum())
     drawn, shrunk = _common_width(task, h)

@@ -6,7 +6,15 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from relevance_bayes.core.algorithms.ascent import end_of, learns_noise
-from relevance_bayes.core.algorithms.state import Standing, State, Termination, Walk, stand, standing, walking
+from relevance_bayes.core.algorithms.state import (
+    EvidenceIterate,
+    Iterate,
+    State,
+    Termination,
+    iterate_of,
+    rebuild,
+    with_evidence,
+)
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
 from relevance_bayes.core.evidence import TINY, Evidence, evidence, quality_over_sparsity
 from relevance_bayes.core.factors import Factors, build
@@ -27,7 +35,7 @@ CONVERGED = 1e-9
 ROUNDING = 1e-6
 """No posterior is wider than its prior; where it seems so by more, the evidence is not to be believed either."""
 
-LONGEST_STEP = 10.0
+MAX_STEP = 10.0
 """No logarithm moves by more in one step."""
 
 MAX_ITERATIONS = 5_000
@@ -51,50 +59,50 @@ class ReEstimation:
     """
 
     __pydantic_config__ = {"extra": "forbid"}
-    looks_at_all: ClassVar[bool] = True
-    """Whether a step goes over all rows and candidates."""
+    has_full_passes: ClassVar[bool] = True
+    """True where a step goes over all rows and candidates."""
 
     update: Literal["mackay", "em"] = "mackay"
     type: Literal["re_estimation"] = "re_estimation"
 
-    def init(self, problem: Problem) -> Walk:
+    def init(self, problem: Problem) -> EvidenceIterate:
         """All M candidates in, with prior sds of AMPLE times the targets' root mean square."""
-        beta, greatest = problem.likelihood.start(problem.t)
-        if greatest > beta:
+        beta, max_beta = problem.likelihood.start(problem.t)
+        if max_beta > beta:
             beta /= START_NOISE
         active = tuple(range(problem.candidates.size))
-        _, squares = problem.look(np.empty((problem.rows, 0)))
+        _, squares = problem.products_and_norms(np.empty((problem.rows, 0)))
         alpha = np.where(squares > 0.0, squares / problem.rows, 1.0) / (AMPLE**2 * problem.square)
         weights = problem.unweighted(len(active))
         factors = build(problem, active, weights)
-        first = _standing(problem, factors, evidence(factors, alpha, beta, weights), iteration=0)
+        first = _iterate(problem, factors, evidence(factors, alpha, beta, weights), iteration=0)
         # Rebuilt, it has to be looked for from the same place: what is found is never the same to the last bit.
         return replace(first, state=replace(first.state, weights=weights))
 
-    def stand(self, problem: Problem, state: State) -> Walk:
+    def rebuild(self, problem: Problem, state: State) -> EvidenceIterate:
         """A state with its factors and its evidence, made anew."""
-        return stand(problem, state)
+        return rebuild(problem, state)
 
-    def step(self, problem: Problem, now: Standing) -> Walk:
+    def step(self, problem: Problem, now: Iterate) -> EvidenceIterate:
         """Re-estimate all, then prune."""
-        now = walking(problem, now)
+        now = with_evidence(problem, now)
         here = self._raised(problem, now.factors, now.evidence)
         factors, kept = _pruned(problem, now.factors, here)
         iteration = now.state.iteration + 1
         objective = _objective(problem, kept)
         rose = objective - now.state.objective
-        rests = rose <= CONVERGED * (1.0 + abs(objective)) and len(factors.active) == len(now.factors.active)
+        has_converged = rose <= CONVERGED * (1.0 + abs(objective)) and len(factors.active) == len(now.factors.active)
         ended = Termination.MAX_ITERATIONS if iteration >= MAX_ITERATIONS else None
-        why = end_of(problem, kept) if rests else ended
-        return _standing(problem, factors, kept, iteration=iteration, at_rest=rests, termination=why)
+        why = end_of(problem, kept) if has_converged else ended
+        return _iterate(problem, factors, kept, iteration=iteration, is_maximum=has_converged, termination=why)
 
     def _raised(self, problem: Problem, factors: Factors, here: Evidence) -> Evidence:
         step = self._step(problem, here)
-        _, greatest = problem.likelihood.start(problem.t)
+        _, max_beta = problem.likelihood.start(problem.t)
         share, height = 1.0, _objective(problem, here)
         while share > 1e-6:
             alpha = here.posterior.alpha * np.exp(share * step[:-1])
-            beta = min(float(here.beta * np.exp(share * step[-1])), greatest)
+            beta = min(float(here.beta * np.exp(share * step[-1])), max_beta)
             there = _seen(factors, alpha, beta, here)
             if there is not None and _objective(problem, there) >= height:
                 return there
@@ -103,20 +111,20 @@ class ReEstimation:
 
     def _step(self, problem: Problem, here: Evidence) -> Array:
         """The full step in (log alpha, log beta), (R + 1,)."""
-        prior, rested = _prior(problem), here.posterior
-        K, square = rested.latents, rested.squares
-        gamma, numbers = K * rested.determined, float(K * problem.rows)
+        prior, posterior = _prior(problem), here.posterior
+        K, square = posterior.latents, posterior.squares
+        gamma, numbers = K * posterior.determined, float(K * problem.rows)
         well = float(gamma.sum())
-        misfit = max(numbers - well - 2.0 * float(here.gradient[-1]), TINY)  # beta |t - P mu|^2
+        residual_squares = max(numbers - well - 2.0 * float(here.gradient[-1]), TINY)  # beta |t - P mu|^2
         if self.update == "mackay":
             counted, size, left = gamma, square, numbers - well
         else:
-            counted, size, left = np.full_like(gamma, K), square + K * rested.covariance.diagonal(), numbers
-            misfit += well
+            counted, size, left = np.full_like(gamma, K), square + K * posterior.covariance.diagonal(), numbers
+            residual_squares += well
         precision = np.log(np.maximum(counted + 2.0 * prior.a, 1e-12)) - np.log(np.maximum(size + 2.0 * prior.b, TINY))
-        noise = max(left + 2.0 * prior.c, 1e-12 * numbers) / (misfit + 2.0 * prior.d * here.beta)
-        step = np.append(precision - np.log(rested.alpha), np.log(noise) if learns_noise(problem) else 0.0)
-        return np.asarray(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
+        noise = max(left + 2.0 * prior.c, 1e-12 * numbers) / (residual_squares + 2.0 * prior.d * here.beta)
+        step = np.append(precision - np.log(posterior.alpha), np.log(noise) if learns_noise(problem) else 0.0)
+        return np.asarray(np.clip(step, -MAX_STEP, MAX_STEP))
 
 
 def _seen(factors: Factors, alpha: Array, beta: float, here: Evidence) -> Evidence | None:
@@ -140,23 +148,23 @@ def _objective(problem: Problem, here: Evidence) -> float:
     return here.value + _prior(problem).log_hyperprior(here.posterior.alpha, here.beta)
 
 
-def _standing(
+def _iterate(
     problem: Problem,
     factors: Factors,
     found: Evidence,
     *,
     iteration: int,
-    at_rest: bool = False,
+    is_maximum: bool = False,
     termination: Termination | None = None,
-) -> Walk:
-    walk = standing(factors, found, iteration=iteration, at_rest=at_rest, termination=termination)
-    return replace(walk, state=replace(walk.state, objective=_objective(problem, found)))
+) -> EvidenceIterate:
+    iterate = iterate_of(factors, found, iteration=iteration, is_maximum=is_maximum, termination=termination)
+    return replace(iterate, state=replace(iterate.state, objective=_objective(problem, found)))
 
 
 def _pruned(problem: Problem, factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
     """Without the silent ones, unless the objective fell."""
-    gamma, unwanted = here.posterior.determined, quality_over_sparsity(here.posterior) <= 1.0
-    kept = np.flatnonzero(~((unwanted & (gamma < SILENT)) | (gamma < ZERO)))
+    gamma, is_irrelevant = here.posterior.determined, quality_over_sparsity(here.posterior) <= 1.0
+    kept = np.flatnonzero(~((is_irrelevant & (gamma < SILENT)) | (gamma < ZERO)))
     if len(kept) == len(gamma):
         return factors, here
     fewer = factors.keeping(kept, here.posterior.mean)

@@ -5,8 +5,8 @@ from math import log
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.burst import climbed
-from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE
+from relevance_bayes.core.algorithms.lbfgs import maximise
 from relevance_bayes.core.algorithms.objectives import of_process, with_hyperparameters
 from relevance_bayes.core.algorithms.state import Process, State, Trial
 from relevance_bayes.core.algorithms.task import IRRELEVANT, RISE, Task
@@ -32,13 +32,13 @@ def separated(task: Task, state: State, process: Process) -> State:
     onward = replace(state, process=replace(process, phase="functions", starts=0, trial=None))
     places = _candidates(task, process.hyperparameters)
     if process.starts < len(places):
-        found = _climbed(task, state, _apart(process.hyperparameters, places[process.starts]), BRIEF)
+        found = _maximise(task, state, _apart(process.hyperparameters, places[process.starts]), BRIEF)
         best = process.trial if process.trial and process.trial.objective >= found.objective else found
         tried, structures = process.starts + 1, process.structures + 1
         return replace(state, process=replace(process, starts=tried, trial=best, structures=structures))
     if process.trial is None:
         return onward
-    found = _climbed(task, state, process.trial.hyperparameters, LONG)
+    found = _maximise(task, state, process.trial.hyperparameters, LONG)
     if found.objective <= state.objective + GAIN:
         return onward
     again = replace(state, objective=found.objective, process=replace(process, starts=0, trial=None))
@@ -57,13 +57,13 @@ def _apart(h: Hyperparameters, place: int) -> Hyperparameters:
     return replace(h, terms=h.terms.with_term(place, SHARE))
 
 
-def _climbed(task: Task, state: State, h: Hyperparameters, iterations: int) -> Trial:
+def _maximise(task: Task, state: State, h: Hyperparameters, iterations: int) -> Trial:
     rows = task.rows_for_scales(state)
-    theta, value = climbed(
+    theta, value = maximise(
         of_process(task, rows, h),
         h.packed(),
         task.space.free(h),
-        task.space.box(h, max(CAUTIOUS, log(h.beta * task.problem.square))),
+        task.space.box(h, max(CAUTIOUS_SIGNAL_TO_NOISE, log(h.beta * task.problem.square))),
         iterations,
         origin=task.origin(rows),
         flat=RISE / len(rows.t),

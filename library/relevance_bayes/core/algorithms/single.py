@@ -13,7 +13,7 @@ import numpy as np
 from relevance_bayes.core.algorithms.ascent import ROUNDING, learns_noise, min_alpha, worth
 from relevance_bayes.core.algorithms.inner import LARGER_ALPHAS, MAX_TRIED, MIN_GAIN
 from relevance_bayes.core.algorithms.price import Price
-from relevance_bayes.core.algorithms.state import Walk
+from relevance_bayes.core.algorithms.state import EvidenceIterate
 from relevance_bayes.core.evidence import TINY, Evidence, evidence, gain, mean_square, sparsity_and_quality
 from relevance_bayes.core.factors import SPAN, Factors
 from relevance_bayes.core.posterior import with_zero
@@ -22,7 +22,7 @@ from relevance_bayes.core.types import Array
 MIN_RAISE = 1e-8
 """Nats that it takes to go on with what is in the model."""
 
-LONGEST_STEP = 10.0
+MAX_STEP = 10.0
 """The logarithm of beta moves by no more in one step."""
 
 HALVINGS = 10
@@ -38,7 +38,7 @@ class Move:
     gain: float
 
 
-def step(now: Walk, price: Price) -> Walk | None:
+def step(now: EvidenceIterate, price: Price) -> EvidenceIterate | None:
     """Make the move with the greatest gain, then re-estimate the noise; None where neither raises the objective."""
     factors, here = now.factors, now.evidence
     for move in _moves(now, price):
@@ -50,40 +50,40 @@ def step(now: Walk, price: Price) -> Walk | None:
     paid = price.of(len(factors.active)) - price.of(len(now.factors.active))
     if factors is now.factors and there.value - paid <= now.evidence.value + MIN_RAISE:
         return None
-    return price.standing(factors, there, iteration=now.state.iteration + 1)
+    return price.iterate(factors, there, iteration=now.state.iteration + 1)
 
 
-def _moves(now: Walk, price: Price) -> list[Move]:
-    """The best, at most MAX_TRIED, by their gain at fixed beta: s and q of all candidates say them all."""
+def _moves(now: EvidenceIterate, price: Price) -> list[Move]:
+    """The best, at most MAX_TRIED, by their gain at fixed beta: s and q of all candidates give them all."""
     moves = [*_inside(now, price), *(_outside(now, price) if price.adding else ())]
     return sorted(moves, key=lambda move: -move.gain)[:MAX_TRIED]
 
 
-def _inside(now: Walk, price: Price) -> Iterator[Move]:
+def _inside(now: EvidenceIterate, price: Price) -> Iterator[Move]:
     """Re-estimate where q^2 > s, at alpha = s^2/(q^2 - s), or delete."""
-    active, rested = now.factors.active, now.evidence.posterior
-    s, q = sparsity_and_quality(rested)
+    active, posterior = now.factors.active, now.evidence.posterior
+    s, q = sparsity_and_quality(posterior)
     squares = mean_square(q)
-    brings = worth(rested)
-    least = min_alpha(now.factors)
+    brings = worth(posterior)
+    min_alphas = min_alpha(now.factors)
     refund = price.refund(len(active)) if active else 0.0
     for m, number in enumerate(active):
-        wanted = bool(squares[m] > s[m] > 0.0)
+        is_relevant = bool(squares[m] > s[m] > 0.0)
         left = refund - float(brings[m])
-        if left > 0.0 or (not wanted and left >= -ROUNDING):
+        if left > 0.0 or (not is_relevant and left >= -ROUNDING):
             yield Move(number, inf, left)
-        if wanted:
-            alpha = max(float(s[m] ** 2 / max(squares[m] - s[m], TINY)), float(least[m]))
-            gained = rested.latents * _brought(alpha, float(s[m]), float(squares[m])) - float(brings[m])
+        if is_relevant:
+            alpha = max(float(s[m] ** 2 / max(squares[m] - s[m], TINY)), float(min_alphas[m]))
+            gained = posterior.latents * _brought(alpha, float(s[m]), float(squares[m])) - float(brings[m])
             if gained > MIN_RAISE:
                 yield Move(number, alpha, gained)
 
 
-def _outside(now: Walk, price: Price) -> Iterator[Move]:
+def _outside(now: EvidenceIterate, price: Price) -> Iterator[Move]:
     """Add where q^2 > s, and only what is no copy of a function in the model."""
-    active, rested = now.factors.active, now.evidence.posterior
+    active, posterior = now.factors.active, now.evidence.posterior
     entry = price.entry(len(active))
-    seen = now.factors.look(rested, now.evidence.beta)
+    seen = now.factors.candidate_statistics(posterior, now.evidence.beta)
     gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
     gains[list(active)] = 0.0
     squares = mean_square(seen.Q)
@@ -99,47 +99,47 @@ def _brought(alpha: float, s: float, square: float) -> float:
     return 0.5 * (log(alpha) - log(alpha + s) + square / (alpha + s))
 
 
-def _made(now: Walk, price: Price, move: Move) -> tuple[Factors, Evidence] | None:
+def _made(now: EvidenceIterate, price: Price, move: Move) -> tuple[Factors, Evidence] | None:
     """The move, less of it where its gain is only an estimate (Laplace), or None where the objective would fall."""
     R, here = len(now.factors.active), now.evidence
-    least = here.value + (0.0 if move.alpha < inf else -ROUNDING * (1.0 + abs(here.value)))
+    threshold = here.value + (0.0 if move.alpha < inf else -ROUNDING * (1.0 + abs(here.value)))
     for factors, alphas, start in _tries(now, move):
         there = evidence(factors, alphas, here.beta, start)
-        if there.value - price.of(len(factors.active)) + price.of(R) >= least:
+        if there.value - price.of(len(factors.active)) + price.of(R) >= threshold:
             return factors, there
     return None
 
 
-def _tries(now: Walk, move: Move) -> Iterator[tuple[Factors, Array, Array]]:
-    factors, rested = now.factors, now.evidence.posterior
+def _tries(now: EvidenceIterate, move: Move) -> Iterator[tuple[Factors, Array, Array]]:
+    factors, posterior = now.factors, now.evidence.posterior
     if move.number not in factors.active:
-        more = factors.added(move.number, rested.mean)
+        more = factors.added(move.number, posterior.mean)
         for larger in LARGER_ALPHAS:
             alpha = max(larger * move.alpha, float(min_alpha(more)[-1]))
-            yield more, np.append(rested.alpha, alpha), with_zero(rested.mean)
+            yield more, np.append(posterior.alpha, alpha), with_zero(posterior.mean)
         return
     place = factors.active.index(move.number)
     if move.alpha == inf:
         kept = np.flatnonzero(np.arange(len(factors.active)) != place)
-        yield factors.keeping(kept, rested.mean), rested.alpha[kept], rested.mean[kept]
+        yield factors.keeping(kept, posterior.mean), posterior.alpha[kept], posterior.mean[kept]
         return
-    whole = log(move.alpha / rested.alpha[place])
+    whole = log(move.alpha / posterior.alpha[place])
     for halved in range(HALVINGS):
-        alphas = rested.alpha.copy()
+        alphas = posterior.alpha.copy()
         alphas[place] *= exp(whole * 0.5**halved)
-        yield factors, alphas, rested.mean
+        yield factors, alphas, posterior.mean
 
 
 def _noise(factors: Factors, here: Evidence) -> Evidence:
     """1/beta = |t - P mu|^2 / (K N - K sum gamma), halved in the logarithm while L falls [TIPPING2001, eq. 18]."""
     if not learns_noise(factors.problem):
         return here
-    _, greatest = factors.problem.likelihood.start(factors.problem.t)
+    _, max_beta = factors.problem.likelihood.start(factors.problem.t)
     left = here.posterior.latents * (factors.problem.rows - float(here.posterior.determined.sum()))
-    misfit = left - 2.0 * float(here.gradient[-1])  # beta |t - P mu|^2
-    whole = min(log(max(left, TINY)) - log(max(misfit, TINY)), LONGEST_STEP)
+    residual_squares = left - 2.0 * float(here.gradient[-1])  # beta |t - P mu|^2
+    whole = min(log(max(left, TINY)) - log(max(residual_squares, TINY)), MAX_STEP)
     for halved in range(HALVINGS):
-        beta = min(here.beta * exp(whole * 0.5**halved), greatest)
+        beta = min(here.beta * exp(whole * 0.5**halved), max_beta)
         there = evidence(factors, here.posterior.alpha, beta, here.posterior.mean)
         if there.value >= here.value:
             return there

@@ -1,4 +1,4 @@
-"""Where an algorithm stands: small, immutable, and all that is needed to go on."""
+"""The state of an algorithm: small, immutable, and all that is needed to go on."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from math import log
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.payment import paid
+from relevance_bayes.core.algorithms.choice_price import paid
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import Functions
 from relevance_bayes.core.evidence import Evidence, evidence
@@ -39,13 +39,13 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """What belongs to a Gaussian process prior: the phase of its learning and what was found so far.
+    """The part of a state under a Gaussian process prior: the phase of its learning and what was found so far.
 
     `moved` (m, d) are the vectors that left their rows, warped but unscaled; `last_gain` and `next_gain` in nats, of
     the last function that entered and the best that did not. `trial` is the best of what was tried in this round of a
-    phase, and `structures` how many in all; `promise` is what the fit will be worth, in nats a row of the targets as
-    they came, once its scales are learned. `origin` (R,), or (R, K): the weights that the sums over all rows are taken
-    from, once they are, so that they are the same to the bit when they are made anew.
+    phase, and `structures` how many in all; `evidence_per_row` is what the fit will be worth, in nats a row of the
+    targets as they came, once its scales are learned. `origin` (R,), or (R, K): the weights that the sums over all rows
+    are taken from, once they are, so that they are the same to the bit when they are made anew.
     """
 
     phase: str
@@ -56,7 +56,7 @@ class Process:
     next_gain: float | None = None
     trial: Trial | None = None
     structures: int = 1
-    promise: float | None = None
+    evidence_per_row: float | None = None
     origin: Array | None = None
 
 
@@ -66,10 +66,10 @@ class State:
     precision.
 
     The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats, minus infinity until it
-    is first computed; `at_rest`: L is at a maximum in alpha and beta, not only on the way there; `termination` is None
-    while there is more to do. Under a Gaussian process prior alpha are the precisions of the functions without kernel,
-    and `process` holds the rest. `phase` is that of an algorithm whose objective changes on the way, and `best` the
-    best met so far by the one that counts at the end, which is its objective.
+    is first computed; `is_maximum`: L is at a maximum in alpha and beta, not only on the way there; `termination` is
+    None while there is more to do. Under a Gaussian process prior alpha are the precisions of the functions without
+    kernel, and `process` holds the rest. `phase` is that of an algorithm whose objective changes on the way, and `best`
+    the best so far by the one that counts at the end, which is its objective.
     """
 
     active: tuple[int, ...]
@@ -78,7 +78,7 @@ class State:
     weights: Array
     iteration: int
     objective: float
-    at_rest: bool = False
+    is_maximum: bool = False
     termination: Termination | None = None
     process: Process | None = None
     phase: str | None = None
@@ -87,10 +87,10 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a model keeps of the end of a fit: R functions, each array in their order.
+    """The part of the end of a fit that a model keeps: R functions, each array in their order.
 
     `mean` (R,), or (R, K), and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in
-    [0, 1]. `likelihood` with what was learned of it. `amplitude` is the variance s of the process that the kernel
+    [0, 1]. `likelihood` with what was learned of it. `signal_variance` is the variance s of the process that the kernel
     functions are part of, None where there is none, and `jitter` what their kernel matrix had added (None: JITTER);
     `augmentation` is for error bars away from the data where it is None.
     """
@@ -101,7 +101,7 @@ class Kept:
     alpha: Array
     gamma: Array
     likelihood: Likelihood
-    amplitude: float | None = None
+    signal_variance: float | None = None
     last_gain: float | None = None
     next_gain: float | None = None
     augmentation: Augmentation | None = None
@@ -109,14 +109,14 @@ class Kept:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing(ABC):
+class Iterate(ABC):
     """A state with what belongs to it but is rebuilt, never stored."""
 
     state: State
 
     @abstractmethod
     def kept(self, problem: Problem) -> Kept:
-        """What a model keeps of it."""
+        """The part that a model keeps."""
 
     @abstractmethod
     def log_evidence(self, problem: Problem) -> LogEvidence:
@@ -128,12 +128,12 @@ class Standing(ABC):
 
     @property
     @abstractmethod
-    def promise(self) -> float | None:
-        """Nats a row, of the targets as they came, once some rows have told what the fit will be worth."""
+    def evidence_per_row(self) -> float | None:
+        """Nats a row, of the targets as they came, estimated from some rows; None before."""
 
 
 @dataclass(frozen=True, eq=False)
-class Walk(Standing):
+class EvidenceIterate(Iterate):
     """Among fixed candidates with one precision each: the factors and the evidence of the state."""
 
     factors: Factors
@@ -141,13 +141,13 @@ class Walk(Standing):
 
     def kept(self, problem: Problem) -> Kept:
         """The functions in the model, by dictionary."""
-        rested = self.evidence.posterior
+        posterior = self.evidence.posterior
         functions, order = problem.candidates.take(self.state.active)
-        covariance = rested.covariance[np.ix_(order, order)]
-        tuned = self.factors.tuned(rested, self.evidence.beta)
-        alpha, gamma = rested.alpha[order], rested.determined[order]
+        covariance = posterior.covariance[np.ix_(order, order)]
+        tuned = self.factors.tuned(posterior, self.evidence.beta)
+        alpha, gamma = posterior.alpha[order], posterior.determined[order]
         augmentation = Augmentation.of(problem, functions)
-        return Kept(functions, rested.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
+        return Kept(functions, posterior.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
 
     def log_evidence(self, problem: Problem) -> LogEvidence:
         """That of the functions in the model, from the objective of the end: rebuilt, evidence differs by rounding."""
@@ -173,26 +173,33 @@ class Walk(Standing):
         return Integral(peak.integral)
 
     @property
-    def promise(self) -> float | None:
-        """Nothing is told on the way."""
+    def evidence_per_row(self) -> float | None:
+        """None: there is no estimate on the way."""
         return None
 
 
-def standing(
-    factors: Factors, found: Evidence, *, iteration: int, at_rest: bool = False, termination: Termination | None = None
-) -> Walk:
+def iterate_of(
+    factors: Factors,
+    found: Evidence,
+    *,
+    iteration: int,
+    is_maximum: bool = False,
+    termination: Termination | None = None,
+) -> EvidenceIterate:
     """The state of some factors and evidence."""
-    rested = found.posterior
-    state = State(factors.active, rested.alpha, found.beta, rested.mean, iteration, found.value, at_rest, termination)
-    return Walk(state, factors, found)
+    posterior = found.posterior
+    state = State(
+        factors.active, posterior.alpha, found.beta, posterior.mean, iteration, found.value, is_maximum, termination
+    )
+    return EvidenceIterate(state, factors, found)
 
 
-def walking(problem: Problem, now: Standing) -> Walk:
-    """What a step goes on from: the standing itself, or one rebuilt from its state."""
-    return now if isinstance(now, Walk) else stand(problem, now.state)
+def with_evidence(problem: Problem, now: Iterate) -> EvidenceIterate:
+    """Return the iterate itself, or one that is rebuilt from its state."""
+    return now if isinstance(now, EvidenceIterate) else rebuild(problem, now.state)
 
 
-def stand(problem: Problem, state: State) -> Walk:
+def rebuild(problem: Problem, state: State) -> EvidenceIterate:
     """Factors and evidence of a state, made from nothing but the state."""
     factors = build(problem, state.active, state.weights)
-    return Walk(state, factors, evidence(factors, state.alpha, state.beta, state.weights))
+    return EvidenceIterate(state, factors, evidence(factors, state.alpha, state.beta, state.weights))

@@ -25,7 +25,7 @@ from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.core.variational import Settled
 
 RISE = 0.01
-"""A burst ends where an iteration brings fewer nats: less than this share of what a row says."""
+"""An ascent ends where an iteration gains less than this share of the nats of a row."""
 
 IRRELEVANT = 30.0
 """An input whose width is beyond so many of its sds is not seen by L."""
@@ -37,7 +37,7 @@ Fewer can't tell a process of narrow width from none, and hold the widths up: lo
 60, 100, 150 and 250 of them .477, .412, .400 and .399."""
 
 PIVOTS_FOR_STARTS = 100
-"""Starts are compared through so many: they need no more than to be told apart."""
+"""Starts are compared through so many: their order needs no more."""
 
 ROWS_FOR_SCALES = 1_000
 ROWS_FOR_STARTS = 250
@@ -50,7 +50,7 @@ The exact evidence is cheap to follow: learning from all of 600 rows instead of 
 
 MAX_CANDIDATES = 1_000
 
-FEWEST_TOGETHER = 1_000
+MIN_ROWS_TOGETHER = 1_000
 ROWS_PER_FUNCTION = 40
 """Everything is learned together on so many rows, and on so many a function: on fewer, vectors that move fit the rows'
 noise (kin40k, 256 functions: RMSE .34 on 1,000 rows, .26 on 6,000, .23 on 10,000)."""
@@ -133,16 +133,16 @@ class Task:
         return self.sample(state, self._together(state))
 
     def in_parts(self, state: State) -> bool:
-        """Whether all rows are more than those."""
+        """True where all rows are more than those."""
         return self.problem.rows > self._together(state)
 
     def _together(self, state: State) -> int:
         functions = max(1, len(state.active))
         affordable = min(self.problem.rows // 10, MAX_CELLS // functions)
-        return max(FEWEST_TOGETHER, ROWS_PER_FUNCTION * functions, affordable)
+        return max(MIN_ROWS_TOGETHER, ROWS_PER_FUNCTION * functions, affordable)
 
     def bound(self, rows: Rows, vectors: Vectors, h: Hyperparameters, near: Settled | None = None) -> Bound:
-        """L of the process as it is asked for, seen through some vectors; `near` as `process.bound` has it."""
+        """The bound L of the process, through some vectors; `near` as `process.bound` has it."""
         return bound(rows, vectors, self.kernel, self.problem.likelihood, h, self.prior.rho, near=near)
 
     def sums(self, state: State) -> RowSums:
@@ -178,7 +178,7 @@ class Task:
         h, fixed = process_of(state).hyperparameters, state.active[: len(state.alpha)]
         return row_sums(problem, fixed, self.vectors(state), self.kernel, h, origin, self.prior.rho)
 
-    def rested(self, state: State, sums: RowSums | None) -> tuple[Posterior, Likelihood]:
+    def posterior(self, state: State, sums: RowSums | None) -> tuple[Posterior, Likelihood]:
         """The posterior of the whitened weights on all rows, and the likelihood with what it learned itself.
 
         `sums` are those of the state, where they are at hand.
@@ -190,14 +190,14 @@ class Task:
         return settled.posterior, settled.likelihood
 
     def origin(self, rows: Rows) -> float:
-        """What L shifts by with the targets' unit."""
+        """The shift of L with the targets' unit."""
         return -0.5 * len(rows.t) * log(self.problem.square)
 
-    def spread(self, rows: Rows, most: int = MAX_PIVOTS) -> Vectors | None:
+    def spread(self, rows: Rows, max_vectors: int = MAX_PIVOTS) -> Vectors | None:
         """Vectors spread over some rows, for scales; None where the evidence of the process itself is at hand."""
         if self.problem.likelihood.conjugate:
             return None
-        places = farthest_first(self.space.start(0).input_map(rows.X), most)
+        places = farthest_first(self.space.start(0).input_map(rows.X), max_vectors)
         return Vectors(places, rows.X[places])
 
     def sites(self, rows: Rows, h: Hyperparameters) -> tuple[Array, Array]:
@@ -215,24 +215,24 @@ class Task:
         return Vectors(self.functions.rows[places], self.functions.centres[places], process_of(state).moved)
 
 
-def _between(bounds: tuple[int, int], wanted: int) -> int:
-    least, most = bounds
-    return min(max(wanted, least), most)
+def _between(bounds: tuple[int, int], value: int) -> int:
+    low, high = bounds
+    return min(max(value, low), high)
 
 
 def process_of(state: State) -> Process:
-    """What belongs to the process; raises SparseBayesError for a state of another algorithm."""
+    """The part of the process; raises SparseBayesError for a state of another algorithm."""
     if state.process is None:
         raise SparseBayesError("expected a state under a Gaussian process prior")
     return state.process
 
 
-def farthest_first(U: Array, most: int) -> Indices:
-    """Rows of U (N, d), each the farthest from those before it, at most `most`; rows at one place count once."""
+def farthest_first(U: Array, max_rows: int) -> Indices:
+    """Rows of U (N, d), each the farthest from those before it, at most `max_rows`; rows at one place count once."""
     nearest = squared_distances(U, U.mean(axis=0)[None])[:, 0]
     places = [int(nearest.argmin())]
     nearest = squared_distances(U, U[places])[:, 0]
-    while len(places) < most and nearest.max() > 0.0:
+    while len(places) < max_rows and nearest.max() > 0.0:
         places.append(int(nearest.argmax()))
         nearest = np.minimum(nearest, squared_distances(U, U[places[-1:]])[:, 0])
     return np.array(places, np.intp)

@@ -1,4 +1,4 @@
-"""A known function instead of data: a sum of many Gaussians told by few of them [BURNAEV; THEORY 19]."""
+"""A known function instead of data: a sum of many Gaussians as a sum of few [BURNAEV; THEORY 19]."""
 
 from relevance_bayes.core.approximation.density import negative_mass, proper, proper_steps
 from relevance_bayes.core.approximation.expansion import Expansion

@@ -31,7 +31,7 @@ class Columns:
     @classmethod
     def of(cls, whole: Expansion, error: float) -> "Columns":
         residue = max(np.square(COORDINATES_ERROR * error), RESIDUE)
-        G = coordinates(whole.size, whole.cosines, most=MAX_COORDINATES, residue=float(residue))
+        G = coordinates(whole.size, whole.cosines, max_rank=MAX_COORDINATES, residue=float(residue))
         if len(G) < 2:  # a fit has two rows at least
             G = np.vstack([G, np.zeros(whole.size)])
         if not whole.coefficients.any():

@@ -11,32 +11,32 @@ from relevance_bayes.core.approximation.columns import Columns
 from relevance_bayes.core.approximation.expansion import Expansion
 from relevance_bayes.core.approximation.sparse import Approximation, candidates_of
 from relevance_bayes.core.errors import DataError, SparseBayesError
-from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.fit_log import FitLog
 
 MASS_COUNTS = 1e4
-"""How much more a density's total counts than its shape, before it is made exact."""
+"""The weight of a density's total over that of its shape, before it is made exact."""
 
 MIN_FALL = 1e-6
 """Of what is missed, that a term has to bring."""
 
 
-def proper(whole: Expansion, found: Approximation, *, most: int | None = None) -> Approximation:
-    """The end of `proper_steps`, which says the rest."""
-    (last,) = deque(proper_steps(whole, found, most=most), maxlen=1)
+def proper(whole: Expansion, found: Approximation, *, max_functions: int | None = None) -> Approximation:
+    """The end of `proper_steps`, see there."""
+    (last,) = deque(proper_steps(whole, found, max_functions=max_functions), maxlen=1)
     if isinstance(last, int):
         raise SparseBayesError("expected the last step to be an approximation")
     return last
 
 
 def proper_steps(
-    whole: Expansion, found: Approximation, *, most: int | None = None, trail: Trail | None = None
+    whole: Expansion, found: Approximation, *, max_functions: int | None = None, fit_log: FitLog | None = None
 ) -> Iterator[int | Approximation]:
     """A sum that is a density where f is one: no coefficient below 0, and of the same mass as f.
 
     It is the nearest of the terms found; while it misses more than they did others enter, that of the steepest fall of
-    the error first, until there are `most` or none is nearer. What gets a coefficient of 0 leaves.
+    the error first, until there are `max_functions` or none is nearer. What gets a coefficient of 0 leaves.
 
-    How many terms are tried next, from step to step, each of which is kept in the `trail`; then the sum.
+    How many terms are tried next, from step to step, each of which is kept in the `fit_log`; then the sum.
 
     Raises DataError where f has a constant, or no mass above 0.
     """
@@ -47,18 +47,18 @@ def proper_steps(
     seen = Columns.of(every, found.error)
     shares = seen.masses / float(seen.masses @ seen.own)
     G, t = np.vstack([seen.G, MASS_COUNTS * shares]), np.append(seen.t, MASS_COUNTS)
-    on_the_way = trail or Trail()
-    place, met = on_the_way.place, on_the_way.passed()
-    chosen, missed = (np.arange(few.size), inf) if met is None else (met[1:].astype(np.intp), float(met[0]))
+    own_log = fit_log or FitLog()
+    place, known = own_log.place, own_log.recorded()
+    chosen, missed = (np.arange(few.size), inf) if known is None else (known[1:].astype(np.intp), float(known[0]))
     while True:
-        on_the_way.settle(place, np.append(missed, chosen))
+        own_log.record(place, np.append(missed, chosen))
         yield len(chosen)
         weights, left = scipy.optimize.nnls(G[:, chosen], t)
         chosen, weights = chosen[weights > 0.0], weights[weights > 0.0]
         slopes = (t - G[:, chosen] @ weights) @ G
         weights = weights / float(shares[chosen] @ weights)
         error = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
-        if error <= found.error or len(chosen) == most or left >= (1.0 - MIN_FALL) * missed:
+        if error <= found.error or len(chosen) == max_functions or left >= (1.0 - MIN_FALL) * missed:
             break
         chosen, missed = np.append(chosen, slopes.argmax()), left
     rows = np.append(found.rows, np.arange(every.size - few.size) % whole.size)[chosen]

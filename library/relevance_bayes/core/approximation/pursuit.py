@@ -13,20 +13,20 @@ import numpy as np
 import scipy
 
 from relevance_bayes.core.approximation.columns import Span
-from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.types import Array
 
-PAST = 0.5
+FORWARD_SHARE = 0.5
 """Share of the error wanted to which the ways forward lead."""
 
 MAX_WAYS = 5
 """Ways forward and back; each but the first begins with what the last one left."""
 
-BEYOND = 16
+MORE_COLUMNS = 16
 """Where so many columns are allowed at most, they lead to twice as many and these."""
 
-APART = 1e-8
-"""Columns of which less than this share of the square is outside the span are not asked for."""
+MIN_OUTSIDE = 1e-8
+"""Columns of which less than this share of the square is outside the span are not chosen."""
 
 REFACTORED = 16
 """Columns that leave before the inverse is made anew."""
@@ -35,20 +35,31 @@ REBUILT = 500
 """Columns that enter before their basis is made anew: half a minute's work, and a tenth more of it."""
 
 Chosen = tuple[int, ...]
-Met = Callable[[Chosen, float], None]
+Visit = Callable[[Chosen, float], None]
 
 
-def pursue(G: Array, t: Array, *, error: float, most: int, met: Met, trail: Trail) -> Iterator[int]:
-    """Tell `met` of columns of G (k, J), of norm 1, and how near the best of their sums comes to t (k,), on every way.
+def pursue(G: Array, t: Array, *, error: float, max_functions: int, visit: Visit, fit_log: FitLog) -> Iterator[int]:
+    """Call `visit` with columns of G (k, J), of norm 1, and the error of the best of their sums to t (k,), on every
+    way.
 
-    As few as reach the `error`, or at most `most`. How many are in hand wherever it rests; what entered and left up to
-    there is in the `trail`.
+    As few as reach the `error`, or at most `max_functions`. Yields their number at checkpoints; what entered and left
+    up to there is in the `fit_log`.
     """
     start: Chosen = ()
     best = (inf, 0)
     for _ in range(MAX_WAYS):
-        far = yield from _forward(G, t, start, error=PAST * error, most=2 * most + BEYOND, met=met, trail=trail)
-        start, missed = yield from _back(G, t, far, error=error, most=most, met=met, trail=trail)
+        far = yield from _forward(
+            G,
+            t,
+            start,
+            error=FORWARD_SHARE * error,
+            max_functions=2 * max_functions + MORE_COLUMNS,
+            visit=visit,
+            fit_log=fit_log,
+        )
+        start, missed = yield from _back(
+            G, t, far, error=error, max_functions=max_functions, visit=visit, fit_log=fit_log
+        )
         reached = (max(missed, error), len(start))
         if reached >= best:
             return
@@ -56,24 +67,24 @@ def pursue(G: Array, t: Array, *, error: float, most: int, met: Met, trail: Trai
 
 
 def _forward(
-    G: Array, t: Array, start: Chosen, *, error: float, most: int, met: Met, trail: Trail
+    G: Array, t: Array, start: Chosen, *, error: float, max_functions: int, visit: Visit, fit_log: FitLog
 ) -> Generator[int, None, Chosen]:
-    """Each time the column that gains most, until the error is below this, or `most` are in."""
+    """Each time the column that gains most, until the error is below this, or `max_functions` are in."""
     chosen, more = start, True
     while more:
-        entered = trail.once(partial(_entered, G, t, chosen, error=error, most=min(most, *G.shape)))
+        entered = fit_log.once(partial(_entered, G, t, chosen, error=error, max_functions=min(max_functions, *G.shape)))
         for number, missed in entered.tolist():
             chosen = (*chosen, int(number))
-            met(chosen, missed)
+            visit(chosen, missed)
         yield len(chosen)
         more = len(entered) == REBUILT
     return chosen
 
 
-def _entered(G: Array, t: Array, start: Chosen, *, error: float, most: int) -> Array:
+def _entered(G: Array, t: Array, start: Chosen, *, error: float, max_functions: int) -> Array:
     """Up to `REBUILT` columns that enter, and what is missed with each and those before it: (n, 2)."""
     span = Span.none(len(t)).moved(G, start)
-    Q = np.empty((len(t), max(min(most, len(start) + REBUILT), len(start))))
+    Q = np.empty((len(t), max(min(max_functions, len(start) + REBUILT), len(start))))
     Q[:, : len(start)] = span.Q
     left = t - span.Q @ (span.Q.T @ t)
     apart = 1.0 - np.square(span.Q.T @ G).sum(axis=0)
@@ -82,7 +93,7 @@ def _entered(G: Array, t: Array, start: Chosen, *, error: float, most: int) -> A
     for place in range(len(start), Q.shape[1]):
         if float(np.linalg.norm(left)) <= error:
             break
-        gains = np.where(apart > APART, np.square(slope) / np.maximum(apart, APART), 0.0)
+        gains = np.where(apart > MIN_OUTSIDE, np.square(slope) / np.maximum(apart, MIN_OUTSIDE), 0.0)
         number = int(gains.argmax())
         if gains[number] <= 0.0:
             break
@@ -100,19 +111,19 @@ def _entered(G: Array, t: Array, start: Chosen, *, error: float, most: int) -> A
 
 
 def _back(
-    G: Array, t: Array, start: Chosen, *, error: float, most: int, met: Met, trail: Trail
+    G: Array, t: Array, start: Chosen, *, error: float, max_functions: int, visit: Visit, fit_log: FitLog
 ) -> Generator[int, None, tuple[Chosen, float]]:
     """Each time without the column that is missed least.
 
-    The fewest that are near enough, or `most` where none of so many are, and what they miss.
+    The fewest that are near enough, or `max_functions` where none of so many are, and what they miss.
     """
     chosen, found = start, (start, inf)
     while chosen:
-        for place, missed in trail.once(partial(_falling_out, G, t, chosen)).tolist():
+        for place, missed in fit_log.once(partial(_falling_out, G, t, chosen)).tolist():
             if place >= 0:
                 chosen = (*chosen[: int(place)], *chosen[int(place) + 1 :])
-            met(chosen, missed)
-            if len(chosen) <= most and (missed <= error or found[1] == inf):
+            visit(chosen, missed)
+            if len(chosen) <= max_functions and (missed <= error or found[1] == inf):
                 found = chosen, missed
         yield len(chosen)
     return found

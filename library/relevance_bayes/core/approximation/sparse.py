@@ -4,7 +4,7 @@ The likelihood is exp(-1/(2 sigma^2) integral |f(x; w) - f(x)|^2 dx) [BURNAEV; T
 products of two terms are all there is. In coordinates that have these as their inner products f is a column of numbers
 and each term another: a regression with noise that is given. There being no noise, the terms that it needs can also be
 pursued, forward and back, by their least-squares errors: that comes first, since it takes R^2 for each of R terms and
-not R^3, and where few are needed the regression is learned as well. The shortest sum met on any way is taken.
+not R^3, and where few are needed the regression is learned as well. The shortest sum found on any way is taken.
 """
 
 from collections import deque
@@ -19,10 +19,10 @@ from relevance_bayes.core.approximation.expansion import Expansion
 from relevance_bayes.core.approximation.pursuit import Chosen, pursue
 from relevance_bayes.core.basis import Inputs
 from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import iterate, pose
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Indices
 
 WIDER = (1.5, 2.0, 3.0)
@@ -46,7 +46,7 @@ class Approximation:
     """The `expansion`, on the centres of the terms `rows` (R,), and what it misses.
 
     `error` is |f - f_R| over |f|, both without the constant, |f|^2 the integral of f^2 over R^d. `path` (number, error)
-    has the least error met with so many terms, from 0 on, for each number that misses less than fewer do.
+    has the least error found with so many terms, from 0 on, for each number that misses less than fewer do.
     """
 
     expansion: Expansion
@@ -57,18 +57,18 @@ class Approximation:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """For each number of columns those that were met and came nearest, and what they missed."""
+    """For each number of columns the best that were found, and their error."""
 
     best: dict[int, tuple[Chosen, float]]
 
-    def met(self, chosen: Chosen, error: float) -> None:
+    def visit(self, chosen: Chosen, error: float) -> None:
         """Keep them if they are nearer than so many before."""
         if error < self.best.get(len(chosen), (chosen, inf))[1]:
             self.best[len(chosen)] = chosen, error
 
-    def shortest(self, error: float, most: int) -> Chosen:
+    def shortest(self, error: float, max_functions: int) -> Chosen:
         """The fewest that reach the error, at most so many; where none do the nearest."""
-        possible = {number: one for number, one in self.best.items() if number <= most}
+        possible = {number: one for number, one in self.best.items() if number <= max_functions}
         reached = [number for number, (_, missed) in possible.items() if missed <= error]
         number = min(reached) if reached else min(possible, key=lambda number: possible[number][1])
         return possible[number][0]
@@ -76,46 +76,48 @@ class Path:
     @property
     def falling(self) -> tuple[tuple[int, float], ...]:
         """Numbers and errors, without numbers that miss no less than fewer do."""
-        told: list[tuple[int, float]] = []
+        falling: list[tuple[int, float]] = []
         for number in sorted(self.best):
             error = self.best[number][1]
-            if not told or error < told[-1][1]:
-                told.append((number, error))
-        return tuple(told)
+            if not falling or error < falling[-1][1]:
+                falling.append((number, error))
+        return tuple(falling)
 
 
-def approximate(whole: Expansion, *, error: float = MIN_ERROR, most: int | None = None) -> Approximation:
-    """The end of `approximating`, which says the rest."""
-    (last,) = deque(approximating(whole, error=error, most=most), maxlen=1)
+def approximate(whole: Expansion, *, error: float = MIN_ERROR, max_functions: int | None = None) -> Approximation:
+    """The end of `approximating`, see there."""
+    (last,) = deque(approximating(whole, error=error, max_functions=max_functions), maxlen=1)
     if isinstance(last, int):
         raise SparseBayesError("expected the last step to be an approximation")
     return last
 
 
 def approximating(
-    whole: Expansion, *, error: float = MIN_ERROR, most: int | None = None, trail: Trail | None = None
+    whole: Expansion, *, error: float = MIN_ERROR, max_functions: int | None = None, fit_log: FitLog | None = None
 ) -> Iterator[int | Approximation]:
-    """As few terms as reach the `error`, at most `most`; their coefficients are those of least error.
+    """As few terms as reach the `error`, at most `max_functions`; their coefficients are those of least error.
 
     They stand on the centres of the whole's terms, and have their widths or up to three times as much. How many are in
-    hand, from step to step of the pursuit, each of which is kept in the `trail`; then the end. What is learned after it
-    takes seconds, and is learned anew.
+    hand, from step to step of the pursuit, each of which is kept in the `fit_log`; then the end. What is learned after
+    it takes seconds, and is learned anew.
 
-    Raises DataError for an error not in (0, 1), a `most` below 1, and an f that is constant.
+    Raises DataError for an error not in (0, 1), a `max_functions` below 1, and an f that is constant.
     """
     if not 0.0 < error < 1.0:
         raise DataError(f"expected an error above 0 and below 1, got {error:g}")
-    if most is not None and most < 1:
-        raise DataError(f"expected at least one term, got {most}")
+    if max_functions is not None and max_functions < 1:
+        raise DataError(f"expected at least one term, got {max_functions}")
     candidates = candidates_of(whole)
     seen, path = Columns.of(candidates, error), Path({0: ((), 1.0)})
-    wanted, enough = max(error, MIN_ERROR), whole.size if most is None else most
-    yield from pursue(seen.G, seen.t, error=wanted, most=enough, met=path.met, trail=trail or Trail())
-    if len(path.shortest(wanted, enough)) <= MAX_LEARNED:
-        noise = wanted / np.sqrt(len(seen.t))
-        while not _learn(seen, noise, path, wanted, enough) and noise > MIN_NOISE:
+    max_error, enough = max(error, MIN_ERROR), whole.size if max_functions is None else max_functions
+    yield from pursue(
+        seen.G, seen.t, error=max_error, max_functions=enough, visit=path.visit, fit_log=fit_log or FitLog()
+    )
+    if len(path.shortest(max_error, enough)) <= MAX_LEARNED:
+        noise = max_error / np.sqrt(len(seen.t))
+        while not _learn(seen, noise, path, max_error, enough) and noise > MIN_NOISE:
             noise *= SHARE_OF_NOISE
-    chosen = np.array(sorted(_confirmed(seen, path, wanted, enough)), np.intp)
+    chosen = np.array(sorted(_confirmed(seen, path, max_error, enough)), np.intp)
     weights = seen.nearest(chosen)
     missed = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
     kept = candidates.take(chosen, seen.coefficients(weights, chosen))
@@ -127,18 +129,18 @@ def candidates_of(whole: Expansion) -> Expansion:
     return whole.widened(WIDER) if (len(WIDER) + 1) * whole.size <= MAX_CANDIDATES else whole
 
 
-def _confirmed(seen: Columns, path: Path, wanted: float, enough: int) -> Chosen:
-    """The shortest whose error is what was told: a pursuit's way back adds up its losses, and their rounding."""
+def _confirmed(seen: Columns, path: Path, max_error: float, enough: int) -> Chosen:
+    """The shortest whose error is what was recorded: a pursuit's way back adds up its losses, and their rounding."""
     while True:
-        chosen = path.shortest(wanted, enough)
-        told = path.best[len(chosen)][1]
+        chosen = path.shortest(max_error, enough)
+        recorded = path.best[len(chosen)][1]
         measured = Span.none(len(seen.t)).moved(seen.G, chosen).missed(seen.t)
-        if measured <= wanted or told > wanted:
+        if measured <= max_error or recorded > max_error:
             return chosen
         path.best[len(chosen)] = chosen, measured
 
 
-def _learn(seen: Columns, noise: float, path: Path, wanted: float, enough: int) -> bool:
+def _learn(seen: Columns, noise: float, path: Path, max_error: float, enough: int) -> bool:
     """Put what a fit meets into the path; whether the error wanted was reached, or terms enough."""
     spec = Spec(GaussianNoise(noise), (Inputs(),))
     span = Span.none(len(seen.t))
@@ -147,7 +149,7 @@ def _learn(seen: Columns, noise: float, path: Path, wanted: float, enough: int) 
             continue
         span = span.moved(seen.G, state.active)
         error = span.missed(seen.t)
-        path.met(span.chosen, error)
-        if error <= wanted or len(span.chosen) >= enough:
+        path.visit(span.chosen, error)
+        if error <= max_error or len(span.chosen) >= enough:
             return True
     return False

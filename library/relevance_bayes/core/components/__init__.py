@@ -1,4 +1,5 @@
-"""Sparse kernel principal components: few rows tell the covariance of all rows' images [TIPPING2001b; THEORY 20]."""
+"""Sparse kernel principal components: few rows determine the covariance of all rows' images [TIPPING2001b; THEORY
+20]."""
 
 from relevance_bayes.core.components.learning import FOLDS, MAX_ROWS, components, drawn, typical_width, usual_densities
 from relevance_bayes.core.components.space import Components

@@ -12,11 +12,11 @@ import numpy as np
 from relevance_bayes.core.components.space import Components
 from relevance_bayes.core.components.weights import likelihood_gain, weights
 from relevance_bayes.core.errors import DataError, UnfitWidthError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.folds import by_content, random_folds, subset
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.linalg import squared_distances
 from relevance_bayes.core.scales import InputMap
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array, Indices
 
 MAX_ROWS = 2_000
@@ -25,7 +25,7 @@ MAX_ROWS = 2_000
 FOLDS = 5
 
 MAX_MEASURED = 10_000
-"""Rows that were not drawn whose log densities are told, drawn by content."""
+"""Rows that were not drawn whose log densities are reported, drawn by content."""
 
 ROUNDING = 1e-12
 """Variances below this share of the greatest are none."""
@@ -38,9 +38,9 @@ def components(
     *,
     explained: float = 0.9,
     seed: int = 0,
-    trail: Trail | None = None,
+    fit_log: FitLog | None = None,
 ) -> Iterator[int | Components]:
-    """How many rows are kept so far, from step to step, then the end; X (N, d). Every step is kept in the `trail`.
+    """Yield the number of rows kept so far, step by step, then the end; X (N, d). Every step is kept in the `fit_log`.
 
     sigma^2 is the greatest variance along a principal axis that is left when those before it explain so large a share
     of all. Raises DataError for another X, and for a share not in (0, 1), UnfitWidthError where by the width no row is
@@ -52,18 +52,20 @@ def components(
     U = input_map(X[rows])
     K = kernel(U, U)
     noise_variance = _left(K, explained)
-    for found in _learned(X, rows, kernel, input_map, K, noise_variance, trail or Trail()):
+    for found in _learned(X, rows, kernel, input_map, K, noise_variance, fit_log or FitLog()):
         if isinstance(found, Components) and not len(found.rows):
             raise UnfitWidthError("expected rows of which some are alike, but by this width none is like another")
         yield found if isinstance(found, Components) else int(np.count_nonzero(found))
 
 
-def usual_densities(X: Array, found: Components, *, seed: int = 0, trail: Trail | None = None) -> Iterator[int | Array]:
-    """How many folds are done, from step to step, then the log densities that rows like X (N, d) have, rising.
+def usual_densities(
+    X: Array, found: Components, *, seed: int = 0, fit_log: FitLog | None = None
+) -> Iterator[int | Array]:
+    """Yield the number of folds done, step by step, then the log densities that rows like X (N, d) have, rising.
 
-    What was learned from rows speaks better of them than of others like them. So these are the densities of rows that
+    Densities at the rows learned from are too high for others like them. So these are the densities of rows that
     were not drawn, where they are as many, at most `MAX_MEASURED`; else those of drawn rows by components of the
-    other folds, under the noise that was found. `seed` is that of `found`; `trail` is gone on with where it stands.
+    other folds, under the noise that was found. `seed` is that of `found`; `fit_log` is gone on with where it stands.
     """
     rows = drawn(X, seed)
     if len(X) >= 2 * len(rows):
@@ -73,10 +75,10 @@ def usual_densities(X: Array, found: Components, *, seed: int = 0, trail: Trail 
         return
     U = found.input_map(X[rows])
     K = found.kernel(U, U)
-    densities, on_the_way = np.empty(len(rows)), trail or Trail()
+    densities, own_log = np.empty(len(rows)), fit_log or FitLog()
     for number, (rest, fold) in enumerate(random_folds(X[rows], np.zeros(len(rows)), min(FOLDS, len(rows)), seed)):
         inner, noise_variance = K[np.ix_(rest, rest)], found.noise_variance
-        for last in _learned(X, rows[rest], found.kernel, found.input_map, inner, noise_variance, on_the_way):
+        for last in _learned(X, rows[rest], found.kernel, found.input_map, inner, noise_variance, own_log):
             if isinstance(last, Components):
                 densities[fold] = last.log_density(X[rows[fold]])
             else:
@@ -86,12 +88,12 @@ def usual_densities(X: Array, found: Components, *, seed: int = 0, trail: Trail 
 
 
 def _learned(
-    X: Array, rows: Indices, kernel: Covariance, input_map: InputMap, K: Array, noise_variance: float, trail: Trail
+    X: Array, rows: Indices, kernel: Covariance, input_map: InputMap, K: Array, noise_variance: float, fit_log: FitLog
 ) -> Iterator[Array | Components]:
     """Weights (n,) of `rows` (n,) with inner products K (n, n), from step to step, then what they make."""
-    w, place = np.zeros(len(rows)), trail.place
-    for now in weights(K, noise_variance, trail.passed()):
-        trail.settle(place, now)
+    w, place = np.zeros(len(rows)), fit_log.place
+    for now in weights(K, noise_variance, fit_log.recorded()):
+        fit_log.record(place, now)
         w = now[:-1]
         yield w
     inside = np.flatnonzero(w)

@@ -1,4 +1,4 @@
-"""What was learned of rows in a kernel's space: the axes of their covariance, and how new rows lie to them."""
+"""Principal components in a kernel's space: the axes of the rows' covariance, and the coordinates of new rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +28,7 @@ class Components:
 
     @property
     def gamma(self) -> Array:
-        """How well the rows learned from determine each weight, from 0 to 1: 1 - alpha_m Sigma_mm, (R,).
+        """gamma, the extent in [0, 1] to which the rows determine each weight: 1 - alpha_m Sigma_mm, (R,).
 
         Sigma = (A + K/sigma^2)^-1, so alpha_m Sigma_mm = sigma^2 (sigma^2 I + W^1/2 K W^1/2)^-1_mm.
         """
@@ -42,7 +42,7 @@ class Components:
     def _axes(self) -> tuple[Array, Array]:
         """A (R, R) with k(x, centres) A the coordinates along C's axes, and the variances w gives them, falling: (R,).
 
-        Of W^1/2 K W^1/2 = V diag(v) V', A = W^1/2 V v^-1/2. Axes that have no variance to speak of are left out.
+        Of W^1/2 K W^1/2 = V diag(v) V', A = W^1/2 V v^-1/2. Axes of negligible variance are left out.
         """
         root = np.sqrt(self.weights)
         U = self.input_map(self.centres)
@@ -52,7 +52,7 @@ class Components:
 
     @property
     def axes(self) -> Array:
-        """What makes principal components of k(x, centres): (R, Q), one axis a column."""
+        """The matrix that turns k(x, centres) into principal components: (R, Q), one axis a column."""
         return self._axes[0]
 
     @property
@@ -91,5 +91,5 @@ class Components:
 
 
 def _rest(projected: Array) -> Array:
-    """What is left of a norm of 1."""
+    """The square of a norm of 1 outside the axes."""
     return np.asarray(np.maximum(1.0 - np.square(projected).sum(axis=1), 0.0))

@@ -5,7 +5,7 @@ are s = S/(1 - w S) and q^2 = Q^2/(1 - w S)^2, and l(w) = -N/2 [log(1 + w s) - w
 (q^2 - s)/s^2, where that is positive, else at 0 [TIPPING2001b]. A weight that changes by d changes H by
 -d h h'/(1 + d h_m), h = H_m.
 
-The rows kept are climbed among each other without the others: of K_A (R, N), which all they have is made of, only inner
+The weights of the rows kept are maximised without the others: of K_A (R, N), which all they have is made of, only inner
 products count, so R numbers of each stand for N.
 """
 
@@ -21,20 +21,20 @@ from relevance_bayes.core.types import Array, Indices
 MIN_GAIN = 1e-2
 """Nats that a row brings at least that enters."""
 
-CLIMBED = 1e-1
+ASCENT_TOLERANCE = 1e-1
 """Nats below which the rows kept are left as they are while others still enter."""
 
-RESTED = 1e-10
-"""Nats for each row below which the rows kept are at rest."""
+END_TOLERANCE = 1e-10
+"""Nats for each row below which the weights of the rows kept have converged."""
 
 AT_ONCE = 0.1
-"""Rows that enter before all are climbed, of those that are kept."""
+"""Rows that enter before all weights are maximised, of those that are kept."""
 
 STEPS = 200
 """Changes of one weight each before all change together; each leaves its rounding in H."""
 
-MAX_CLIMBS = 100
-"""A climb that is not at rest then goes on at the next step, or is left where it is."""
+MAX_ASCENTS = 100
+"""An ascent that has not converged then goes on at the next step, or is left where it is."""
 
 FLAT = 1e-10
 """Curvatures below this share of the greatest are taken for it."""
@@ -42,32 +42,32 @@ FLAT = 1e-10
 SILENT = 1e-5
 """Rows of a lesser w S are let go: they bring N (w S)^2/4 nats at most, as one of two that are as good as one."""
 
-FARTHEST, NEAREST = 2.0, 1e-6
+MAX_STEP, MIN_STEP = 2.0, 1e-6
 """By how much the logarithm of a weight changes at a step in which all change, at most and at least."""
 
 
 def weights(K: Array, noise_variance: float, start: Array | None = None) -> Iterator[Array]:
     """w (N,) of inner products K (N, N), norms 1, from step to step; at the last, nothing gains any more.
 
-    Behind w stands a 1 where what is in is at rest, else a 0. All that is beside it is made anew at each step, so that
-    a climb goes on from any of them, `start` (N + 1,), as if it had not been broken off.
+    Behind w is a 1 where the weights have converged, else a 0. All that is beside it is made anew at each step, so that
+    an ascent is resumed from any of them, `start` (N + 1,), as if it had not been interrupted.
     """
-    w, resting = (np.zeros(len(K)), False) if start is None else (start[:-1].copy(), bool(start[-1]))
+    w, is_final = (np.zeros(len(K)), False) if start is None else (start[:-1].copy(), bool(start[-1]))
     while True:
-        yield np.append(w, float(resting))
-        H = _met(K, K, w, noise_variance)
+        yield np.append(w, float(is_final))
+        H = _weighted_products(K, K, w, noise_variance)
         entered = _enter(H, w)
-        if not entered and resting:
+        if not entered and is_final:
             return
-        resting = not entered
-        _climb(K, w, noise_variance, RESTED * len(K) if resting else CLIMBED)
+        is_final = not entered
+        _maximise(K, w, noise_variance, END_TOLERANCE * len(K) if is_final else ASCENT_TOLERANCE)
 
 
-def likelihood_gain(inner: Array, told: Array, w: Array, noise_variance: float, rows: int) -> float:
+def likelihood_gain(inner: Array, products: Array, w: Array, noise_variance: float, rows: int) -> float:
     """By how many nats N(0, C) is the likelier of `rows` images than N(0, sigma^2 I): -1/2 [N log|C/sigma^2| + tr H -
-    tr K/sigma^2], of the candidates' products with each other and with the images, as `_met` has them."""
+    tr K/sigma^2], of the candidates' products with each other and with the images, as `_weighted_products` has them."""
     kept = np.flatnonzero(w)
-    lower, Z = _whitened(inner[np.ix_(kept, kept)], told[kept], w[kept], noise_variance)
+    lower, Z = _whitened(inner[np.ix_(kept, kept)], products[kept], w[kept], noise_variance)
     volume = log_determinant(lower) - len(kept) * np.log(noise_variance)
     return float(-0.5 * (rows * volume - np.square(Z).sum() / noise_variance))
 
@@ -95,9 +95,9 @@ class _Gains:
 
 def _enter(H: Array, w: Array) -> bool:
     """Let in what gains most, one by one; changes both. Whether any came."""
-    most = max(1, int(AT_ONCE * np.count_nonzero(w)))
+    max_entries = max(1, int(AT_ONCE * np.count_nonzero(w)))
     squares = np.einsum("mn,mn->m", H, H) / len(H)
-    for number in range(most):
+    for number in range(max_entries):
         found = _Gains.of(H.diagonal(), squares, w, len(H))
         m = int(np.where(w == 0.0, found.nats, -np.inf).argmax())
         if w[m] != 0.0 or found.nats[m] < MIN_GAIN:
@@ -110,7 +110,7 @@ def _enter(H: Array, w: Array) -> bool:
     return True
 
 
-def _climb(K: Array, w: Array, noise_variance: float, enough: float) -> None:
+def _maximise(K: Array, w: Array, noise_variance: float, enough: float) -> None:
     """Change the weights above 0, one by one and then together, till that gains less than `enough` nats."""
     kept: Indices = np.flatnonzero(w)
     if not len(kept):
@@ -118,14 +118,14 @@ def _climb(K: Array, w: Array, noise_variance: float, enough: float) -> None:
     few = Kept(K[np.ix_(kept, kept)], rotated(K[kept]), noise_variance, len(K))
     v = w[kept]
     value = few.value(v)
-    for _ in range(MAX_CLIMBS):
-        own, told = few.met(v)
-        _steps(own, told, v, len(K), enough)
+    for _ in range(MAX_ASCENTS):
+        own, products = few.weighted_products(v)
+        _steps(own, products, v, len(K), enough)
         few.step(v, enough)
         before, value = value, few.value(v)
         if value < before + enough:
             break
-    own, _ = few.met(v)
+    own, _ = few.weighted_products(v)
     w[kept] = np.where(v * own.diagonal() < SILENT, 0.0, v)
 
 
@@ -134,28 +134,28 @@ class Kept:
     """The rows kept (R) among each other: K_AA (R, R), and K_A (R, R) rotated, of N = `rows` images."""
 
     inner: Array
-    told: Array
+    products: Array
     noise_variance: float
     rows: int
 
-    def met(self, v: Array) -> tuple[Array, Array]:
+    def weighted_products(self, v: Array) -> tuple[Array, Array]:
         """H_AA, and H_A rotated."""
         return (
-            _met(self.inner, self.inner, v, self.noise_variance),
-            _met(self.inner, self.told, v, self.noise_variance),
+            _weighted_products(self.inner, self.inner, v, self.noise_variance),
+            _weighted_products(self.inner, self.products, v, self.noise_variance),
         )
 
     def value(self, v: Array) -> float:
         """The objective."""
-        return likelihood_gain(self.inner, self.told, v, self.noise_variance, self.rows)
+        return likelihood_gain(self.inner, self.products, v, self.noise_variance, self.rows)
 
     def derivatives(self, v: Array) -> tuple[Array, Array]:
         """The first (R,) and second (R, R) ones with respect to the logarithms of the weights.
 
         dL/dw_m = N/2 (Q_m^2 - S_m), and d2L/dw_m dw_k = N/2 (H_mk^2 - 2 H_mk mean_n H_mn H_kn).
         """
-        own, told = self.met(v)
-        across = told @ told.T / self.rows
+        own, products = self.weighted_products(v)
+        across = products @ products.T / self.rows
         slope = 0.5 * self.rows * v * (across.diagonal() - own.diagonal())
         curvature = 0.5 * self.rows * (np.square(own) - 2.0 * own * across) * np.outer(v, v)
         curvature.flat[:: len(v) + 1] += slope
@@ -173,8 +173,8 @@ class Kept:
         if not 0.5 * float(along @ way) >= enough:
             return
         move, before = axes @ way, self.value(v)
-        move *= min(1.0, FARTHEST / np.abs(move).max())
-        while np.abs(move).max() > NEAREST:
+        move *= min(1.0, MAX_STEP / np.abs(move).max())
+        while np.abs(move).max() > MIN_STEP:
             tried = v.copy()
             tried[free] = there * np.exp(move)
             if self.value(tried) > before:
@@ -183,16 +183,16 @@ class Kept:
             move *= 0.5
 
 
-def _steps(own: Array, told: Array, v: Array, rows: int, enough: float) -> None:
-    """One weight after the other, what gains most first, with own (R, R) = H_AA and told (R, R) = H_A, rotated."""
+def _steps(own: Array, products: Array, v: Array, rows: int, enough: float) -> None:
+    """One weight after the other, what gains most first, with own (R, R) = H_AA and products (R, R) = H_A, rotated."""
     for _ in range(STEPS):
-        found = _Gains.of(own.diagonal(), np.einsum("mn,mn->m", told, told) / rows, v, rows)
+        found = _Gains.of(own.diagonal(), np.einsum("mn,mn->m", products, products) / rows, v, rows)
         m = int(found.nats.argmax())
         if found.nats[m] < enough:
             return
         change, v[m] = found.best[m] - v[m], found.best[m]
         h = own[:, m] * (change / (1.0 + change * own[m, m]))
-        told -= np.outer(h, told[m])
+        products -= np.outer(h, products[m])
         own -= np.outer(h, own[m])
 
 
@@ -202,18 +202,18 @@ def rotated(some: Array) -> Array:
     return np.asarray(triangle[: len(some)].T)
 
 
-def _met(inner: Array, told: Array, w: Array, noise_variance: float) -> Array:
-    """Phi_M'C^-1 T, (M, n), of inner products Phi_M'Phi_M (M, M) and told = Phi_M'T (M, n)."""
+def _weighted_products(inner: Array, products: Array, w: Array, noise_variance: float) -> Array:
+    """Phi_M'C^-1 T, (M, n), of inner products Phi_M'Phi_M (M, M) and products = Phi_M'T (M, n)."""
     kept = np.flatnonzero(w)
-    lower, Z = _whitened(inner[np.ix_(kept, kept)], told[kept], w[kept], noise_variance)
-    across = Z if told is inner else solve_lower(lower, np.sqrt(w[kept])[:, None] * inner[kept])
-    return np.asarray((told - across.T @ Z) / noise_variance)
+    lower, Z = _whitened(inner[np.ix_(kept, kept)], products[kept], w[kept], noise_variance)
+    across = Z if products is inner else solve_lower(lower, np.sqrt(w[kept])[:, None] * inner[kept])
+    return np.asarray((products - across.T @ Z) / noise_variance)
 
 
-def _whitened(inner: Array, told: Array, w: Array, noise_variance: float) -> tuple[Array, Array]:
-    """L and L^-1 W^1/2 told, L L' = sigma^2 I + W^1/2 K W^1/2, of K = `inner`."""
+def _whitened(inner: Array, products: Array, w: Array, noise_variance: float) -> tuple[Array, Array]:
+    """L and L^-1 W^1/2 products, L L' = sigma^2 I + W^1/2 K W^1/2, of K = `inner`."""
     root = np.sqrt(w)
     square = root[:, None] * inner * root
     square.flat[:: len(w) + 1] += noise_variance
     lower = cholesky(square)
-    return lower, solve_lower(lower, root[:, None] * told)
+    return lower, solve_lower(lower, root[:, None] * products)

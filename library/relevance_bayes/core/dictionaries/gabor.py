@@ -9,7 +9,7 @@ from relevance_bayes.core.dictionaries.shapes import Shape
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.types import Array, Indices
 
-FEWEST_VALUES = 4
+MIN_VALUES = 4
 """Distinct values that the narrowest wavelet spans."""
 
 MAX_OCTAVES = 8
@@ -38,16 +38,16 @@ class Gabor:
         """Over the columns of X (N, 1) or (N, 2); raises DataError for another number of them."""
         if X.shape[1] not in {1, 2}:
             raise DataError(f"expected one input or two for Gabor wavelets, got {X.shape[1]}; name a group of them")
-        least, ranges = X.min(axis=0), np.ptp(X, axis=0)
+        lowest, ranges = X.min(axis=0), np.ptp(X, axis=0)
         reach = float(ranges.max())
         if reach == 0.0:
             return GaborFunctions(np.empty((0, X.shape[1])), np.empty(0), np.empty((0, X.shape[1])), np.empty(0))
         values = max(len(np.unique(column)) for column in X.T)
-        octaves = self.octaves or min(max(int(np.log2(values / FEWEST_VALUES)), 1), MAX_OCTAVES)
+        octaves = self.octaves or min(max(int(np.log2(values / MIN_VALUES)), 1), MAX_OCTAVES)
         waves = self._waves(X.shape[1])
         centres, spans, frequencies, phases = [], [], [], []
         for span in (reach / 2.0**octave for octave in range(1, octaves + 1)):
-            axes = [low + np.linspace(0.0, wide, _steps(wide, span)) for low, wide in zip(least, ranges, strict=True)]
+            axes = [low + np.linspace(0.0, wide, _steps(wide, span)) for low, wide in zip(lowest, ranges, strict=True)]
             grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, X.shape[1])
             of = np.tile(np.arange(len(waves)), len(grid))
             centres.append(np.repeat(grid, len(waves), axis=0))
@@ -72,7 +72,7 @@ class Gabor:
 
 
 def _steps(wide: float, span: float) -> int:
-    """How many centres cover a range at most STEP spans apart."""
+    """The number of centres that cover a range at most STEP spans apart."""
     return int(np.ceil(wide / (STEP * span) - 1e-9)) + 1
 
 

@@ -1,4 +1,4 @@
-"""What a function that stands on no row looks like, for people."""
+"""The shapes of functions that are on no row, for people."""
 
 from dataclasses import dataclass
 

@@ -1,10 +1,10 @@
-"""What is kept beside a state: the columns in the model and their products.
+"""The columns in the model and their products, which are kept beside a state.
 
 Dropped and rebuilt at every resting state.
 """
 
+from relevance_bayes.core.factors.base import SPAN, CandidateStatistics, Factors
 from relevance_bayes.core.factors.fixed import FixedFactors
-from relevance_bayes.core.factors.looks import SPAN, Factors, Look
 from relevance_bayes.core.factors.moving import BoundFactors, LaplaceFactors, MovingFactors
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array
@@ -12,13 +12,13 @@ from relevance_bayes.core.types import Array
 __all__ = [
     "SPAN",
     "BoundFactors",
+    "CandidateStatistics",
     "Factors",
     "FixedFactors",
     "LaplaceFactors",
-    "Look",
     "MovingFactors",
     "build",
-    "unseeing",
+    "without_candidates",
 ]
 
 
@@ -30,10 +30,10 @@ def build(problem: Problem, active: tuple[int, ...], weights: Array) -> Factors:
     return moving(problem, active, problem.columns(active))
 
 
-def unseeing(problem: Problem, P: Array, weights: Array) -> Factors:
+def without_candidates(problem: Problem, P: Array, weights: Array) -> Factors:
     """Factors of columns P (N, R) that stand alone: candidates are neither seen nor paid for."""
     if problem.likelihood.constant_precision:
-        return FixedFactors.unseeing(problem, P, weights)
+        return FixedFactors.without_candidates(problem, P, weights)
     moving = _moving(problem)
     return moving(problem, tuple(range(P.shape[1])), P)
 

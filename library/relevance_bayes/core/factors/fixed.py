@@ -6,7 +6,7 @@ from math import log, pi
 
 import numpy as np
 
-from relevance_bayes.core.factors.looks import Look, extended, in_span, with_uncertainty
+from relevance_bayes.core.factors.base import CandidateStatistics, extended, in_span, with_uncertainty
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.linalg import orthonormal
 from relevance_bayes.core.posterior import DataTerm, Posterior, Sums, as_columns, posterior, with_zero
@@ -22,7 +22,7 @@ class FixedFactors:
     the noise: `gram` (R, R) = P'WP, `slope` (R,) = P'Wr, `square` = r'Wr, `candidate_slope` (M,) = Phi'Wr; `crosses`
     (M, R) = Phi'WP, `norms` (M,) = diag(Phi'WPhi). W = diag(w) is I where all rows have one precision. Where a row has
     K latents, residuals are (N, K), what is made of them has K columns, and `square` is summed over all. `span` is an
-    orthonormal basis of that of P where the functions before the last had told theirs.
+    orthonormal basis of that of P where the functions before the last had none left.
     """
 
     problem: Problem
@@ -43,7 +43,7 @@ class FixedFactors:
         P = problem.columns(active)
         r = problem.t - P @ weights
         weighted, left = problem.every.weighted(P), problem.every.weighted(r)
-        products, norms = problem.look(np.column_stack([weighted, left]), problem.precisions)
+        products, norms = problem.products_and_norms(np.column_stack([weighted, left]), problem.precisions)
         return cls(
             problem,
             active,
@@ -58,7 +58,7 @@ class FixedFactors:
         )
 
     @classmethod
-    def unseeing(cls, problem: Problem, P: Array, weights: Array) -> "FixedFactors":
+    def without_candidates(cls, problem: Problem, P: Array, weights: Array) -> "FixedFactors":
         """Of columns P (N, R) that stand alone, no candidates beside them."""
         r = problem.t - P @ weights
         left, none = problem.every.weighted(r), np.empty(0)
@@ -123,30 +123,38 @@ class FixedFactors:
         moved = weights - self.origin
         turned = self.gram @ moved
         square = max(self.square - float(np.vdot(moved, 2.0 * self.slope - turned)), 0.0)
-        numbers, misfit = self.problem.t.size, beta * square
+        numbers, residual_squares = self.problem.t.size, beta * square
         log_precisions = self.problem.likelihood.latents * self.problem.every.log_precisions
-        value = 0.5 * (numbers * log(beta / (2.0 * pi)) + log_precisions - misfit)
-        return Sums(value, 0.5 * (numbers - misfit), -0.5 * misfit, beta * (self.slope - turned), beta * self.gram)
+        value = 0.5 * (numbers * log(beta / (2.0 * pi)) + log_precisions - residual_squares)
+        return Sums(
+            value,
+            0.5 * (numbers - residual_squares),
+            -0.5 * residual_squares,
+            beta * (self.slope - turned),
+            beta * self.gram,
+        )
 
-    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+    def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         at_origin = Sums(0.0, 0.0, 0.0, beta * self.slope, beta * self.gram)
-        rested = posterior(at_origin, self.origin, alpha)
-        return rested, with_uncertainty(rested, self.sums(rested.mean, beta))
+        found = posterior(at_origin, self.origin, alpha)
+        return found, with_uncertainty(found, self.sums(found.mean, beta))
 
-    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+    def tuned(self, posterior: Posterior, beta: float) -> Likelihood:
         return self.problem.likelihood
 
-    def skew(self, rested: Posterior) -> Array:
-        return np.zeros_like(rested.mean)
+    def skew(self, posterior: Posterior) -> Array:
+        return np.zeros_like(posterior.mean)
 
-    def pull(self, rested: Posterior, beta: float) -> Array:
+    def pull(self, posterior: Posterior, beta: float) -> Array:
         """beta W [(t - P mean) mean' - K P Sigma] [TIPPING2001, appendix C]."""
-        residual, mean = as_columns(self.problem.t - self.P @ rested.mean), as_columns(rested.mean)
-        weighted = self.problem.every.weighted(residual @ mean.T - rested.latents * (self.P @ rested.covariance))
+        residual, mean = as_columns(self.problem.t - self.P @ posterior.mean), as_columns(posterior.mean)
+        weighted = self.problem.every.weighted(residual @ mean.T - posterior.latents * (self.P @ posterior.covariance))
         return np.asarray(beta * weighted)
 
-    def look(self, rested: Posterior, beta: float) -> Look:
-        projected = self.crosses @ rested.covariance
+    def candidate_statistics(self, posterior: Posterior, beta: float) -> CandidateStatistics:
+        projected = self.crosses @ posterior.covariance
         alone = beta * self.norms
         S = alone - beta**2 * np.einsum("mr,mr->m", projected, self.crosses)
-        return Look(S, beta * (self.candidate_slope - self.crosses @ (rested.mean - self.origin)), alone)
+        return CandidateStatistics(
+            S, beta * (self.candidate_slope - self.crosses @ (posterior.mean - self.origin)), alone
+        )

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from relevance_bayes.core.coupled import settled
-from relevance_bayes.core.factors.looks import Look, in_span, with_uncertainty
+from relevance_bayes.core.factors.base import CandidateStatistics, in_span, with_uncertainty
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.linalg import orthonormal
 from relevance_bayes.core.posterior import DataTerm, Posterior, Sums, as_columns, newton_step, posterior
@@ -19,14 +19,14 @@ MAX_NEWTON_STEPS = 100
 """A log-concave posterior's mode is reached in far fewer."""
 
 SHARES = tuple(0.5**k for k in range(20))
-"""What is tried of a Newton step, in this order, until the log posterior rises as it should."""
+"""The shares of a Newton step that are tried, in this order, until the log posterior rises as it should."""
 
 MODE_TOLERANCE = 1e-10
 """Newton's method takes its last step when that would raise the log posterior by less than this share of its size."""
 
 
 CLOSE = 1e-13
-"""A bound that a Newton step of the precisions climbs by has to rest closer than one for L-BFGS: as `TOLERANCE` of
+"""A bound that a Newton step of the precisions raises has to converge closer than one for L-BFGS: as `TOLERANCE` of
 `coupled`."""
 
 
@@ -34,7 +34,7 @@ CLOSE = 1e-13
 class MovingFactors(ABC):
     """Where the sites' precision depends on f.
 
-    Sums are passes over the rows in the model, looks are passes over all candidates.
+    Sums are passes over the columns in the model, statistics are passes over all candidates.
     """
 
     problem: Problem
@@ -59,23 +59,23 @@ class MovingFactors(ABC):
         return replace(self, active=tuple(self.active[k] for k in kept), P=self.P[:, kept])
 
     @abstractmethod
-    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+    def sites(self, posterior: Posterior, beta: float) -> tuple[Array, Array]:
         """Precision (N,) and gradient (N,), or (N, K), at the posterior."""
 
-    def pull(self, rested: Posterior, beta: float) -> Array:
+    def pull(self, posterior: Posterior, beta: float) -> Array:
         """g mean' - K diag(lam) P Sigma: at rest the posterior itself need not be followed [THEORY 15]."""
-        precision, gradient = self.sites(rested, beta)
-        lam = rested.latents * precision
-        return as_columns(gradient) @ as_columns(rested.mean).T - lam[:, None] * (self.P @ rested.covariance)
+        precision, gradient = self.sites(posterior, beta)
+        lam = posterior.latents * precision
+        return as_columns(gradient) @ as_columns(posterior.mean).T - lam[:, None] * (self.P @ posterior.covariance)
 
-    def look(self, rested: Posterior, beta: float) -> Look:
-        precision, gradient = self.sites(rested, beta)
+    def candidate_statistics(self, posterior: Posterior, beta: float) -> CandidateStatistics:
+        precision, gradient = self.sites(posterior, beta)
         weighted = precision[:, None] * self.P
         towards = np.column_stack([weighted, gradient])
-        products, alone = self.problem.look(towards, precision)
+        products, alone = self.problem.products_and_norms(towards, precision)
         crosses, Q = np.split(products, [len(self.active)], axis=1)
-        S = alone - np.einsum("mr,mr->m", crosses @ rested.covariance, crosses)
-        return Look(S, Q.reshape(len(alone), *gradient.shape[1:]), alone)
+        S = alone - np.einsum("mr,mr->m", crosses @ posterior.covariance, crosses)
+        return CandidateStatistics(S, Q.reshape(len(alone), *gradient.shape[1:]), alone)
 
 
 class LaplaceFactors(MovingFactors):
@@ -89,7 +89,7 @@ class LaplaceFactors(MovingFactors):
         value = float(likelihood.log_density(t, f, beta).sum())
         return Sums(value, 0.0, 0.0, self.P.T @ gradient, self.P.T @ (precision[:, None] * self.P))
 
-    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+    def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         """Newton's method, a step halved while the log posterior falls.
 
         The last step is taken whole, which squares what is left of the error.
@@ -98,53 +98,53 @@ class LaplaceFactors(MovingFactors):
         height = sums.value - 0.5 * float(alpha @ weights**2)
         step = newton_step(sums, weights, alpha)
         for _ in range(MAX_NEWTON_STEPS):
-            promise = float(step @ (sums.slope - alpha * weights))
-            if promise <= MODE_TOLERANCE * (1.0 + abs(height)):
+            predicted_rise = float(step @ (sums.slope - alpha * weights))
+            if predicted_rise <= MODE_TOLERANCE * (1.0 + abs(height)):
                 break
             for share in SHARES:
                 tried = weights + share * step
                 there = self.sums(tried, beta)
                 reached = there.value - 0.5 * float(alpha @ tried**2)
-                if reached >= height + 1e-4 * share * promise:
+                if reached >= height + 1e-4 * share * predicted_rise:
                     weights, sums, height = tried, there, reached
                     break
             else:
                 break
             step = newton_step(sums, weights, alpha)
         sums = self.sums(weights + step, beta)
-        rested = posterior(sums, weights + step, alpha)
-        return rested, with_uncertainty(rested, sums)
+        found = posterior(sums, weights + step, alpha)
+        return found, with_uncertainty(found, sums)
 
-    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+    def tuned(self, posterior: Posterior, beta: float) -> Likelihood:
         return self.problem.likelihood
 
-    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
-        return self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)
+    def sites(self, posterior: Posterior, beta: float) -> tuple[Array, Array]:
+        return self.problem.likelihood.sites(self.problem.t, self.P @ posterior.mean, beta)
 
-    def skew(self, rested: Posterior) -> Array:
-        return np.asarray(self.P.T @ self._turning(rested))
+    def skew(self, posterior: Posterior) -> Array:
+        return np.asarray(self.P.T @ self._turning(posterior))
 
-    def pull(self, rested: Posterior, beta: float) -> Array:
+    def pull(self, posterior: Posterior, beta: float) -> Array:
         """And what the curvature's turning adds as the mode moves by Sigma (dP'g - P'diag(lam) dP mean) [THEORY 14].
 
         With u = -1/2 h o d lam/d f and w = Sigma P'u: g w' + (u - lam o P w) mean'.
         """
-        precision, gradient = self.sites(rested, beta)
-        u = -0.5 * self._turning(rested)
-        w = rested.covariance @ (self.P.T @ u)
+        precision, gradient = self.sites(posterior, beta)
+        u = -0.5 * self._turning(posterior)
+        w = posterior.covariance @ (self.P.T @ u)
         moved = u - precision * (self.P @ w)
-        return super().pull(rested, beta) + gradient[:, None] * w + moved[:, None] * rested.mean
+        return super().pull(posterior, beta) + gradient[:, None] * w + moved[:, None] * posterior.mean
 
-    def _turning(self, rested: Posterior) -> Array:
+    def _turning(self, posterior: Posterior) -> Array:
         """h o d lam/d f, (N,), h = diag(P Sigma P')."""
-        spread = np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
-        return np.asarray(spread * self.problem.likelihood.precision_slope(self.problem.t, self.P @ rested.mean))
+        spread = np.einsum("nr,nr->n", self.P @ posterior.covariance, self.P)
+        return np.asarray(spread * self.problem.likelihood.precision_slope(self.problem.t, self.P @ posterior.mean))
 
 
 class BoundFactors(MovingFactors):
     """Sites at N(f, v): a lower bound of the evidence, for likelihoods with more than one mode or several latents."""
 
-    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+    def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         problem = self.problem
         certain, likelihood = np.zeros(problem.rows), problem.likelihood
         found = settled(self.P, problem.t, certain, alpha, likelihood, beta, start=start, tolerance=CLOSE)
@@ -153,15 +153,15 @@ class BoundFactors(MovingFactors):
         value = found.value + found.posterior.divergence
         return found.posterior, DataTerm(value, sites.noise_slope, sites.noise_curvature + half)
 
-    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
-        return self.problem.likelihood.tuned(self.problem.t, *self._latents(rested), beta)
+    def tuned(self, posterior: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood.tuned(self.problem.t, *self._latents(posterior), beta)
 
-    def skew(self, rested: Posterior) -> Array:
-        return np.zeros_like(rested.mean)
+    def skew(self, posterior: Posterior) -> Array:
+        return np.zeros_like(posterior.mean)
 
-    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
-        sites = self.tuned(rested, beta).expected(self.problem.t, *self._latents(rested), beta)
+    def sites(self, posterior: Posterior, beta: float) -> tuple[Array, Array]:
+        sites = self.tuned(posterior, beta).expected(self.problem.t, *self._latents(posterior), beta)
         return sites.precision, sites.gradient
 
-    def _latents(self, rested: Posterior) -> tuple[Array, Array]:
-        return self.P @ rested.mean, np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
+    def _latents(self, posterior: Posterior) -> tuple[Array, Array]:
+        return self.P @ posterior.mean, np.einsum("nr,nr->n", self.P @ posterior.covariance, self.P)

@@ -1,4 +1,4 @@
-"""Images told by few wavelets: a dictionary of millions that is never a matrix, met tile by tile."""
+"""Images as few wavelets: a dictionary of millions that is never a matrix, evaluated tile by tile."""
 
 from relevance_bayes.core.images.code import ImageCode, decode, psnr
 from relevance_bayes.core.images.encoding import Phase, Step, encode, steps

@@ -1,4 +1,4 @@
-"""What an image has become: a constant and few wavelets, and how far they are from it."""
+"""The code of an image: a constant and few wavelets, and their error."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -71,8 +71,8 @@ def decode(code: ImageCode, window: Window | None = None) -> Array:
     reach = SPANS_REACHED * code.wavelets.spans[:, None]
     first, last = np.array([seen.top, seen.left]), np.array([seen.bottom - 1, seen.right - 1])
     # Centres on whole pixels: what stands in the window or right beside it has a pixel in it.
-    beyond = np.maximum(np.maximum(first - code.wavelets.centres, code.wavelets.centres - last), 0.0)
-    some = np.flatnonzero(np.square(beyond).sum(axis=1) < reach[:, 0] ** 2)
+    distance = np.maximum(np.maximum(first - code.wavelets.centres, code.wavelets.centres - last), 0.0)
+    some = np.flatnonzero(np.square(distance).sum(axis=1) < reach[:, 0] ** 2)
     columns = Columns.of(code.wavelets.take(some), seen, whole)
     return code.constant + columns.sum(code.weights[some]).reshape(seen.height, seen.width)
 

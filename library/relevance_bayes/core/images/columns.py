@@ -22,7 +22,7 @@ class Window:
 
     @property
     def size(self) -> int:
-        """How many pixels."""
+        """The number of pixels."""
         return self.height * self.width
 
     @property
@@ -36,7 +36,7 @@ class Window:
         return self.left + self.width
 
     def with_(self, other: "Window") -> "Window":
-        """What both have in common, of no height or no width where that is nothing."""
+        """The intersection of both, of no height or no width where it is empty."""
         top, left = max(self.top, other.top), max(self.left, other.left)
         bottom, right = min(self.bottom, other.bottom), min(self.right, other.right)
         return Window(top, left, max(bottom - top, 0), max(right - left, 0))

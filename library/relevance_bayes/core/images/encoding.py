@@ -11,18 +11,18 @@ import numpy as np
 from relevance_bayes.core.algorithms.price import BACKWARD, FORWARD, FREE, Price
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.errors import ConstantTargetError, DataError, SparseBayesError
+from relevance_bayes.core.images.checkpoint import Checkpoint
 from relevance_bayes.core.images.code import ImageCode
 from relevance_bayes.core.images.levels import LEVELS, Level
 from relevance_bayes.core.images.mosaic import Mosaic
-from relevance_bayes.core.images.standing import Rest
 from relevance_bayes.core.likelihoods.gaussian import MIN_NOISE
 from relevance_bayes.core.types import Array
 
-FEWEST_PIXELS = 8
+MIN_PIXELS = 8
 """The least height and width."""
 
 SHARE_OF_ERROR = 0.25
-"""The noise that a search for a code of some error believes in: what is still to be explained stands out from it."""
+"""The noise that a search for a code of some error assumes: what is still to be explained stands out from it."""
 
 FINE = 0.005
 """The same where the number of functions is given: this share of the image's sd."""
@@ -33,32 +33,32 @@ NORMAL_MAD = 0.6745
 MAX_ROUNDS = 6
 """Re-estimations of the noise, each with functions on the way forward and back ..."""
 
-NOISE_RESTS = 0.02
+NOISE_TOLERANCE = 0.02
 """... until its logarithm moves by less than this."""
 
 MOVES_PER_STEP = 50
-MOVES_PER_REST = 500
+MOVES_PER_CHECKPOINT = 500
 """At least: about ten seconds' work."""
 
 MAX_MOVES_PER_PIXEL = 2
 
 
 class Phase(StrEnum):
-    """What is going on: a code is made, or functions enter at half their price, or leave at the whole one."""
+    """The phase of an encoding: a code is made, or functions enter at half their price, or leave at the whole one."""
 
     CODING = "coding"
     FORWARD = "forward"
     BACKWARD = "backward"
 
 
-WAYS = (Phase.FORWARD, Phase.BACKWARD)
+PHASES = (Phase.FORWARD, Phase.BACKWARD)
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
     """Where an encoding stands: how many functions, the constant counted, and what they miss.
 
-    The last alone has a `code`. Where it rests, `rest` is all there is to know to go on from there.
+    The last alone has a `code`. Where it can be resumed, `checkpoint` is all that it needs.
     """
 
     functions: int
@@ -66,7 +66,7 @@ class Step:
     phase: Phase
     noise_sd: float
     code: ImageCode | None = None
-    rest: Array | None = None
+    checkpoint: Array | None = None
 
 
 def encode(
@@ -77,7 +77,7 @@ def encode(
     noise_sd: float | None = None,
     levels: tuple[Level, ...] = LEVELS,
 ) -> ImageCode:
-    """The code of an image (H, W), at least 8 x 8: the end of `steps`, which says the rest."""
+    """The code of an image (H, W), at least 8 x 8: the end of `steps`, see there."""
     (last,) = deque(steps(image, functions=functions, error=error, noise_sd=noise_sd, levels=levels), maxlen=1)
     if last.code is None:
         raise SparseBayesError("expected the last step to have a code")
@@ -96,22 +96,23 @@ def steps(
     """Up to so many `functions`, the constant counted, or until the root mean square of what they miss is at most
     `error`, whichever is first.
 
-    Where neither is said the image has noise, of a sd that is told or learned, and functions have to earn their price.
-    `start` is where an earlier encoding of the same rested: the code is the same to the last bit. Raises DataError for
-    an image that is not (H, W), smaller, not finite, or of one colour, and for numbers that can't be reached.
+    Where neither is given the image has noise, of a sd that is given or learned, and functions have to earn their
+    price. `start` is a checkpoint of an earlier encoding of the same: the code is the same to the last bit. Raises
+    DataError for an image that is not (H, W), smaller, not finite, or of one colour, and for numbers that can't be
+    reached.
     """
     _check(image, functions, error, noise_sd)
-    begun = None if start is None else Rest.of(start)
+    resumed = None if start is None else Checkpoint.of(start)
     if functions is None and error is None:
-        return _cleaning(image, noise_sd, levels, begun)
+        return _cleaning(image, noise_sd, levels, resumed)
     if noise_sd is None:
         noise_sd = max(FINE * float(image.std()) if error is None else SHARE_OF_ERROR * error, _min_noise(image))
     goal = Goal(functions or image.size, 0.0 if error is None else error)
-    return _coding(image, goal, noise_sd, levels, begun)
+    return _coding(image, goal, noise_sd, levels, resumed)
 
 
 def _check(image: Array, functions: int | None, error: float | None, noise_sd: float | None) -> None:
-    if image.ndim != 2 or min(image.shape) < FEWEST_PIXELS:
+    if image.ndim != 2 or min(image.shape) < MIN_PIXELS:
         raise DataError(f"expected an image (H, W) of at least 8 x 8 pixels, got shape {image.shape}")
     if not np.isfinite(image).all():
         raise DataError("expected finite numbers in the image, got NaN or infinity")
@@ -126,72 +127,80 @@ def _check(image: Array, functions: int | None, error: float | None, noise_sd: f
 
 @dataclass(frozen=True)
 class Goal:
-    """So many functions at `most`, or an `error` that is no greater."""
+    """At most `max_functions` functions, or an `error` that is no greater."""
 
-    most: int
+    max_functions: int
     error: float
 
 
-def _coding(image: Array, goal: Goal, noise_sd: float, levels: tuple[Level, ...], start: Rest | None) -> Iterator[Step]:
-    """Nothing is paid, and nobody says when it is enough but the caller."""
-    mosaic, path, moves = _begun(image, levels, noise_sd**-2, start)
+def _coding(
+    image: Array, goal: Goal, noise_sd: float, levels: tuple[Level, ...], start: Checkpoint | None
+) -> Iterator[Step]:
+    """Nothing is paid; the goal is the caller's."""
+    mosaic, path, moves = _resumed(image, levels, noise_sd**-2, start)
     mosaic.begin(FREE)
     why = Termination.MAX_ITERATIONS
     while moves + 1 < MAX_MOVES_PER_PIXEL * image.size:
-        if mosaic.functions >= goal.most or mosaic.error <= goal.error or not mosaic.move():
+        if mosaic.functions >= goal.max_functions or mosaic.error <= goal.error or not mosaic.move():
             why = Termination.CONVERGED
             break
         moves += 1
         path[mosaic.functions] = mosaic.error
-        yield from _told(image, mosaic, Phase.CODING, 0, moves, path)
+        yield from _steps_due(image, mosaic, Phase.CODING, 0, moves, path)
     yield _ended(image, mosaic, path, Phase.CODING, why)
 
 
-def _cleaning(image: Array, noise_sd: float | None, levels: tuple[Level, ...], start: Rest | None) -> Iterator[Step]:
-    """Forward at half the price, back at the whole one; where the noise is not told, again until it rests.
+def _cleaning(
+    image: Array, noise_sd: float | None, levels: tuple[Level, ...], start: Checkpoint | None
+) -> Iterator[Step]:
+    """Forward at half the price, back at the whole one; where the noise is not given, again until it has converged.
 
     Its sd is sqrt(|t - P mean|^2/(N - sum gamma)) then [TIPPING2001, eq. 18].
     """
-    mosaic, path, moves = _begun(image, levels, (noise_sd or _first_noise(image)) ** -2, start)
-    most, why = MAX_MOVES_PER_PIXEL * image.size, Termination.MAX_ITERATIONS
-    for stage in range(0 if start is None else start.stage, len(WAYS) * (1 if noise_sd else MAX_ROUNDS)):
-        phase = WAYS[stage % len(WAYS)]
+    mosaic, path, moves = _resumed(image, levels, (noise_sd or _first_noise(image)) ** -2, start)
+    max_moves, why = MAX_MOVES_PER_PIXEL * image.size, Termination.MAX_ITERATIONS
+    for stage in range(0 if start is None else start.stage, len(PHASES) * (1 if noise_sd else MAX_ROUNDS)):
+        phase = PHASES[stage % len(PHASES)]
         mosaic.begin(_price(mosaic.candidates, phase))
-        while moves < most and mosaic.move():
+        while moves < max_moves and mosaic.move():
             moves += 1
             path[mosaic.functions] = mosaic.error
-            yield from _told(image, mosaic, phase, stage, moves, path)
-        if phase is not WAYS[-1]:
+            yield from _steps_due(image, mosaic, phase, stage, moves, path)
+        if phase is not PHASES[-1]:
             continue
         mosaic.join()
         yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5)
         free = max(image.size - mosaic.determined, 1.0)
         beta = min(free / (image.size * mosaic.error**2), _min_noise(image) ** -2) if mosaic.error else mosaic.beta
-        if noise_sd or moves == most or abs(log(beta / mosaic.beta)) < 2.0 * NOISE_RESTS:
-            why = Termination.CONVERGED if moves < most else Termination.MAX_ITERATIONS
+        if noise_sd or moves == max_moves or abs(log(beta / mosaic.beta)) < 2.0 * NOISE_TOLERANCE:
+            why = Termination.CONVERGED if moves < max_moves else Termination.MAX_ITERATIONS
             break
         mosaic = mosaic.with_noise(image, beta)
-        rest = Rest(stage + 1, moves, mosaic.rest(image), path).numbers  # for nothing: it was made anew
-        yield Step(mosaic.functions, mosaic.error, WAYS[0], mosaic.beta**-0.5, rest=rest)
+        checkpoint = Checkpoint(
+            stage + 1, moves, mosaic.checkpoint(image), path
+        ).numbers  # for nothing: it was made anew
+        yield Step(mosaic.functions, mosaic.error, PHASES[0], mosaic.beta**-0.5, checkpoint=checkpoint)
     yield _ended(image, mosaic, path, Phase.BACKWARD, why)
 
 
-def _begun(
-    image: Array, levels: tuple[Level, ...], beta: float, start: Rest | None
+def _resumed(
+    image: Array, levels: tuple[Level, ...], beta: float, start: Checkpoint | None
 ) -> tuple[Mosaic, dict[int, float], int]:
-    """The mosaic, the errors that were met, and how many moves were made."""
+    """The mosaic, the errors on the way, and the number of moves made."""
     if start is not None:
-        return Mosaic.resting(image, levels, start.standing), dict(start.path), start.moves
+        return Mosaic.rebuilt(image, levels, start.state), dict(start.path), start.moves
     mosaic = Mosaic(image, levels, beta)
     return mosaic, {1: mosaic.error}, 0
 
 
-def _told(image: Array, mosaic: Mosaic, phase: Phase, stage: int, moves: int, path: dict[int, float]) -> Iterator[Step]:
-    """A step where one is due, and a rest at some of them."""
+def _steps_due(
+    image: Array, mosaic: Mosaic, phase: Phase, stage: int, moves: int, path: dict[int, float]
+) -> Iterator[Step]:
+    """A step where one is due, and a checkpoint at some of them."""
     if moves % MOVES_PER_STEP == 0:
-        resting = mosaic.is_due_to_rest(MOVES_PER_REST)
-        rest = Rest(stage, moves, mosaic.rest(image), path).numbers if resting else None
-        yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5, rest=rest)
+        is_due = mosaic.is_checkpoint_due(MOVES_PER_CHECKPOINT)
+        checkpoint = Checkpoint(stage, moves, mosaic.checkpoint(image), path).numbers if is_due else None
+        yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5, checkpoint=checkpoint)
 
 
 def _price(candidates: int, phase: Phase) -> Price:
@@ -203,7 +212,7 @@ def _price(candidates: int, phase: Phase) -> Price:
 def _ended(image: Array, mosaic: Mosaic, path: dict[int, float], phase: Phase, why: Termination) -> Step:
     mosaic.join()
     number, noise_sd = mosaic.functions, mosaic.beta**-0.5
-    told = (*((functions, error) for functions, error in sorted(path.items()) if functions < number),)
+    before = (*((functions, error) for functions, error in sorted(path.items()) if functions < number),)
     code = ImageCode(
         height=image.shape[0],
         width=image.shape[1],
@@ -215,7 +224,7 @@ def _ended(image: Array, mosaic: Mosaic, path: dict[int, float], phase: Phase, w
         error=mosaic.error,
         noise_sd=noise_sd,
         candidates=mosaic.candidates,
-        path=(*told, (number, mosaic.error)),
+        path=(*before, (number, mosaic.error)),
         termination=why,
     )
     return Step(number, mosaic.error, phase, noise_sd, code)

@@ -37,7 +37,7 @@ class Level:
 
     @property
     def margin(self) -> int:
-        """How far functions reach beyond the inner pixels."""
+        """The reach of functions beyond the inner pixels."""
         return SPANS_REACHED * max(self.spans)
 
     @property
@@ -123,9 +123,9 @@ def _waves(span: int) -> Array:
 
 
 def _conjugate(functions: Transforms) -> Transforms:
-    """What a transform is multiplied with for sums of products at all shifts."""
+    """The factor of a transform for sums of products at all shifts."""
     return np.conj(scipy.fft.fft2(np.conj(functions)))
 
 
 LEVELS = (Level((4, 8), 16), Level((16, 32), 64))
-"""Narrow and wide: what is wide is met in wider tiles."""
+"""Narrow and wide: wide functions are in wider tiles."""

@@ -8,22 +8,22 @@ import scipy
 
 from relevance_bayes.core.algorithms.price import FREE, Price
 from relevance_bayes.core.dictionaries import GaborFunctions
+from relevance_bayes.core.images.checkpoint import MosaicState
 from relevance_bayes.core.images.columns import Columns, Window
 from relevance_bayes.core.images.levels import Level
-from relevance_bayes.core.images.standing import Standing
 from relevance_bayes.core.images.tiles import Move, Tile
 from relevance_bayes.core.types import Array, Mask
 
 MIN_GAIN = 1e-2
 """Nats that a move must bring."""
 
-STAYS = 0.8
+STAY_SHARE = 0.8
 """A tile goes on while what it gains is so near to what others, that are to be settled first, seem to, and more than
-those beside it: these may tell the same thing better. All settled wherever they seem to gain .7 of it takes three times
+those beside it: these may explain the same better. All settled wherever they seem to gain .7 of it takes three times
 as long, and 300 functions of a photograph miss as much."""
 
-NOTICED = 0.02
-"""A tile is not looked at again for changes below this share of the root mean square of what is left."""
+MIN_CHANGE = 0.02
+"""A tile is not evaluated again for changes below this share of the root mean square of what is left."""
 
 ENTERS_LEAVES_MOVES: tuple[Callable[[Tile], Move], ...] = (
     lambda tile: tile.strongest,
@@ -35,7 +35,7 @@ ENTERS = 0
 """The place of the first of them."""
 
 UNKNOWN = float(np.finfo(np.float64).max)
-"""Stands for what a tile gains until it has been looked at."""
+"""The gain of a tile before it has been evaluated."""
 
 MOVES_FOR_ONE_MADE_ANEW = 3
 """To make a function of a tile anew costs a transform, and a move some four."""
@@ -75,51 +75,51 @@ class Mosaic:
         self._moves = 0
 
     @classmethod
-    def resting(cls, image: Array, levels: tuple[Level, ...], standing: Standing) -> "Mosaic":
-        """Where another rested."""
-        made = cls(image, levels, standing.beta)
-        made._fill(standing)
-        made.constant, made._gains = standing.constant, standing.gains.copy()
-        made._look_anew(image)
+    def rebuilt(cls, image: Array, levels: tuple[Level, ...], state: MosaicState) -> "Mosaic":
+        """The mosaic of a checkpoint."""
+        made = cls(image, levels, state.beta)
+        made._fill(state)
+        made.constant, made._gains = state.constant, state.gains.copy()
+        made._recompute_residual(image)
         return made
 
-    def is_due_to_rest(self, moves: int) -> bool:
-        """Whether so many moves were made since it rested, and enough for what a rest makes anew to be little of it."""
+    def is_checkpoint_due(self, moves: int) -> bool:
+        """True where so many moves were made since the last checkpoint, and enough to outweigh what one recomputes."""
         anew = sum(len(self.tiles[number].active) for number in np.flatnonzero(self._mixed))
         return self._moves >= max(moves, MOVES_FOR_ONE_MADE_ANEW * anew)
 
-    def rest(self, image: Array) -> Standing:
-        """All there is to know of it; what is beside that is made anew from it, here too.
+    def checkpoint(self, image: Array) -> MosaicState:
+        """The state of the mosaic; all else is recomputed from it, here too.
 
         S is not, but where functions have done more than enter it would else be what it has become on its way.
         """
         for number in np.flatnonzero(self._mixed):
             tile = self.tiles[number]
-            self.tiles[number] = tile.anew(tile.active, tile.rested.alpha, tile.rested.mean)
+            self.tiles[number] = tile.anew(tile.active, tile.posterior.alpha, tile.posterior.mean)
         self._mixed[:] = False
         self._moves = 0
-        self._look_anew(image)
-        return self._standing
+        self._recompute_residual(image)
+        return self._state
 
     @property
-    def _standing(self) -> Standing:
+    def _state(self) -> MosaicState:
         counts = np.array([len(tile.active) for tile in self.tiles], np.float64)
         active = np.array([number for tile in self.tiles for number in tile.active], np.float64)
-        return Standing(self.beta, self.constant, counts, active, self.alpha, self.weights, self._gains.copy())
+        return MosaicState(self.beta, self.constant, counts, active, self.alpha, self.weights, self._gains.copy())
 
-    def _fill(self, standing: Standing) -> None:
+    def _fill(self, state: MosaicState) -> None:
         """Empty tiles with the functions of others."""
-        for number, one in enumerate(standing.tiles):
+        for number, one in enumerate(state.tiles):
             if one.active:
                 self.tiles[number] = self.tiles[number].anew(one.active, one.alpha, one.mean)
-        self.functions = len(standing.active) + 1
+        self.functions = len(state.active) + 1
 
-    def _look_anew(self, image: Array) -> None:
-        """What is left of the image by the functions' means; every tile is to be settled."""
+    def _recompute_residual(self, image: Array) -> None:
+        """Recompute the residual of the image under the functions' means; every tile is stale then."""
         self.left = np.pad(image - self.constant, self._around)
         for tile in self.tiles:
             if tile.active:
-                self._seen(tile)[...] -= tile.columns.sum(tile.rested.mean).reshape(tile.level.side, tile.level.side)
+                self._seen(tile)[...] -= tile.columns.sum(tile.posterior.mean).reshape(tile.level.side, tile.level.side)
         self._stale[:] = True
 
     @property
@@ -141,25 +141,25 @@ class Mosaic:
     @property
     def weights(self) -> Array:
         """Their means (R,)."""
-        return np.concatenate([tile.rested.mean for tile in self.tiles])
+        return np.concatenate([tile.posterior.mean for tile in self.tiles])
 
     @property
     def sds(self) -> Array:
         """Their sds (R,), all other tiles' functions held."""
-        return np.asarray(np.sqrt(np.concatenate([tile.rested.covariance.diagonal() for tile in self.tiles])))
+        return np.asarray(np.sqrt(np.concatenate([tile.posterior.covariance.diagonal() for tile in self.tiles])))
 
     @property
     def alpha(self) -> Array:
         """The precisions of their priors (R,)."""
-        return np.concatenate([tile.rested.alpha for tile in self.tiles])
+        return np.concatenate([tile.posterior.alpha for tile in self.tiles])
 
     @property
     def determined(self) -> float:
         """The sum of gamma, the constant's 1 counted."""
-        return 1.0 + sum(float(tile.rested.determined.sum()) for tile in self.tiles)
+        return 1.0 + sum(float(tile.posterior.determined.sum()) for tile in self.tiles)
 
     def begin(self, price: Price) -> None:
-        """What functions pay from now on."""
+        """Set the price that functions pay from now on."""
         self.price = price
 
     def move(self) -> bool:
@@ -190,16 +190,16 @@ class Mosaic:
     def _next(self, best: Array, number: int) -> int:
         """The tile to settle or to move in, where `number` seems to gain most."""
         last = self._last
-        if not self._stale[number] or self._stale[last] or best[last] < max(STAYS * best[number], MIN_GAIN):
+        if not self._stale[number] or self._stale[last] or best[last] < max(STAY_SHARE * best[number], MIN_GAIN):
             return number
         apart = np.abs(self._corners - self._corners[last]).max(axis=1)
         beside = np.where((apart <= self.tiles[last].level.inner) & (best > best[last]), best, -np.inf)
         return int(beside.argmax()) if beside.max() > -np.inf else last
 
-    def _shifted(self, least: float) -> bool:
+    def _shifted(self, min_gain: float) -> bool:
         """The constant becomes what is best for all else as it is, where that gains more than so many nats."""
         offset = float(self.left.sum()) / self.window.size
-        if 0.5 * self.beta * self.window.size * offset**2 <= least:
+        if 0.5 * self.beta * self.window.size * offset**2 <= min_gain:
             return False
         self._image_left = self._image_left - offset
         self.constant += offset
@@ -207,7 +207,7 @@ class Mosaic:
         return True
 
     def _paid(self) -> Array:
-        """What the best of each kind of move gains in each tile, the price taken and given back: (3, tiles)."""
+        """The gain of the best of each kind of move in each tile, the price taken and given back: (3, tiles)."""
         chosen = self.functions - 1
         entry = self.price.entry(chosen) if self.price.adding else np.inf
         refund = self.price.refund(chosen) if chosen else 0.0
@@ -218,7 +218,7 @@ class Mosaic:
         self.tiles[number], self._last = tile, number
         self._seen(tile)[...] -= rise
         self._gains[:, number] = [one(tile).gain for one in ENTERS_LEAVES_MOVES]
-        moved = np.abs(rise) > NOTICED * self.error
+        moved = np.abs(rise) > MIN_CHANGE * self.error
         if moved.any():
             self._alert(tile, moved)
         self._stale[number] = False
@@ -237,9 +237,9 @@ class Mosaic:
     def with_noise(self, image: Array, beta: float) -> "Mosaic":
         """The same functions under another noise precision: S of each tile is made anew, then all means together."""
         other = Mosaic(image, self.levels, beta)
-        other._fill(self._standing)
+        other._fill(self._state)
         other.constant = self.constant
-        other._look_anew(image)
+        other._recompute_residual(image)
         other.join()
         return other
 
@@ -269,7 +269,7 @@ class Mosaic:
         first = 0
         for number, tile in enumerate(self.tiles):
             stop = first + len(tile.active)
-            self.tiles[number] = tile.with_means(tile.rested.mean + change[first:stop])
+            self.tiles[number] = tile.with_means(tile.posterior.mean + change[first:stop])
             first = stop
         self._stale[:] = True
         self._gains[:] = UNKNOWN

@@ -34,7 +34,7 @@ class Move:
 
 
 NEVER = Move(-1, inf, -inf)
-"""What stands for a move where there is none to make."""
+"""The move where there is none to make."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Tile:
     """The candidates of a `level` whose first inner pixel is (top, left), and those in the model.
 
     `squares` (M,) of the candidates over the image's pixels, 0 for those that stand outside of it; `beta` the noise
-    precision; `active` R candidates' numbers, `columns` (pixels of the tile, R) and `gram` P'P; `rested` their
+    precision; `active` R candidates' numbers, `columns` (pixels of the tile, R) and `gram` P'P; `posterior` their
     posterior; `S` and `Q` (M,).
     """
 
@@ -54,7 +54,7 @@ class Tile:
     active: tuple[int, ...]
     columns: Columns
     gram: Array
-    rested: Posterior
+    posterior: Posterior
     S: Array
     Q: Array
 
@@ -72,7 +72,7 @@ class Tile:
         stands = np.asarray((centres < [image.bottom, image.right]).all(axis=1))
         squares = np.where(stands, np.maximum(level.squares(seen), 0.0), 0.0)
         none, nothing = Columns.none(side**2), np.empty(0)
-        rested = _rested(np.empty((0, 0)), nothing, nothing, beta)
+        posterior = _posterior(np.empty((0, 0)), nothing, nothing, beta)
         return cls(
             level,
             window,
@@ -82,7 +82,7 @@ class Tile:
             (),
             none,
             np.empty((0, 0)),
-            rested,
+            posterior,
             beta * squares,
             np.zeros(level.size),
         )
@@ -112,7 +112,7 @@ class Tile:
             active=(),
             columns=Columns.none(side**2),
             gram=np.empty((0, 0)),
-            rested=_rested(np.empty((0, 0)), nothing, nothing, self.beta),
+            posterior=_posterior(np.empty((0, 0)), nothing, nothing, self.beta),
             S=self.beta * self.squares,
             Q=np.zeros(self.level.size),
         )
@@ -123,30 +123,30 @@ class Tile:
     def settled(self, left: Array) -> tuple["Tile", Array]:
         """With the means and Q that follow from what is left of the image, (side, side), all functions taken from it;
         and by how much what the functions say has risen, (side, side)."""
-        rested = _rested(self.gram, self.rested.alpha, self._towards(self.columns, self.gram, left), self.beta)
-        rise = self.columns.sum(rested.mean - self.rested.mean).reshape(left.shape)
+        posterior = _posterior(self.gram, self.posterior.alpha, self._towards(self.columns, self.gram, left), self.beta)
+        rise = self.columns.sum(posterior.mean - self.posterior.mean).reshape(left.shape)
         Q = self.beta * self.level.products(left - rise)
-        return replace(self, rested=rested, Q=Q), rise
+        return replace(self, posterior=posterior, Q=Q), rise
 
     def with_means(self, mean: Array) -> "Tile":
         """With other means (R,), which Q does not know of yet."""
-        return replace(self, rested=replace(self.rested, mean=mean))
+        return replace(self, posterior=replace(self.posterior, mean=mean))
 
     def made(self, move: Move, left: Array) -> tuple["Tile", Array]:
         """A move, and by how much what the functions say rises; `left` (side, side) as for `settled`."""
         if move.number not in self.active:
             return self._entered(move, left)
         place = self.active.index(move.number)
-        own, mean = float(self.rested.covariance[place, place]), float(self.rested.mean[place])
-        turned = self._seen(self.columns, self.rested.covariance[:, place])
+        own, mean = float(self.posterior.covariance[place, place]), float(self.posterior.mean[place])
+        turned = self._seen(self.columns, self.posterior.covariance[:, place])
         if move.alpha == inf:
             kept = np.delete(np.arange(len(self.active)), place)
             share, columns, gram = 1.0 / own, self.columns.without(place), self.gram[np.ix_(kept, kept)]
-            active, alpha = tuple(self.active[k] for k in kept), self.rested.alpha[kept]
+            active, alpha = tuple(self.active[k] for k in kept), self.posterior.alpha[kept]
         else:
-            rise = move.alpha - float(self.rested.alpha[place])
+            rise = move.alpha - float(self.posterior.alpha[place])
             share, columns, gram, active = rise / (1.0 + own * rise), self.columns, self.gram, self.active
-            alpha = self.rested.alpha.copy()
+            alpha = self.posterior.alpha.copy()
             alpha[place] = move.alpha
         there = self._with(active, columns, gram, alpha, left)
         changed = replace(there, S=self.S + share * turned**2, Q=self.Q + share * mean * turned)
@@ -156,26 +156,26 @@ class Tile:
         own = Columns.of(self._at((move.number,)), self.window, self.image)
         crosses = self.columns.products(own.column(0))
         gram = np.block([[self.gram, crosses[:, None]], [crosses, own.squares]])
-        columns, alpha = self.columns.followed(own), np.append(self.rested.alpha, move.alpha)
+        columns, alpha = self.columns.followed(own), np.append(self.posterior.alpha, move.alpha)
         there = self._with((*self.active, move.number), columns, gram, alpha, left)
-        turned, share = self._seen(columns, there.rested.covariance[:, -1]), 1.0 / there.rested.covariance[-1, -1]
-        Q = self.Q - share * there.rested.mean[-1] * turned
+        turned, share = self._seen(columns, there.posterior.covariance[:, -1]), 1.0 / there.posterior.covariance[-1, -1]
+        Q = self.Q - share * there.posterior.mean[-1] * turned
         changed = replace(there, S=np.maximum(self.S - share * turned**2, 0.0), Q=Q)
         return changed, changed._rise(self)
 
     def _with(self, active: tuple[int, ...], columns: Columns, gram: Array, alpha: Array, left: Array) -> "Tile":
-        whole = left + self.columns.sum(self.rested.mean).reshape(left.shape)
-        rested = _rested(gram, alpha, columns.products(whole.ravel()), self.beta)
-        return replace(self, active=active, columns=columns, gram=gram, rested=rested)
+        whole = left + self.columns.sum(self.posterior.mean).reshape(left.shape)
+        posterior = _posterior(gram, alpha, columns.products(whole.ravel()), self.beta)
+        return replace(self, active=active, columns=columns, gram=gram, posterior=posterior)
 
     def _rise(self, before: "Tile") -> Array:
         side = self.level.side
-        risen = self.columns.sum(self.rested.mean) - before.columns.sum(before.rested.mean)
+        risen = self.columns.sum(self.posterior.mean) - before.columns.sum(before.posterior.mean)
         return risen.reshape(side, side)
 
     def _towards(self, columns: Columns, gram: Array, left: Array) -> Array:
         """P't (R,), t what these functions have to explain."""
-        return np.asarray(columns.products(left.ravel()) + gram @ self.rested.mean)
+        return np.asarray(columns.products(left.ravel()) + gram @ self.posterior.mean)
 
     def _seen(self, columns: Columns, weights: Array) -> Array:
         """beta Phi'P w (M,)."""
@@ -202,24 +202,24 @@ class Tile:
         """The function that brings least leaves, nothing given back for it [FAUL2002, eq. 12]."""
         if not self.active:
             return NEVER
-        brings = worth(self.rested)
+        brings = worth(self.posterior)
         place = int(brings.argmin())
         return Move(self.active[place], inf, -float(brings[place]))
 
     @cached_property
     def retuned(self) -> Move:
         """The best re-estimation: alpha = s^2/(q^2 - s) where q^2 > s [FAUL2002, eq. 17]."""
-        s, q = sparsity_and_quality(self.rested)
-        wanted = (q**2 > s) & (s > 0.0)
-        if not wanted.any():
+        s, q = sparsity_and_quality(self.posterior)
+        is_relevant = (q**2 > s) & (s > 0.0)
+        if not is_relevant.any():
             return NEVER
-        gains = np.where(wanted, gain(s, q) - worth(self.rested), -inf)
+        gains = np.where(is_relevant, gain(s, q) - worth(self.posterior), -inf)
         place = int(gains.argmax())
         alpha = float(s[place] ** 2 / max(q[place] ** 2 - s[place], TINY))
         return Move(self.active[place], alpha, float(gains[place]))
 
 
-def _rested(gram: Array, alpha: Array, towards: Array, beta: float) -> Posterior:
+def _posterior(gram: Array, alpha: Array, towards: Array, beta: float) -> Posterior:
     """Sigma = (A + beta P'P)^-1, mean = beta Sigma P't."""
     nothing = np.zeros(len(alpha))
     return posterior(Sums(0.0, 0.0, 0.0, beta * towards, beta * gram), nothing, alpha)

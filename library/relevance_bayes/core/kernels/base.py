@@ -1,4 +1,4 @@
-"""What every kernel is: symmetric in two points, of unit width, with a gradient."""
+"""The base of kernels: symmetric in two points, of unit width, with a gradient."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -26,13 +26,14 @@ class KernelBase(ABC):
     __pydantic_config__ = {"extra": "forbid"}
 
     positive_definite: ClassVar[bool] = False
-    """Whether k(U, U) never has a negative eigenvalue."""
+    """True where k(U, U) never has a negative eigenvalue."""
 
     stationary: ClassVar[bool] = False
-    """Whether k depends on u - z alone."""
+    """True where k depends on u - z alone."""
 
     sums_distances: ClassVar[bool] = False
-    """Whether its distance is a sum over inputs: it grows as their number, and the Euclidean distance as its root."""
+    """True where its distance is a sum over inputs: it grows as their number, and the Euclidean distance as its
+    root."""
 
     @property
     @abstractmethod

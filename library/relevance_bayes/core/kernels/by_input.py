@@ -16,7 +16,7 @@ class ByInput(KernelBase):
     combination: ClassVar[Literal["sum", "product"]] = "sum"
 
     slope_of_k: ClassVar[bool] = False
-    """Whether the slope needs k alone, and no terms: it is handed k for both."""
+    """True where the slope needs k alone, and no terms: it is handed k for both."""
 
     @abstractmethod
     def term(self, xp: Namespace[A], u: A, z: A) -> A:

@@ -21,10 +21,10 @@ class LinearSpline(ByInput):
 
     def term(self, xp: Namespace[A], u: A, z: A) -> A:
         """1 + uz + l (uz - l ((u + z)/2 - l/3)), l = min(u, z)."""
-        least, both = xp.minimum(u, z), u * z
-        return 1.0 + both + least * (both - least * (0.5 * (u + z) - least / 3.0))
+        smaller, both = xp.minimum(u, z), u * z
+        return 1.0 + both + smaller * (both - smaller * (0.5 * (u + z) - smaller / 3.0))
 
     def term_slope(self, xp: Namespace[A], u: A, z: A) -> A:
         """z + uz - u^2/2 in u up to z, z + z^2/2 beyond."""
-        least = xp.minimum(u, z)
-        return z + least * (z - 0.5 * least)
+        smaller = xp.minimum(u, z)
+        return z + smaller * (z - 0.5 * smaller)

@@ -23,10 +23,11 @@ class Radial(KernelBase):
     stationary: ClassVar[bool] = True
 
     slope_of_k: ClassVar[bool] = False
-    """Whether the slope needs k alone, and no distances: it is handed k for both."""
+    """True where the slope needs k alone, and no distances: it is handed k for both."""
 
     kinked: ClassVar[bool] = False
-    """Whether the slope at distance 0 is infinite: such a kernel sees the square root of what cancellation leaves."""
+    """True where the slope at distance 0 is infinite: such a kernel sees the square root of what cancellation
+    leaves."""
 
     @abstractmethod
     def of_squares(self, xp: Namespace[A], squares: A) -> A:

@@ -1,4 +1,4 @@
-"""What every likelihood of one model is: declared methods, and what follows by quadrature where none is given."""
+"""The base of likelihoods of one model: declared methods, and defaults by quadrature."""
 
 from abc import ABC, abstractmethod
 from copy import copy
@@ -21,7 +21,7 @@ POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 Targets = Literal["real", "positive", "count", "square", "class"]
-"""What targets may be: any number, above 0, whole from 0, from 0, or the number of a class."""
+"""The kinds of targets: any number, above 0, whole from 0, from 0, or the number of a class."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class ShapeParameter:
 
     name: str
     first: float
-    least: float
-    most: float
+    min_value: float
+    max_value: float
 
     def of(self, likelihood: object) -> float | None:
         """The number that is given or has been learned; None before."""
@@ -51,22 +51,22 @@ class LikelihoodBase(ABC):
     targets: ClassVar[Targets]
 
     conjugate: ClassVar[bool] = False
-    """Whether the sites don't depend on f, so that the evidence has a closed form."""
+    """True where the sites don't depend on f, so that the evidence has a closed form."""
 
     constant_precision: ClassVar[bool] = False
-    """Whether the precisions are known up to the factor beta, so that sums over rows need to be made only once."""
+    """True where the precisions are known up to the factor beta, so that sums over rows need to be made only once."""
 
     log_concave: ClassVar[bool] = False
-    """Whether there is one mode, and Laplace's approximation about it; else the evidence is a lower bound."""
+    """True where there is one mode, and Laplace's approximation about it; else the evidence is a lower bound."""
 
     in_target_units: ClassVar[bool] = False
-    """Whether the latent is measured as the targets are, which have noise then, and a row says much of it."""
+    """True where the latent is measured as the targets are, which have noise then, and a row says much of it."""
 
     max_latent_sd: ClassVar[float] = inf
     """Of the prior of one function, where the data can't bound it."""
 
     min_gain: ClassVar[float] = 1.0
-    """What a function must bring, in nats, where the prior doesn't say."""
+    """The least gain of a function, in nats, where the prior has none."""
 
     shape: ClassVar[ShapeParameter | None] = None
     """The parameter that `tuned` learns."""
@@ -78,12 +78,12 @@ class LikelihoodBase(ABC):
 
     @property
     def latents(self) -> int:
-        """How many a row has; where they are K, f is (N, K), and so may the working targets be."""
+        """The number of latents of a row; where they are K, f is (N, K), and so may the working targets be."""
         return 1
 
     @property
     def noise_by_row(self) -> bool:
-        """Whether each row's noise is known and comes with the row."""
+        """True where each row's noise is known and comes with the row."""
         return False
 
     def check(self, t: Array) -> None:
@@ -125,7 +125,7 @@ class LikelihoodBase(ABC):
         def loss(log_shape: float) -> float:
             return -float(self.with_shape(np.exp(log_shape)).expected(t, f, v, beta).value.sum())
 
-        bounds = log(shape.least), log(shape.most)
+        bounds = log(shape.min_value), log(shape.max_value)
         found = scipy.optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6})
         return self.with_shape(float(np.exp(found.x)))
 
@@ -171,4 +171,4 @@ class LikelihoodBase(ABC):
 
     @abstractmethod
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> Prediction:
-        """What a new observation is where the latent is N(mean, variance)."""
+        """The distribution of a new observation where the latent is N(mean, variance)."""

@@ -19,7 +19,7 @@ SETTLED = 1e-12
 """Newton's steps for the bound's own parameters, and the change of a probability below which they rest."""
 
 SHARES = tuple(0.5**k for k in range(20))
-"""What is tried of such a step, in this order, until the bound falls as it should."""
+"""The shares of such a step that are tried, in this order, until the bound falls as it should."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ class Categorical(ClassLikelihoodBase):
             if float(np.abs(left).max(initial=0.0)) < SETTLED:
                 break
             step = implicit(p, v, left)
-            promise = (v * left * step).sum(axis=1)
+            predicted_rise = (v * left * step).sum(axis=1)
             share = np.ones(len(f))
             tried, there = bounded(a + step)
             for shorter in SHARES:
-                worse = there > value - 1e-4 * share * promise + 1e-13 * (1.0 + np.abs(value))
+                worse = there > value - 1e-4 * share * predicted_rise + 1e-13 * (1.0 + np.abs(value))
                 if not worse.any():
                     break
                 share[worse] = shorter

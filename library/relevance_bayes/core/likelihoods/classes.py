@@ -13,7 +13,7 @@ from relevance_bayes.core.types import Array, ForRows
 
 
 class PredictsClasses(Protocol):
-    """What the likelihoods of classes have in common: `probabilities`."""
+    """The base of the likelihoods of classes: `probabilities`."""
 
     def probabilities(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> A:
         """The probabilities (N, K) of the K classes where the latents are N(mean, variance).
@@ -37,7 +37,7 @@ class ClassLikelihoodBase(LikelihoodBase):
 
 
 def predicted(likelihood: PredictsClasses, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
-    """What a likelihood of classes predicts at N latents."""
+    """The prediction of a likelihood of classes at N latents."""
     variance = latent.variance
     noise = np.empty((len(latent.mean), 1))
     noise[:, 0] = np.square(0.0 if noise_sd is None else noise_sd)

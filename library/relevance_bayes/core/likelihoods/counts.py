@@ -14,7 +14,7 @@ from relevance_bayes.core.types import Array, ForRows
 MAX_LOG_RATE = 300.0
 """No rate is computed beyond its exponential, so that nothing overflows."""
 
-LARGEST_COUNT = 2.0**53
+MAX_COUNT = 2.0**53
 """Up to here every whole number is a float64."""
 
 MAX_NEWTON_STEPS = 100
@@ -27,7 +27,7 @@ NARROW = 1.0
 """A Gaussian of a greater sd is too wide for Gauss-Hermite quadrature, as one that is wider than the step."""
 
 REACH = 9.0
-"""What lies so many sds from a mean has no weight."""
+"""Counts so many sds from a mean have no weight."""
 
 PLACES, SHARES = np.polynomial.legendre.leggauss(200)
 
@@ -41,17 +41,17 @@ class CountPrediction(NumberPrediction):
 
     @classmethod
     def of(cls, likelihood: "CountLikelihood", latent: Latent) -> Self:
-        """What the latent's uncertainty adds is shared between weights and beyond as its variance is."""
+        """The variance from the latent is divided between weights and residual as the latent's own."""
         v = latent.variance
         mean, noise, function = likelihood.moments(np, latent.mean, v, np.zeros_like(v))
-        share = np.divide(latent.beyond, v, out=np.zeros_like(v), where=v > 0.0)
+        share = np.divide(latent.residual, v, out=np.zeros_like(v), where=v > 0.0)
         return cls(mean, noise, (1.0 - share) * function, share * function, likelihood, latent)
 
     def quantile(self, probability: float) -> Array:
         """The least count that is not exceeded with this probability: by bisection between Chebyshev's bounds."""
         sd = np.sqrt(self.variance)
         low = np.maximum(np.floor(self.mean - sd / probability**0.5) - 1.0, -1.0)
-        high = np.minimum(np.ceil(self.mean + sd / (1.0 - probability) ** 0.5), LARGEST_COUNT)
+        high = np.minimum(np.ceil(self.mean + sd / (1.0 - probability) ** 0.5), MAX_COUNT)
         while (high - low > 1.0).any():
             middle = np.ceil(0.5 * (low + high))
             reached = self.not_above(middle) >= probability
@@ -78,8 +78,8 @@ class CountPrediction(NumberPrediction):
             - 0.5 * (latent - m[:, None]) ** 2 / v[:, None]
             + LOG_WEIGHTS
         )
-        greatest = exponents.max(axis=1)
-        total = greatest + np.log(np.exp(exponents - greatest[:, None]).sum(axis=1))
+        largest = exponents.max(axis=1)
+        total = largest + np.log(np.exp(exponents - largest[:, None]).sum(axis=1))
         return np.where(counts == t, total + np.log(sd) - 0.5 * np.log(2.0 * np.pi * v), -np.inf)
 
     def distribution(self, t: Array) -> tuple[Array, Array]:

@@ -67,7 +67,7 @@ class GaussianNoise(NumberLikelihood):
 
     @property
     def noise_by_row(self) -> bool:
-        """Whether each row brings its own."""
+        """True where each row brings its own."""
         return self.noise_sd == "rows"
 
     def check(self, t: Array) -> None:
@@ -99,9 +99,9 @@ class GaussianNoise(NumberLikelihood):
 
     def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell = log N(t; f, 1/beta) - beta v/2: exact."""
-        misfit = beta * ((t - f) ** 2 + v)
-        value = 0.5 * (np.log(beta / (2.0 * pi)) - misfit)
-        total = float(misfit.sum())
+        residual_squares = beta * ((t - f) ** 2 + v)
+        value = 0.5 * (np.log(beta / (2.0 * pi)) - residual_squares)
+        total = float(residual_squares.sum())
         return Sites(value, beta * (t - f), np.full(len(t), beta), 0.5 * (len(t) - total), -0.5 * total)
 
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
@@ -118,7 +118,7 @@ class GaussianNoise(NumberLikelihood):
         sd = 0.0 if noise_sd is None else noise_sd
         noise = np.empty(len(latent.mean))
         noise[:] = sd * sd
-        return RealPrediction(latent.mean, noise, latent.weights, latent.beyond)
+        return RealPrediction(latent.mean, noise, latent.weights, latent.residual)
 
 
 @lru_cache(maxsize=100)

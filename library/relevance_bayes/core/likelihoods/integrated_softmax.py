@@ -80,7 +80,7 @@ def _narrow(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
     spread = xp.expand_dims(xp.expand_dims(sd, axis=2), axis=3)
     e = xp.exp(xp.minimum(spread * GAUSSIAN_POINTS - y, MAX_EXPONENT))
     gumbel = xp.exp(-e)
-    return _greatest(xp, xp.matmul(gumbel, GAUSSIAN_WEIGHTS), xp.matmul(e * gumbel, GAUSSIAN_WEIGHTS))
+    return _largest(xp, xp.matmul(gumbel, GAUSSIAN_WEIGHTS), xp.matmul(e * gumbel, GAUSSIAN_WEIGHTS))
 
 
 def _wide(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
@@ -89,7 +89,7 @@ def _wide(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
     spread = xp.expand_dims(xp.expand_dims(xp.maximum(sd, NARROW_SD), axis=2), axis=3)
     z = (y - GUMBEL_POINTS) / spread
     density = xp.matmul(xp.exp(-0.5 * z * z), GUMBEL_WEIGHTS)
-    return _greatest(xp, xp.matmul(xp.ndtr(z), GUMBEL_WEIGHTS), density)
+    return _largest(xp, xp.matmul(xp.ndtr(z), GUMBEL_WEIGHTS), density)
 
 
 def _apart(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
@@ -99,8 +99,8 @@ def _apart(xp: ExtendedNamespace[A], mean: A, sd: A) -> A:
     return xp.expand_dims(x, axis=1) - xp.expand_dims(mean, axis=2)
 
 
-def _greatest(xp: ExtendedNamespace[A], share: A, density: A) -> A:
-    """How probably each is the greatest, (N, K), by F and p (N, K, n)."""
+def _largest(xp: ExtendedNamespace[A], share: A, density: A) -> A:
+    """The probability that each is the greatest, (N, K), by F and p (N, K, n)."""
     logs = xp.log(xp.maximum(share, TINY))
     whole = xp.exp(xp.sum(logs, axis=1, keepdims=True) - logs)
     alone = xp.maximum(xp.sum(density * whole, axis=2, keepdims=False), TINY)

@@ -15,8 +15,8 @@ from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
-LARGEST_LOG = 700.0
-"""What exp can still carry in float64, with room for a factor."""
+MAX_LOG = 700.0
+"""The greatest exponent of exp in float64, with room for a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +32,11 @@ class PositivePrediction(NumberPrediction):
         E = exp(m + (n + V)/2), E Var(t | f) = E^2 e^V (e^n - 1) and Var E(t | f) = E^2 (e^V - 1), the latter shared
         between weights and beyond as V is.
         """
-        V = log.weights + log.beyond
+        V = log.weights + log.residual
         mean = _exp(log.mean + 0.5 * (log.noise + V))
-        function = _product(mean, np.expm1(np.minimum(V, LARGEST_LOG)))
-        noise = _product(mean, _product(_exp(V), np.expm1(np.minimum(log.noise, LARGEST_LOG)), power=1))
-        share = np.divide(log.beyond, V, out=np.zeros_like(V), where=V > 0.0)
+        function = _product(mean, np.expm1(np.minimum(V, MAX_LOG)))
+        noise = _product(mean, _product(_exp(V), np.expm1(np.minimum(log.noise, MAX_LOG)), power=1))
+        share = np.divide(log.residual, V, out=np.zeros_like(V), where=V > 0.0)
         return cls(mean, noise, (1.0 - share) * function, share * function, log)
 
     def quantile(self, probability: float) -> Array:
@@ -59,7 +59,7 @@ class PositivePrediction(NumberPrediction):
 
 def bounded_exp(xp: Namespace[A], values: A) -> A:
     """e^values, neither 0 nor more than float64 can carry."""
-    return xp.exp(xp.minimum(xp.maximum(values, -LARGEST_LOG), LARGEST_LOG))
+    return xp.exp(xp.minimum(xp.maximum(values, -MAX_LOG), MAX_LOG))
 
 
 def _exp(values: Array) -> Array:
@@ -116,12 +116,12 @@ class LogGaussian(NumberLikelihood):
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
         """Log-normal: E = e^(m + (n + v)/2), E^2 e^v (e^n - 1) and E^2 (e^v - 1)."""
         expected = bounded_exp(xp, mean + 0.5 * (noise + variance))
-        grown = xp.expm1(xp.minimum(noise, LARGEST_LOG))
+        grown = xp.expm1(xp.minimum(noise, MAX_LOG))
         square = expected * expected
         return (
             expected,
             square * (bounded_exp(xp, variance) * grown),
-            square * xp.expm1(xp.minimum(variance, LARGEST_LOG)),
+            square * xp.expm1(xp.minimum(variance, MAX_LOG)),
         )
 
     def ends(self, xp: Namespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A]:

@@ -9,7 +9,7 @@ import numpy as np
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.likelihoods.base import Targets
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise
-from relevance_bayes.core.likelihoods.log_gaussian import LARGEST_LOG, PositivePrediction, bounded_exp
+from relevance_bayes.core.likelihoods.log_gaussian import MAX_LOG, PositivePrediction, bounded_exp
 from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
 from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.likelihoods.sites import Sites
@@ -72,7 +72,7 @@ class LogVariance(NumberLikelihood):
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
         """Those of the variance e^f itself, which has no noise."""
         expected = bounded_exp(xp, mean + 0.5 * variance)
-        return expected, 0.0 * expected, expected * expected * xp.expm1(xp.minimum(variance, LARGEST_LOG))
+        return expected, 0.0 * expected, expected * expected * xp.expm1(xp.minimum(variance, MAX_LOG))
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
         """The variance e^f itself, log-normal."""

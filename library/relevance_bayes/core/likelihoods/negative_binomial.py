@@ -15,7 +15,7 @@ from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
 # Below, nearly all counts are 0; above, counts of a mean of 100 scatter by .5 % more than Poisson's.
-DISPERSION = ShapeParameter("dispersion", first=1.0, least=1e-2, most=1e4)
+DISPERSION = ShapeParameter("dispersion", first=1.0, min_value=1e-2, max_value=1e4)
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class NegativeBinomial(CountLikelihood):
             of_gamma = scipy.special.digamma(t + k) - scipy.special.digamma(k)
             return float((of_gamma - softplus + ((t + k) * share - t) / k).sum())
 
-        low, high = log(DISPERSION.least), log(DISPERSION.most)
+        low, high = log(DISPERSION.min_value), log(DISPERSION.max_value)
         if slope(low) <= 0.0:
-            return self.with_shape(DISPERSION.least)
+            return self.with_shape(DISPERSION.min_value)
         if slope(high) >= 0.0:
-            return self.with_shape(DISPERSION.most)
+            return self.with_shape(DISPERSION.max_value)
         return self.with_shape(exp(float(scipy.optimize.brentq(slope, low, high, xtol=1e-13))))
 
     def cumulative(self, t: Array, f: Array) -> Array:

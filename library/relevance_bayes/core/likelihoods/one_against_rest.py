@@ -62,8 +62,8 @@ class OneAgainstRest(ClassLikelihoodBase):
 
     def start(self, t: Array) -> tuple[float, float]:
         """The noise precision beta to begin with, and its greatest value: zeros and ones are no measurements."""
-        least, _ = noise_range(t)
-        return least, max(least, 1.0 / MIN_NOISE**2)
+        low, _ = noise_range(t)
+        return low, max(low, 1.0 / MIN_NOISE**2)
 
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:
         """Anywhere: its sites don't depend on the latent."""
@@ -87,9 +87,9 @@ class OneAgainstRest(ClassLikelihoodBase):
 
     def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell = sum_k log N(t_k; f_k, 1/beta) - K beta v/2: exact."""
-        misfit = beta * (np.square(t - f).sum(axis=1) + self.latents * v)
-        value = 0.5 * (self.latents * np.log(beta / (2.0 * pi)) - misfit)
-        total = float(misfit.sum())
+        residual_squares = beta * (np.square(t - f).sum(axis=1) + self.latents * v)
+        value = 0.5 * (self.latents * np.log(beta / (2.0 * pi)) - residual_squares)
+        total = float(residual_squares.sum())
         slope = 0.5 * (self.latents * len(t) - total)
         return Sites(value, (beta * (t - f).T).T, np.full(len(t), beta), slope, -0.5 * total)
 

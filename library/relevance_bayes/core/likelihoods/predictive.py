@@ -1,4 +1,4 @@
-"""What a likelihood makes of the latent at new points: the predictive distributions."""
+"""The predictive distributions of likelihoods, from the latent at new points."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -20,36 +20,36 @@ class Latent:
 
     mean: Array
     weights: Array
-    beyond: Array
+    residual: Array
     support: Array | None = None
 
     @property
     def variance(self) -> Array:
         """Both parts, (N,)."""
-        return self.weights + self.beyond
+        return self.weights + self.residual
 
 
 @dataclass(frozen=True, eq=False)
 class NumberPrediction(ABC):
     """Predictions of N numbers, each (N,): the mean, and the variance's three parts.
 
-    `noise`, how far a new observation scatters about the function; `weights` and `beyond`, what the two parts of the
+    `noise`, how far a new observation scatters about the function; `weights` and `residual`, what the two parts of the
     latent's variance make of it.
     """
 
     mean: Array
     noise: Array
     weights: Array
-    beyond: Array
+    residual: Array
 
     @property
     def variance(self) -> Array:
         """All of it, (N,)."""
-        return self.noise + self.weights + self.beyond
+        return self.noise + self.weights + self.residual
 
     @abstractmethod
     def quantile(self, probability: float) -> Array:
-        """What a new observation stays below with this probability, in (0, 1): (N,)."""
+        """The quantile of a new observation at this probability, in (0, 1): (N,)."""
 
     def interval(self, probability: float) -> tuple[Array, Array]:
         """Two quantiles, each (N,), between which a new observation is with this probability, and as often on either
@@ -63,7 +63,7 @@ class NumberPrediction(ABC):
 
     @abstractmethod
     def distribution(self, t: Array) -> tuple[Array, Array]:
-        """How probable it is that a new observation is below t, and that it is not above t (N,): each (N,).
+        """The probabilities that a new observation is below t, and that it is not above t (N,): each (N,).
 
         They differ where observations are counts alone.
         """

@@ -1,4 +1,4 @@
-"""What a likelihood says of each row when its latent is uncertain."""
+"""The expectations of a likelihood for each row, over its latent."""
 
 from dataclasses import dataclass
 

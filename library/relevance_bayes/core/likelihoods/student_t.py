@@ -52,16 +52,16 @@ class HeavyTailedPrediction(NumberPrediction):
         """The same distance from the mean on either side."""
         above, side = max(probability, 1.0 - probability), np.sign(probability - 0.5)
         scales = np.broadcast_to(np.square(self.scale), self.mean.shape)
-        return np.asarray(self.mean + side * _reach(NUMPY, self.weights + self.beyond, scales, self.dof, above))
+        return np.asarray(self.mean + side * _reach(NUMPY, self.weights + self.residual, scales, self.dof, above))
 
     def log_density(self, t: Array) -> Array:
         """The log of the mixture's density."""
         sds, log_shares = self._mixture()
         z = (t - self.mean)[:, None] / sds
         exponents = log_shares - 0.5 * z**2 - np.log(sds)
-        greatest = exponents.max(axis=1)
-        total = np.exp(exponents - greatest[:, None]).sum(axis=1)
-        return np.asarray(greatest + np.log(total) - 0.5 * log(2.0 * pi))
+        largest = exponents.max(axis=1)
+        total = np.exp(exponents - largest[:, None]).sum(axis=1)
+        return np.asarray(largest + np.log(total) - 0.5 * log(2.0 * pi))
 
     def distribution(self, t: Array) -> tuple[Array, Array]:
         """Each of the mixture's Gaussians by its share."""
@@ -72,7 +72,7 @@ class HeavyTailedPrediction(NumberPrediction):
     def _mixture(self) -> tuple[Array, Array]:
         """Standard deviations (N, k) and the logarithms of their shares (k,)."""
         log_tau, log_shares = _gamma_rule(self.dof)
-        variances = (self.weights + self.beyond)[:, None] + np.multiply.outer(np.square(self.scale), np.exp(-log_tau))
+        variances = (self.weights + self.residual)[:, None] + np.multiply.outer(np.square(self.scale), np.exp(-log_tau))
         return np.sqrt(variances), log_shares
 
 
@@ -87,7 +87,7 @@ def _gamma_rule(dof: float) -> tuple[Array, Array]:
 
 
 def _reach(xp: ExtendedNamespace[A], variance: A, scales: A, dof: float, probability: float) -> A:
-    """How far above the mean an observation is not with this probability, at least 1/2: latents N(0, variance).
+    """The quantile above the mean at this probability, at least 1/2: latents N(0, variance).
 
     `scales` are squares of the noise's. By Newton's method on the distribution function, which is concave above the
     mean: monotone from there.
@@ -182,11 +182,11 @@ class StudentT(NumberLikelihood):
         dof, sd = self.dof_or_first, 0.0 if noise_sd is None else noise_sd
         scale = sd * ((dof - 2.0) / dof) ** 0.5
         noise = np.full(len(latent.mean), np.square(sd))
-        return HeavyTailedPrediction(latent.mean, noise, latent.weights, latent.beyond, scale, dof)
+        return HeavyTailedPrediction(latent.mean, noise, latent.weights, latent.residual, scale, dof)
 
     def typicality(self, prediction: HeavyTailedPrediction, t: Array) -> Array:
         """E tau_n = (dof + 1)/(dof + beta E r^2), (N,), about 1 for an ordinary row and near 0 for an outlier."""
-        squares = ((t - prediction.mean) ** 2 + prediction.weights + prediction.beyond) / prediction.scale**2
+        squares = ((t - prediction.mean) ** 2 + prediction.weights + prediction.residual) / prediction.scale**2
         return (prediction.dof + 1.0) / (prediction.dof + squares)
 
     @property

@@ -11,7 +11,7 @@ from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.types import Array, Mask
 
 BLOCK_BYTES = 2 * 2**20
-"""Neighbourhoods are met so many bytes of covariances at a time: few enough to stay in a processor's cache."""
+"""Neighbourhoods are computed so many bytes of covariances at a time: few enough to stay in a processor's cache."""
 
 
 def slices(n: int, m: int) -> "Iterator[slice[int, int, None]]":
@@ -48,7 +48,7 @@ class Stack:
 
     def covariance(self, K: Array, h: Hyperparameters) -> Array:
         """s K + F diag(1/alpha) F' + diag(noise), (B, m, m); rows that are not there are independent of all."""
-        C = h.amplitude * K
+        C = h.signal_variance * K
         if self.F.shape[2]:
             C += (self.F / h.alpha) @ self.F.transpose(0, 2, 1)
         np.einsum("bii->bi", C)[:] += self.noise

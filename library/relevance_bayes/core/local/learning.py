@@ -11,8 +11,12 @@ from math import inf, log
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.burst import climbed
-from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS, GREATEST, HyperparameterSpace
+from relevance_bayes.core.algorithms.hyperparameter_space import (
+    CAUTIOUS_SIGNAL_TO_NOISE,
+    MAX_SIGNAL_TO_NOISE,
+    HyperparameterSpace,
+)
+from relevance_bayes.core.algorithms.lbfgs import maximise
 from relevance_bayes.core.algorithms.task import RISE, Task
 from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import content_keys
@@ -33,18 +37,18 @@ KERNELS: tuple[LocalKernel, ...] = (Matern52(), Matern32(), Gaussian())
 MIN_ROWS = 100
 """Fewer are no sample to keep a part of apart, and the process itself is cheap."""
 
-HELD_SHARE, MAX_HELD = 0.2, 1_000
+HELD_OUT_SHARE, MAX_HELD_OUT = 0.2, 1_000
 """Of the rows this share, and at most so many, are kept apart to score by."""
 
 
 def n_apart(rows: int) -> int:
     """The number of rows, of so many, that are kept apart."""
-    return min(int(HELD_SHARE * rows), MAX_HELD)
+    return min(int(HELD_OUT_SHARE * rows), MAX_HELD_OUT)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """How many targets of how many neighbours each are climbed for how many iterations."""
+    """The numbers of targets, of neighbours of each, and of iterations."""
 
     targets: int
     neighbours: int
@@ -75,7 +79,7 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class LocalState:
-    """What learning has found after `completed` steps, from which it can go on.
+    """The state of learning after `completed` steps, from which it can be resumed.
 
     `start` is the best start of the kernel in hand and `reached` its objective; `scored` has each kernel that is done,
     and `found` is the best of them after the last stage, None before.
@@ -138,12 +142,12 @@ class LocalTask:
 
     @property
     def learned(self) -> int:
-        """How many rows, the first in order, are learned from; the others are kept apart."""
+        """The number of rows, the first in order, that are learned from; the others are kept apart."""
         apart = n_apart(self.problem.rows) if self.apart is None else len(self.apart)
         return self.problem.rows - apart
 
     @property
-    def held(self) -> Indices:
+    def kept_apart(self) -> Indices:
         """The rows kept apart, by their numbers in order."""
         return np.arange(self.learned, self.problem.rows)
 
@@ -153,7 +157,7 @@ class LocalTask:
 
     @property
     def starts(self) -> int:
-        """How many starts each kernel has."""
+        """The number of starts of each kernel."""
         return max(self.space(self.kernels[0]).starts, 1)
 
     @property
@@ -161,7 +165,9 @@ class LocalTask:
         """Of learning."""
         return len(self.kernels) * (self.starts + 1) + 1
 
-    def climb(self, kernel: LocalKernel, h: Hyperparameters, stage: Stage, cap: float) -> tuple[Hyperparameters, float]:
+    def maximise(
+        self, kernel: LocalKernel, h: Hyperparameters, stage: Stage, cap: float
+    ) -> tuple[Hyperparameters, float]:
         """The best hyperparameters near some, and the likelihood of the stage's targets with the priors there."""
         targets = np.unique(np.linspace(0, self.learned - 1, stage.targets).astype(np.intp))
         hoods = earlier(h.input_map(self.rows.X[: self.learned]), targets, stage.neighbours)
@@ -174,7 +180,7 @@ class LocalTask:
             prior, slope = space.log_prior(tried)
             return value + prior, gradient + slope
 
-        theta, value = climbed(
+        theta, value = maximise(
             objective,
             h.packed(),
             space.free(h),
@@ -190,7 +196,7 @@ class LocalTask:
         """Of the rows kept apart, each by its nearest rows of other inputs among those learned from."""
         U = h.input_map(self.rows.X)
         found = NeighbourSearch(U[: self.learned]).elsewhere(U[self.learned :], neighbours)
-        hoods = Neighbourhoods(self.held, found)
+        hoods = Neighbourhoods(self.kept_apart, found)
         return NeighbourLikelihood.of(self.rows, kernel, hoods, self.threads).conditionals(h)
 
     def score(self, kernel: LocalKernel, h: Hyperparameters) -> Scored:
@@ -208,16 +214,16 @@ def advance(task: LocalTask, state: LocalState) -> LocalState:
     after = replace(state, completed=state.completed + 1)
     if number == len(task.kernels):
         best = max(state.scored, key=lambda one: one.score)
-        h, _ = task.climb(best.kernel, best.hyperparameters, task.stages.best, GREATEST)
+        h, _ = task.maximise(best.kernel, best.hyperparameters, task.stages.best, MAX_SIGNAL_TO_NOISE)
         further = task.score(best.kernel, h)
         return replace(after, found=further if further.score >= best.score else best)
     kernel = task.kernels[number]
     if start < task.starts:
-        h, reached = task.climb(kernel, task.space(kernel).start(start), task.stages.start, CAUTIOUS)
+        h, reached = task.maximise(kernel, task.space(kernel).start(start), task.stages.start, CAUTIOUS_SIGNAL_TO_NOISE)
         return replace(after, start=h, reached=reached) if reached > state.reached or start == 0 else after
     if state.start is None:
         raise DataError("expected a start from which the process has a likelihood")
-    h, _ = task.climb(kernel, state.start, task.stages.kernel, GREATEST)
+    h, _ = task.maximise(kernel, state.start, task.stages.kernel, MAX_SIGNAL_TO_NOISE)
     return replace(after, start=None, reached=-inf, scored=(*state.scored, task.score(kernel, h)))
 
 

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
+from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
 from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.local.conditioning import Stack, correlations, residual_variance, slices, solved
 from relevance_bayes.core.local.neighbours import ABSENT, Neighbourhoods
@@ -40,11 +40,12 @@ class Conditionals:
 
 @dataclass(frozen=True, eq=False)
 class _Slopes:
-    """What a piece of the neighbourhoods says: the sum of log densities, and its gradient but through the input map."""
+    """The likelihood of a piece of the neighbourhoods: the sum of log densities, and its gradient but through the input
+    map."""
 
     value: float
     log_beta: float
-    log_amplitude: float
+    log_signal_variance: float
     log_alpha: Array
     dU: Array
 
@@ -52,7 +53,7 @@ class _Slopes:
         return _Slopes(
             self.value + other.value,
             self.log_beta + other.log_beta,
-            self.log_amplitude + other.log_amplitude,
+            self.log_signal_variance + other.log_signal_variance,
             self.log_alpha + other.log_alpha,
             self.dU + other.dU,
         )
@@ -88,7 +89,9 @@ class NeighbourLikelihood:
         U, noise = self._mapped(h)
         total = reduce(add, self._by_pieces(partial(self._slopes, h, U, noise)))
         scales = h.input_map.pull(self.rows.X, total.dU)
-        theta = gathered(total.log_beta, total.log_amplitude, total.log_alpha, scales, np.zeros(len(h.terms.logits)))
+        theta = packed_gradient(
+            total.log_beta, total.log_signal_variance, total.log_alpha, scales, np.zeros(len(h.terms.logits))
+        )
         return total.value, theta
 
     def conditionals(self, h: Hyperparameters) -> Conditionals:
@@ -103,7 +106,7 @@ class NeighbourLikelihood:
         return h.input_map(self.rows.X), np.ones(len(self.rows.t)) / self.rows.precision(h.beta)
 
     def _by_pieces(self, of: "Callable[[slice[int, int, None]], T]") -> Iterator[T]:
-        """What `of` makes of each piece of the neighbourhoods, in their order."""
+        """The results of `of` for each piece of the neighbourhoods, in their order."""
         pieces = slices(len(self.hoods.targets), self.hoods.neighbours.shape[1] + 1)
         if self.threads == 1:
             yield from map(of, pieces)
@@ -144,15 +147,15 @@ class NeighbourLikelihood:
         u = stack.U - stack.U[:, -1:]
         sides = np.concatenate([b[:, :, None], a[:, :, None], b[:, :, None] * u, a[:, :, None] * u], axis=2)
         d = u.shape[2]
-        log_amplitude = h.amplitude * float(np.vdot(b, (K @ a[:, :, None])[:, :, 0]))
+        log_signal_variance = h.signal_variance * float(np.vdot(b, (K @ a[:, :, None])[:, :, 0]))
         passed = self.kernel.slopes(squares, K) @ sides
         both = a * passed[:, :, 0] + b * passed[:, :, 1]
         dU = both[:, :, None] * u - a[:, :, None] * passed[:, :, 2 : 2 + d] - b[:, :, None] * passed[:, :, 2 + d :]
-        dU *= 2.0 * h.amplitude
+        dU *= 2.0 * h.signal_variance
         return _Slopes(
             value,
             -float(np.vdot(a * b, stack.noise)),
-            log_amplitude,
+            log_signal_variance,
             -np.einsum("bf,bf->f", _products(stack.F, a), _products(stack.F, b)) / h.alpha,
             _at_rows(numbers, dU, len(self.rows.t)),
         )

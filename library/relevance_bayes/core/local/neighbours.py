@@ -76,10 +76,12 @@ def earlier(U: Array, targets: Indices, m: int) -> Neighbourhoods:
     return Neighbourhoods(targets, neighbours)
 
 
-def _first(numbers: Indices, wanted: Mask, k: int) -> Indices:
+def _first(numbers: Indices, is_allowed: Mask, k: int) -> Indices:
     """The first k of each row's numbers (n, l) that are wanted, (n, k); ABSENT where there are fewer."""
-    order = np.argsort(~wanted, axis=-1, kind="stable")[:, :k]
+    order = np.argsort(~is_allowed, axis=-1, kind="stable")[:, :k]
     found = np.full((len(numbers), k), ABSENT, np.intp)
-    taken = np.where(np.take_along_axis(wanted, order, axis=-1), np.take_along_axis(numbers, order, axis=-1), ABSENT)
+    taken = np.where(
+        np.take_along_axis(is_allowed, order, axis=-1), np.take_along_axis(numbers, order, axis=-1), ABSENT
+    )
     found[:, : taken.shape[1]] = taken
     return found

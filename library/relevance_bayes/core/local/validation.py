@@ -60,12 +60,12 @@ def validated(task: LocalTask, found: Scored) -> Validation:
     reported alone.
     """
     h = found.hyperparameters
-    met = task.held_out(found.kernel, h, task.neighbours)
-    factor = float(met.squares.mean())
+    held_out = task.held_out(found.kernel, h, task.neighbours)
+    factor = float(held_out.squares.mean())
     applied = factor if task.space(found.kernel).free(h)[0] else 1.0
-    met = replace(met, variance=applied * met.variance)
-    h = replace(h, beta=h.beta / applied, amplitude=h.amplitude * applied, alpha=h.alpha / applied)
-    own, linear, noise = met.log_density, _linear(task, task.rows.X), _linear(task, task.rows.X[:, :0])
+    held_out = replace(held_out, variance=applied * held_out.variance)
+    h = replace(h, beta=h.beta / applied, signal_variance=h.signal_variance * applied, alpha=h.alpha / applied)
+    own, linear, noise = held_out.log_density, _linear(task, task.rows.X), _linear(task, task.rows.X[:, :0])
     refusal: Refusal | None = None
     if not _better(own, noise):
         refusal = "no better than noise"
@@ -73,11 +73,12 @@ def validated(task: LocalTask, found: Scored) -> Validation:
         refusal = "no better than a linear model"
     elif not 1.0 / MAX_FACTOR <= factor <= MAX_FACTOR:
         refusal = "predicted variances do not hold"
-    return Validation(met, h, float(linear.mean()), float(noise.mean()), factor, refusal)
+    return Validation(held_out, h, float(linear.mean()), float(noise.mean()), factor, refusal)
 
 
 def _better(own: Array, other: Array) -> bool:
-    """Whether the mean of log densities (n,) is above that of others by more than the difference's standard error."""
+    """True where the mean of log densities (n,) is above that of others by more than the difference's standard
+    error."""
     gain = own - other
     return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
 

@@ -82,11 +82,11 @@ class Densities:
         mean, variance = self.product(weights)
         error = t - mean
         density = log_normal(t, mean, variance)
-        least = self.of_members(t).max(axis=1) - MAX_SHORTFALL
-        counts = density > least
+        lowest = self.of_members(t).max(axis=1) - MAX_SHORTFALL
+        counts = density > lowest
         slopes = (0.5 * (variance - error**2)[:, None] + error[:, None] * (self.means - mean[:, None])) / self.variances
         slope = slopes[counts].sum(axis=0)
-        value = float(np.maximum(density, least).sum()) - PENALTY * float(theta @ theta)
+        value = float(np.maximum(density, lowest).sum()) - PENALTY * float(theta @ theta)
         gradient = weights * (slope - float(weights @ slope)) - 2.0 * PENALTY * theta
         return -value, -gradient
 

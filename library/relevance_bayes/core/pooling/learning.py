@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.greedy import ProcessStanding
+from relevance_bayes.core.algorithms.greedy import ProcessIterate
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.choice import Chosen, choose
-from relevance_bayes.core.fitting import learned, standings
+from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fitting import iterates, learned
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods.predictive import Latent, Prediction
 from relevance_bayes.core.linalg import cholesky, solve_lower
@@ -20,7 +21,6 @@ from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 MIN_JITTER = 1e-8
@@ -63,7 +63,7 @@ class Whole:
     @property
     def evidence(self) -> LogEvidence:
         """That of the process itself."""
-        return ProcessStanding(self.state).log_evidence(self.problem)
+        return ProcessIterate(self.state).log_evidence(self.problem)
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> Prediction:
         """The predictive distribution of the process at X (n, d), given all rows; O(N^3 + N^2 n).
@@ -77,28 +77,28 @@ class Whole:
         task, h, rows = self.task, self.hyperparameters, self.task.rows(self.state)
         kernel, U, V = h.covariance(task.kernel), h.input_map(rows.X), h.input_map(X)
         F = self.problem.candidates.columns(X, self.state.active[: len(h.alpha)])
-        C = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
+        C = h.signal_variance * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
         C.flat[:: len(C) + 1] += 1.0 / rows.precision(h.beta)
         lower = cholesky(C)
-        reached = solve_lower(lower, h.amplitude * kernel(U, V) + (rows.F / h.alpha) @ F.T)
+        reached = solve_lower(lower, h.signal_variance * kernel(U, V) + (rows.F / h.alpha) @ F.T)
         mean = reached.T @ solve_lower(lower, rows.t) + self.problem.centre
-        variance = np.maximum(h.amplitude + np.square(F) @ (1.0 / h.alpha) - np.square(reached).sum(axis=0), 0.0)
+        variance = np.maximum(h.signal_variance + np.square(F) @ (1.0 / h.alpha) - np.square(reached).sum(axis=0), 0.0)
         likelihood = self.spec.likelihood
         noise = likelihood.noise(self.problem.precision(h.beta)) if noise_sd is None else noise_sd
         return likelihood.predictive(Latent(mean, variance, np.zeros(len(X))), noise)
 
 
-def whole(problem: Problem, spec: Spec, trail: Trail) -> Iterator[Whole]:
+def whole(problem: Problem, spec: Spec, fit_log: FitLog) -> Iterator[Whole]:
     """The states of a fit until its scales are learned: the last is the member. Raises NotPositiveDefiniteError."""
-    for now in trail.standings(problem, spec):
+    for now in fit_log.iterates(problem, spec):
         yield Whole(spec, problem, now.state)
         if process_of(now.state).phase == FIRST_WITH_FUNCTIONS:
             return
 
 
 def jitter(h: Hyperparameters) -> float:
-    """What to add to the diagonal of the kernel matrix of few functions: less than the noise, where that is little."""
-    return min(JITTER, max(MIN_JITTER, JITTER_OF_NOISE / (h.beta * h.amplitude)))
+    """The jitter on the diagonal of the kernel matrix of few functions: less than the noise, where that is little."""
+    return min(JITTER, max(MIN_JITTER, JITTER_OF_NOISE / (h.beta * h.signal_variance)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,25 +117,25 @@ class Ordered:
         U = h.input_map(rows.X)
         chosen = choose(
             h.covariance(task.kernel)(U, U[: len(places)]),
-            amplitude=h.amplitude,
+            signal_variance=h.signal_variance,
             gradient=rows.precision(h.beta) * rows.t,
             precision=np.array(np.broadcast_to(rows.precision(h.beta), len(rows.t))),
             fixed=rows.F,
             alpha=h.alpha,
-            least=MIN_GAIN,
-            most=MAX_FUNCTIONS,
+            min_gain=MIN_GAIN,
+            max_functions=MAX_FUNCTIONS,
             residue=min(1e-6, jitter(h)),
         )
         return cls(member, replace(chosen, places=places[chosen.places]), len(rows.t))
 
     @property
     def is_cut(self) -> bool:
-        """Whether MAX_FUNCTIONS or rounding ended the order while functions gained much more than MIN_GAIN."""
+        """True where MAX_FUNCTIONS or rounding ended the order while functions gained much more than MIN_GAIN."""
         gains = self.chosen.gains
         return 0 < len(gains) < self.rows and bool(gains[-1] > CUT * MIN_GAIN)
 
     def worth(self, gain: float) -> int:
-        """How many functions stand before the first that brings less than `gain` nats."""
+        """The number of functions before the first that gains less than `gain` nats."""
         below = np.flatnonzero(self.chosen.gains < gain)
         return int(below[0]) if len(below) else len(self.chosen.places)
 
@@ -159,9 +159,9 @@ class Ordered:
         Raises NotPositiveDefiniteError.
         """
         problem, spec = self.whole.problem, self.whole.spec
-        for now in standings(problem, spec, self.through(functions, jitter(self.whole.hyperparameters))):
+        for now in iterates(problem, spec, self.through(functions, jitter(self.whole.hyperparameters))):
             if process_of(now.state).phase in {"vectors", "together"}:
                 break
         rows = replace(now.state, process=replace(process_of(now.state), phase="rows", moved=None))
-        (last,) = deque(standings(problem, spec, rows), maxlen=1)
+        (last,) = deque(iterates(problem, spec, rows), maxlen=1)
         return learned(problem, last)

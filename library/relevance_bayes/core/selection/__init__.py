@@ -3,7 +3,7 @@
 from relevance_bayes.core.selection.local import LocalChoice, LocalComparison
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member
-from relevance_bayes.core.selection.ranking import Contender
+from relevance_bayes.core.selection.ranking import RankedModel
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, THOROUGH, Bounds, Compared, Score
 from relevance_bayes.core.selection.training import Trained, train
@@ -15,11 +15,11 @@ __all__ = [
     "THOROUGH",
     "Bounds",
     "Compared",
-    "Contender",
     "Folding",
     "LocalChoice",
     "LocalComparison",
     "Member",
+    "RankedModel",
     "Rows",
     "Score",
     "Step",

@@ -13,6 +13,7 @@ import numpy as np
 from relevance_bayes.core.algorithms.task import MAX_PIVOTS, ROWS_FOR_SCALES
 from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods.predictive import ClassPrediction
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, tempered
@@ -24,19 +25,18 @@ from relevance_bayes.core.selection.classes import FittedClasses, learns_tempera
 from relevance_bayes.core.selection.rows import Rows, Step
 from relevance_bayes.core.selection.scoring import Compared, figures
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 Learn = Callable[[Rows, Spec], Generator[Step, None, FittedClasses]]
 """The fit of an alternative to some rows, at temperature 1."""
 
-FEWEST_FOLDS = 3
+MIN_FOLDS = 3
 """Of so many of five folds all alternatives are compared, where all are beyond the budget."""
 
-FEW_ROWS = 1_000
+MIN_ROWS_TO_DROP = 1_000
 """With fewer rows no alternative is dropped before all folds are measured."""
 
-CLEARLY = 2.0
+MIN_STANDARD_ERRORS = 2.0
 """Standard errors of the paired differences by which an alternative must be behind to be dropped."""
 
 EVALUATIONS, EVALUATIONS_PER_INPUT = 75, 105
@@ -55,8 +55,8 @@ NOT_FITTED_TO_ALL = "Its matrices were not positive definite in floating point o
 class Chosen:
     """The fit that was taken to all rows, its spec, and what decided.
 
-    `temperature` is None where folds could not tell it. `validation` are the figures of the rows left out, in `folds`
-    of `total` folds, by what was learned without them; empty without.
+    `temperature` is None where folds could not determine it. `validation` are the figures of the rows left out, in
+    `folds` of `total` folds, by what was learned without them; empty without.
     """
 
     fitted: FittedClasses
@@ -69,7 +69,7 @@ class Chosen:
 
 
 def chosen(
-    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], learn: Learn, trail: Trail, *, budget: float | None
+    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], learn: Learn, fit_log: FitLog, *, budget: float | None
 ) -> Generator[Step, None, Chosen]:
     """Choose one of the alternatives `specs` by the folds `splits` and fit it to rows with classes t (N,).
 
@@ -78,22 +78,22 @@ def chosen(
     """
     splits = [(others, fold) for others, fold in splits if len(np.unique(rows.t[others])) > 1]
     plan = Comparison(len(specs), len(splits)) if budget is None else affordable(rows, specs, splits, budget)
-    table = yield from _tables(rows, specs[: plan.alternatives], splits[: plan.folds], learn, trail)
-    judged = Judgement(rows.t, tuple(splits[: plan.folds]), table, learned=learns_temperature(specs[0]))
+    table = yield from _tables(rows, specs[: plan.alternatives], splits[: plan.folds], learn, fit_log)
+    evaluation = FoldEvaluation(rows.t, tuple(splits[: plan.folds]), table, learned=learns_temperature(specs[0]))
     reasons: dict[int, str] = dict.fromkeys(range(plan.alternatives, len(specs)), UNAFFORDABLE)
-    reasons |= {place: reason for place in range(plan.alternatives) if (reason := judged.reason(place)) is not None}
-    for place in judged.ranked(len(specs)):
+    reasons |= {place: reason for place in range(plan.alternatives) if (reason := evaluation.reason(place)) is not None}
+    for place in evaluation.ranked(len(specs)):
         try:
             fitted = yield from learn(rows, specs[place])
         except NotPositiveDefiniteError:
             reasons[place] = NOT_FITTED_TO_ALL
             continue
         compared = tuple(
-            _compared(spec, judged.score(other), reasons.get(other))
+            _compared(spec, evaluation.score(other), reasons.get(other))
             for other, spec in enumerate(specs)
-            if other != place and (judged.n_rows or other in reasons)
+            if other != place and (evaluation.n_rows or other in reasons)
         )
-        validation, temperature = judged.figures(place), judged.temperature(place)
+        validation, temperature = evaluation.figures(place), evaluation.temperature(place)
         return Chosen(fitted, specs[place], temperature, compared, validation, plan.folds, len(splits))
     raise NotPositiveDefiniteError(f"none of {len(specs)} alternatives could be fitted: {NOT_FITTED_TO_ALL}")
 
@@ -104,17 +104,18 @@ def _compared(spec: Spec, score: float | None, reason: str | None) -> Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many alternatives, the first of them, are compared, by how many folds."""
+    """The numbers of alternatives, the first of them, that are compared, and of folds."""
 
     alternatives: int
     folds: int
 
 
 def affordable(rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], budget: float) -> Comparison:
-    """What `budget` allows: all alternatives by all folds, or by FEWEST_FOLDS; else the first by either; else none."""
+    """The comparison that `budget` allows: all alternatives by all folds, or by MIN_FOLDS; else the first by either;
+    else none."""
     each = [work(spec, len(rows.t)) for spec in specs]
     for alternatives in (len(specs), 1):
-        for folds in (len(splits), min(FEWEST_FOLDS, len(splits))):
+        for folds in (len(splits), min(MIN_FOLDS, len(splits))):
             if folds * sum(each[:alternatives]) <= budget:
                 return Comparison(alternatives, folds)
     return Comparison(1, 0)
@@ -131,19 +132,19 @@ def work(spec: Spec, rows: int) -> float:
 
 
 def _tables(
-    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], learn: Learn, trail: Trail
+    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], learn: Learn, fit_log: FitLog
 ) -> Generator[Step, None, Array]:
     """(A, K, n): probabilities of the rows of all folds, one after the other, by each alternative."""
     K = max(specs[0].likelihood.latents, 2)
     parts = [np.empty((len(specs), K, 0))]
     yield Step("folds", 0, len(splits), "folds")
     for number, (others, fold) in enumerate(splits):
-        table = trail.passed()
+        table = fit_log.recorded()
         if table is None:
-            place, step = trail.begin(), Step("folds", number, len(splits), "folds")
+            place, step = fit_log.begin(), Step("folds", number, len(splits), "folds")
             kept = _kept(np.concatenate(parts, axis=2), rows.t, splits[:number])
             table = yield from _table(rows.take(others), rows.take(fold), specs, kept, learn, step)
-            trail.settle(place, table)
+            fit_log.record(place, table)
         parts.append(table.reshape(len(specs), K, len(fold)))
         yield Step("folds", number + 1, len(splits), "folds")
     return np.concatenate(parts, axis=2)
@@ -169,7 +170,7 @@ def _table(
 
 
 def _within(steps: Generator[Step, None, FittedClasses], step: Step) -> Generator[Step, None, FittedClasses]:
-    """A fit to its end, each of whose steps is told as `step`."""
+    """A fit to its end, each of whose steps is reported as `step`."""
     while True:
         try:
             next(steps)
@@ -185,21 +186,21 @@ def _kept(table: Array, t: Array, splits: Sequence[Split]) -> list[bool]:
         return [True] * len(table)
     measured = np.concatenate([fold for _, fold in splits])
     losses = np.array([-_log_probability(one, t[measured]) for one in table])
-    sound = [bool(np.isfinite(one).all()) for one in losses]
-    if len(t) < FEW_ROWS or not any(sound):
-        return [bool(not np.isnan(one).any()) for one in losses] if any(sound) else [True] * len(table)
+    is_finite = [bool(np.isfinite(one).all()) for one in losses]
+    if len(t) < MIN_ROWS_TO_DROP or not any(is_finite):
+        return [bool(not np.isnan(one).any()) for one in losses] if any(is_finite) else [True] * len(table)
     best = min(
-        (place for place, is_sound in enumerate(sound) if is_sound), key=lambda place: float(losses[place].mean())
+        (place for place, finite in enumerate(is_finite) if finite), key=lambda place: float(losses[place].mean())
     )
     return [
-        is_sound and (place == best or not _is_behind(losses[place] - losses[best]))
-        for place, is_sound in enumerate(sound)
+        finite and (place == best or not _is_behind(losses[place] - losses[best]))
+        for place, finite in enumerate(is_finite)
     ]
 
 
 def _is_behind(differences: Array) -> bool:
     error = float(differences.std(ddof=1)) / sqrt(len(differences)) if len(differences) > 1 else np.inf
-    return float(differences.mean()) > CLEARLY * error
+    return float(differences.mean()) > MIN_STANDARD_ERRORS * error
 
 
 def _log_probability(probabilities: Array, t: Array) -> Array:
@@ -216,7 +217,7 @@ def _prediction(probabilities: Array) -> ClassPrediction:
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class FoldEvaluation:
     """Probabilities `table` (A, K, n) of the rows of some folds, one fold after the other, by each alternative.
 
     t (N,) are the classes of all rows. A temperature is `learned`, each fold's from the other folds', or as it is.
@@ -229,16 +230,16 @@ class Judgement:
 
     @property
     def n_rows(self) -> int:
-        """How many rows were measured."""
+        """The number of rows that were measured."""
         return int(self.table.shape[2])
 
-    def is_sound(self, place: int) -> bool:
-        """Whether an alternative was measured on all rows."""
+    def is_measured(self, place: int) -> bool:
+        """True where an alternative was measured on all rows."""
         return bool(self.n_rows) and place < len(self.table) and bool(np.isfinite(self.table[place]).all())
 
     def reason(self, place: int) -> str | None:
         """Why an alternative was not measured on all rows, None where it was."""
-        if not self.n_rows or self.is_sound(place):
+        if not self.n_rows or self.is_measured(place):
             return None
         dropped = self.table[place, 0] == DROPPED
         if np.isnan(self.table[place]).any():
@@ -253,15 +254,15 @@ class Judgement:
 
     def score(self, place: int) -> float | None:
         """The mean log probability of the rows' classes at each fold's temperature, in nats; None without."""
-        return -float(self._measured(place).each["log_loss"].mean()) if self.is_sound(place) else None
+        return -float(self._measured(place).each["log_loss"].mean()) if self.is_measured(place) else None
 
     def figures(self, place: int) -> dict[str, float]:
         """All figures of an alternative, empty where it was not measured on all rows."""
-        return figures(self._measured(place)) if self.is_sound(place) else {}
+        return figures(self._measured(place)) if self.is_measured(place) else {}
 
     def temperature(self, place: int) -> float | None:
         """That of all rows that were measured; None where it is not learned, or none were."""
-        if not self.learned or not self.is_sound(place):
+        if not self.learned or not self.is_measured(place):
             return None
         return fitted_temperature(self.table[place].T, self._t)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.state import Standing
+from relevance_bayes.core.algorithms.state import Iterate
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.fitting import learned
@@ -34,11 +34,11 @@ class Fit:
 
     spec: Spec
     problem: Problem
-    last: Standing
+    last: Iterate
 
     @property
     def model(self) -> Model:
-        """What was learned."""
+        """The learned model."""
         return learned(self.problem, self.last)
 
 
@@ -78,7 +78,7 @@ def fitted_classes(rows: Rows, spec: Spec, fit: FitOne) -> Generator[Step, None,
 
 
 def learns_temperature(spec: Spec) -> bool:
-    """Whether a spec is of classes whose temperature is left open."""
+    """True where a spec is of classes whose temperature is left open."""
     return isinstance(spec.likelihood, ClassLikelihood) and spec.likelihood.temperature == "learned"
 
 
@@ -116,9 +116,9 @@ def _left_out(found: FittedClasses, splits: Sequence[Split]) -> ClassPrediction 
     if len(latents) == 1:
         prediction = likelihood.predictive(latents[0], noise_sd)
     else:
-        parts = [(one.mean, one.weights, one.beyond) for one in latents]
-        mean, weights, beyond = (np.column_stack(part) for part in zip(*parts, strict=True))
-        prediction = likelihood.predictive(Latent(mean, weights, beyond), noise_sd)
+        parts = [(one.mean, one.weights, one.residual) for one in latents]
+        mean, weights, residual = (np.column_stack(part) for part in zip(*parts, strict=True))
+        prediction = likelihood.predictive(Latent(mean, weights, residual), noise_sd)
     return prediction if isinstance(prediction, ClassPrediction) else None
 
 
@@ -127,7 +127,7 @@ def _latent_without(fit: Fit, splits: Sequence[Split]) -> Latent:
     task, state = Task.of(fit.problem), fit.last.state
     h, vectors = process_of(state).hyperparameters, task.vectors(state)
     V, kernel = vectors.mapped(h), h.covariance(task.kernel)
-    means, weights, beyond = list[Array](), list[Array](), list[Array]()
+    means, weights, residual = list[Array](), list[Array](), list[Array]()
     for others, fold in splits:
         found = task.bound(task.rows(state, others), vectors, h)
         rows = task.rows(state, fold)
@@ -135,8 +135,8 @@ def _latent_without(fit: Fit, splits: Sequence[Split]) -> Latent:
         P, known = np.hstack([rows.F, B]), found.settled.posterior
         means.append(P @ known.mean)
         weights.append(np.vecdot(P @ known.covariance, P))
-        beyond.append(h.amplitude * found.whitening.left(B))
-    return Latent(np.concatenate(means), np.maximum(np.concatenate(weights), 0.0), np.concatenate(beyond))
+        residual.append(h.signal_variance * found.whitening.left(B))
+    return Latent(np.concatenate(means), np.maximum(np.concatenate(weights), 0.0), np.concatenate(residual))
 
 
 def _constant(model: Model, splits: Sequence[Split]) -> Latent:

@@ -23,6 +23,7 @@ from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import process_of
 from relevance_bayes.core.basis import Bias, ConstantFunction, Inputs, KernelBasis
 from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import learned, pose
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.hyperparameters import Hyperparameters
@@ -37,7 +38,6 @@ from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.widths import with_width
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 MAX_ROUNDS = 5
@@ -79,26 +79,26 @@ class TwoFunctions:
 
 
 def with_log_noise(
-    rows: Rows, spec: Spec, folding: Folding, trail: Trail, threads: int = 1
+    rows: Rows, spec: Spec, folding: Folding, fit_log: FitLog, threads: int = 1
 ) -> Generator[Step, None, tuple[Model, Spec]]:
     """Both functions as one model, and the spec as run: a width that is searched for is that of noise of one size."""
     check_rows(rows.X, rows.t)
     spec.likelihood.check(rows.t)
-    resolved = yield from with_width(rows, replace(spec, likelihood=GaussianNoise()), folding, trail)
+    resolved = yield from with_width(rows, replace(spec, likelihood=GaussianNoise()), folding, fit_log)
     resolved = replace(resolved, likelihood=spec.likelihood)
-    found = yield from heteroscedastic(rows, resolved, trail, threads=threads)
+    found = yield from heteroscedastic(rows, resolved, fit_log, threads=threads)
     return found.model, resolved
 
 
 def heteroscedastic(
-    rows: Rows, spec: Spec, trail: Trail, *, threads: int = 1, step: Step | None = None
+    rows: Rows, spec: Spec, fit_log: FitLog, *, threads: int = 1, step: Step | None = None
 ) -> Generator[Step, None, TwoFunctions]:
     """Learn both functions from N rows, in rounds until the bound hardly rises; the best of the rounds.
 
     It begins with the function under noise that is the same everywhere, and yields `step` where there is one. Raises
     DataError, NotPositiveDefiniteError.
     """
-    fits = _Fits(rows, spec, trail, threads, step)
+    fits = _Fits(rows, spec, fit_log, threads, step)
     mean, of_mean = yield from fits.run(rows, replace(spec, likelihood=GaussianNoise()), None)
     of_noise: Hyperparameters | None = None
     best: TwoFunctions | None = None
@@ -151,7 +151,7 @@ class _Fits:
 
     rows: Rows
     spec: Spec
-    trail: Trail
+    fit_log: FitLog
     threads: int
     step: Step | None
 
@@ -163,7 +163,7 @@ class _Fits:
         problem = pose(rows.X, rows.t, spec, centres=centres, noise_sd=rows.noise_sd, threads=self.threads)
         problem = replace(problem, begin=begin)
         state: State | None = None
-        for now in self.trail.standings(problem, spec):
+        for now in self.fit_log.iterates(problem, spec):
             state = now.state
             yield self.step or Step("fit", state.iteration, None, "iterations", None, len(state.active))
         if state is None:

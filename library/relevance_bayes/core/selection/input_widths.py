@@ -5,7 +5,7 @@ more is learned by it [THEORY 5], and widths by it are too narrow: on Friedman 1
 squared error and functions) they come to .44 with 15, 5,250 with 4 and .0191 with 14, where the widths of the Gaussian
 process with the same kernel come to .34 with 12, 1,890 with 4 and .0130 with 8 at less evidence; by re-estimation to
 .28 with 13, as the paper to .27 with 11.5. So where the evidence of the process has a closed form its widths are taken;
-else functions are chosen and widths climb in turn.
+else functions are chosen and widths are optimised in turn.
 """
 
 from collections.abc import Callable, Generator
@@ -16,12 +16,13 @@ import numpy as np
 
 from relevance_bayes.core.algorithms import Greedy, ReEstimation, Sequential
 from relevance_bayes.core.algorithms.ascent import learns_noise, min_alpha
-from relevance_bayes.core.algorithms.burst import climbed
-from relevance_bayes.core.algorithms.state import State, Walk, walking
+from relevance_bayes.core.algorithms.lbfgs import maximise
+from relevance_bayes.core.algorithms.state import EvidenceIterate, State, with_evidence
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import pose
-from relevance_bayes.core.held import Held
+from relevance_bayes.core.fixed_basis import FixedBasis
 from relevance_bayes.core.integrated import log_choices
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.pooling.learning import whole
@@ -30,7 +31,6 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.selection.rows import Rows, Step
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 STARTS = (0.5, 0.75, 1.0)
@@ -42,7 +42,7 @@ MAX_FUNCTIONS = 30
 structure, which the widths then follow."""
 
 ITERATIONS = 30
-"""Of the climb between two choices of functions."""
+"""Of the ascent between two choices of functions."""
 
 MIN_RISE = 1.0
 """Nats by which a round has to raise the objective for another one to follow, ..."""
@@ -51,10 +51,10 @@ MAX_ROUNDS = 12
 """... and how many there are."""
 
 NARROWER, WIDER = 4.5, 12.0
-"""How far the logarithm of a width may go from where it starts, and ..."""
+"""The greatest distance of the logarithm of a width from its start, and ..."""
 
-FARTHEST = 12.0
-"""... that of a precision from where the climb starts."""
+MAX_CHANGE = 12.0
+"""... that of a precision from where the ascent starts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,36 +63,36 @@ class Round:
 
     widths: Array
     problem: Problem
-    walk: Walk
+    iterate: EvidenceIterate
     objective: float
 
 
 def input_widths(
-    rows: Rows, place: int, at: Callable[[tuple[float, ...]], Spec], trail: Trail
+    rows: Rows, place: int, at: Callable[[tuple[float, ...]], Spec], fit_log: FitLog
 ) -> Generator[Step, None, tuple[float, ...]]:
     """The widths (d,) of the dictionary at `place` of the spec; `at` gives the spec with some fixed.
 
-    From each start rounds of a choice and a climb, until one raises the objective by less than MIN_RISE; the best.
+    From each start rounds of a choice and an ascent, until one raises the objective by less than MIN_RISE; the best.
     """
     spread = rows.X.std(axis=0)
     spread[spread == 0.0] = 1.0
     inputs, fits = len(spread), 0
     ends: list[Round] = []
-    yield _told(fits)
-    known = yield from _process_widths(rows, place, at(tuple(map(float, spread))), spread, trail)
+    yield _step_of(fits)
+    known = yield from _process_widths(rows, place, at(tuple(map(float, spread))), spread, fit_log)
     if known is not None:
         return tuple(map(float, known * spread))
     for share in STARTS:
         start = spread * np.sqrt(inputs / share)
-        best = chosen(rows, start, at, trail)
-        yield _told(fits := fits + 1)
+        best = chosen(rows, start, at, fit_log)
+        yield _step_of(fits := fits + 1)
         for _ in range(MAX_ROUNDS):
-            widths = trail.passed()
+            widths = fit_log.recorded()
             if widths is None:
                 widths = raised(best, start, place)[0]
-                trail.settle(trail.place, widths)
-            there = chosen(rows, widths, at, trail)
-            yield _told(fits := fits + 1)
+                fit_log.record(fit_log.place, widths)
+            there = chosen(rows, widths, at, fit_log)
+            yield _step_of(fits := fits + 1)
             rose = there.objective - best.objective
             best = there if rose > 0.0 else best
             if rose < MIN_RISE:
@@ -103,7 +103,7 @@ def input_widths(
 
 
 def _process_widths(
-    rows: Rows, place: int, spec: Spec, spread: Array, trail: Trail
+    rows: Rows, place: int, spec: Spec, spread: Array, fit_log: FitLog
 ) -> Generator[Step, None, Array | None]:
     """Those (d,) of the process with the kernel at `place`, in units of the inputs' `spread` (d,).
 
@@ -119,30 +119,30 @@ def _process_widths(
     process = replace(spec, basis=(kernel, *others), prior=GaussianProcess(), algorithm=Greedy())
     problem = pose(rows.X / spread, rows.t, process, noise_sd=rows.noise_sd)
     try:
-        for fits, member in enumerate(whole(problem, process, trail), start=1):  # noqa: B007 - the last is returned
-            yield _told(fits)
+        for fits, member in enumerate(whole(problem, process, fit_log), start=1):  # noqa: B007 - the last is returned
+            yield _step_of(fits)
     except NotPositiveDefiniteError:
         return None
     return member.hyperparameters.input_map.widths
 
 
-def _told(fits: int) -> Step:
+def _step_of(fits: int) -> Step:
     return Step("width search", fits, None, "fits")
 
 
-def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], trail: Trail) -> Round:
+def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], fit_log: FitLog) -> Round:
     """A fit at widths (d,), to its end or until it has grown to MAX_FUNCTIONS."""
     spec = _growing(at(tuple(map(float, widths))))
     problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
-    fitting = trail.standings(problem, spec)
-    walk = walking(problem, next(fitting))
-    functions = len(walk.state.active)
+    fitting = fit_log.iterates(problem, spec)
+    iterate = with_evidence(problem, next(fitting))
+    functions = len(iterate.state.active)
     for now in fitting:
-        walk = walking(problem, now)
-        if functions < len(walk.state.active) >= MAX_FUNCTIONS:
+        iterate = with_evidence(problem, now)
+        if functions < len(iterate.state.active) >= MAX_FUNCTIONS:
             break
-        functions = len(walk.state.active)
-    return Round(widths, problem, walk, _objective(problem, walk))
+        functions = len(iterate.state.active)
+    return Round(widths, problem, iterate, _objective(problem, iterate))
 
 
 def _growing(spec: Spec) -> Spec:
@@ -156,11 +156,11 @@ def _growing(spec: Spec) -> Spec:
     return replace(spec, algorithm=Sequential()) if free and isinstance(spec.algorithm, ReEstimation) else spec
 
 
-def _objective(problem: Problem, walk: Walk) -> float:
+def _objective(problem: Problem, iterate: EvidenceIterate) -> float:
     """L with the log hyperprior and the whole price of choice, in nats, also of a fit that is not at its end."""
-    state = walk.state
+    state = iterate.state
     hyperprior = _prior(problem).log_hyperprior(state.alpha, state.beta)
-    return walk.evidence.value + hyperprior - _paid(problem, state)
+    return iterate.evidence.value + hyperprior - _paid(problem, state)
 
 
 def _paid(problem: Problem, state: State) -> float:
@@ -175,34 +175,36 @@ def _prior(problem: Problem) -> Independent:
 
 
 def raised(now: Round, start: Array, place: int) -> tuple[Array, float]:
-    """The widths (d,) after a climb in (log widths, log alpha, log beta), and the objective there.
+    """The widths (d,) after an ascent in (log widths, log alpha, log beta), and the objective there.
 
     The functions in the model are held; `start` (d,) is where this search's widths began.
     """
-    problem, state, prior = now.problem, now.walk.state, _prior(now.problem)
+    problem, state, prior = now.problem, now.iterate.state, _prior(now.problem)
     functions, first = problem.candidates.dictionaries[place], problem.candidates.starts[place]
     active = np.array(state.active, np.intp)
     inside = (active >= first) & (active < problem.candidates.starts[place + 1])
     if not isinstance(functions, KernelFunctions) or not inside.any():
         return now.widths, now.objective
     order = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
-    held = Held(problem, functions.take(active[inside] - first), problem.columns(tuple(map(int, active[~inside]))))
+    fixed_basis = FixedBasis(
+        problem, functions.take(active[inside] - first), problem.columns(tuple(map(int, active[~inside])))
+    )
     d, weights = len(now.widths), state.weights[order]
 
     def objective(theta: Array) -> tuple[float, Array]:
         widths, alpha, beta = np.exp(theta[:d]), np.exp(theta[d:-1]), float(np.exp(theta[-1]))
-        found, slope = held.evidence(widths, alpha, beta, weights)
+        found, slope = fixed_basis.evidence(widths, alpha, beta, weights)
         pulled = np.append(prior.a - prior.b * alpha, prior.c - prior.d * beta)
         return found.value + prior.log_hyperprior(alpha, beta), np.concatenate([slope, found.gradient + pulled])
 
-    _, greatest = problem.likelihood.start(problem.t)
+    _, max_beta = problem.likelihood.start(problem.t)
     theta = np.log(np.concatenate([now.widths, state.alpha[order], [state.beta]]))
-    low, high = theta - FARTHEST, theta + FARTHEST
+    low, high = theta - MAX_CHANGE, theta + MAX_CHANGE
     low[:d], high[:d] = np.log(start) - NARROWER, np.log(start) + WIDER
     with np.errstate(divide="ignore"):
-        low[d:-1] = np.maximum(low[d:-1], np.log(min_alpha(now.walk.factors)[order]))
-    high[-1] = log(greatest)
+        low[d:-1] = np.maximum(low[d:-1], np.log(min_alpha(now.iterate.factors)[order]))
+    high[-1] = log(max_beta)
     free = np.append(np.ones(len(theta) - 1, np.bool_), learns_noise(problem))
     origin = -0.5 * problem.t.size * log(problem.square)
-    best, value = climbed(objective, theta, free, (low, high), ITERATIONS, origin=origin if free[-1] else 0.0)
+    best, value = maximise(objective, theta, free, (low, high), ITERATIONS, origin=origin if free[-1] else 0.0)
     return np.exp(best[:d]), value - _paid(problem, state)

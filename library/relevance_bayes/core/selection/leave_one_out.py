@@ -17,7 +17,7 @@ from relevance_bayes.core.types import Array, ForRows
 MAX_ROWS = 5_000
 """So many rows are enough for one number; on more, shares are of the posterior covariance, by blocks."""
 
-TOLD = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
+FIGURES = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
 
 
 def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
@@ -32,7 +32,7 @@ def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
         return {}
     without, noise_sd = _without(model, rows, rho)
     predicted = model.likelihood.predictive(without, noise_sd)
-    return {name: score for name, score in scores(predicted, rows.t).items() if name in TOLD}
+    return {name: score for name, score in scores(predicted, rows.t).items() if name in FIGURES}
 
 
 def with_temperature(model: Model, rows: Rows) -> Model:
@@ -50,11 +50,11 @@ def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
     if noise_sd is None:
         raise SparseBayesError("expected a likelihood with noise")
     found = latent(model, rows.X)
-    noise = np.square(noise_sd) + rho * found.beyond
+    noise = np.square(noise_sd) + rho * found.residual
     left = _left(model, rows.X, noise) if _is_small(model, rows) else 1.0 - found.weights / noise
-    # No row tells more of its latent than the prior leaves open.
+    # No row has more information of its latent than the prior leaves open.
     left = np.maximum(left, noise / (noise + prior_variance(model, rows.X)))
-    return Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.beyond), noise_sd
+    return Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.residual), noise_sd
 
 
 def _is_small(model: Model, rows: Rows) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import pose_rows
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
@@ -38,7 +39,6 @@ from relevance_bayes.core.selection.ranking import FitContext, fitted_to
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import standard_error
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array, Indices
 
 LocalTarget = Literal["targets", "residuals"]
@@ -155,7 +155,8 @@ def learned_locally(
 ) -> Generator[Step, None, LocalFit]:
     """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
 
-    Where one of `rivals` is of the target's logarithm it is fitted too, and the better one compared. Raises DataError.
+    Where one of `compared_models` is of the target's logarithm it is fitted too, and the better one compared. Raises
+    DataError.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
@@ -168,7 +169,7 @@ def learned_locally(
     for of in ("targets", "residuals") if choice.on is None else (choice.on,):
         if of == "residuals" and sparse is None:
             continue
-        one = yield from _learned(of, task, sparse, choice, on.trail)
+        one = yield from _learned(of, task, sparse, choice, on.fit_log)
         if one is None:
             candidates.append(ProcessScore(of, None, None, None, NOT_COMPUTABLE))
         else:
@@ -230,7 +231,7 @@ def _sparse(others: Rows, spec: Spec, folding: Folding, on: FitContext) -> Gener
 
 
 def _learned(
-    of: LocalTarget, task: LocalTask, sparse: Ready | None, choice: LocalChoice, trail: Trail
+    of: LocalTarget, task: LocalTask, sparse: Ready | None, choice: LocalChoice, fit_log: FitLog
 ) -> Generator[Step, None, _Learned | None]:
     """A process with the number of neighbours that it is to have; None where it can't be computed."""
     trend = None
@@ -238,7 +239,7 @@ def _learned(
         trend = sparse
         task = replace(task, problem=residuals(task.problem, lambda X: sparse.latent(X).mean))
     try:
-        found = yield from _scales(task, trail)
+        found = yield from _scales(task, fit_log)
         validation = validated(task, found)
         if choice.neighbours is None and validation.refusal is None:
             fewer = replace(task, neighbours=FEWER_NEIGHBOURS)
@@ -250,15 +251,15 @@ def _learned(
     return _Learned(of, task, found, validation, trend)
 
 
-def _scales(task: LocalTask, trail: Trail) -> Generator[Step, None, Scored]:
+def _scales(task: LocalTask, fit_log: FitLog) -> Generator[Step, None, Scored]:
     """The kernel and hyperparameters that learning ends with; what it has come to is kept after each step."""
-    place, known = trail.place, trail.passed()
+    place, known = fit_log.place, fit_log.recorded()
     state = LocalState() if known is None else decoded(known, task)
     yield Step("neighbours", state.completed, task.steps, "steps")
     while state.found is None:
         kept = encoded(advance(task, state), task)
         state = decoded(kept, task)  # so that it goes on from the same bits whether or not it was broken off
-        trail.settle(place, kept)
+        fit_log.record(place, kept)
         yield Step("neighbours", state.completed, task.steps, "steps")
     return state.found
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import learned, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Kernel
@@ -15,9 +16,8 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.selection.rows import Rows, Step
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 
-NEXT_TO_NO_NOISE = 1e3
+MAX_SIGNAL_TO_NOISE = 1e3
 """The targets' square over the noise's from which on the widths of one kernel mislead another's."""
 
 MAX_JITTER = 1e-4
@@ -31,45 +31,45 @@ MIN_FUNCTIONS = 8
 
 
 @dataclass(frozen=True)
-class Lost:
+class FailedFit:
     """A process that could not be learned, and why."""
 
     reason: str
 
 
-Begun: TypeAlias = Whole | Lost
+MemberFit: TypeAlias = Whole | FailedFit
 
 
 def learned_members(
-    rows: Rows, specs: Sequence[Spec], trail: Trail, step: Step, most: int | None = None
-) -> Generator[Step, None, list[Begun]]:
+    rows: Rows, specs: Sequence[Spec], fit_log: FitLog, step: Step, max_rows: int | None = None
+) -> Generator[Step, None, list[MemberFit]]:
     """Each member with its scales learned, on so many rows at most.
 
     Those with a width for each input begin where the first ended; another kernel has starts of its own where that found
     next to no noise.
     """
-    found: list[Begun] = []
+    found: list[MemberFit] = []
     for spec in specs:
         first = found[0] if found else None
         begins = isinstance(first, Whole) and _widths_by_input(spec)
         if isinstance(first, Whole) and _kernel(spec) != _kernel(specs[0]):
-            begins = begins and first.hyperparameters.beta * first.problem.square < NEXT_TO_NO_NOISE
+            begins = begins and first.hyperparameters.beta * first.problem.square < MAX_SIGNAL_TO_NOISE
         begin = first.hyperparameters if isinstance(first, Whole) and begins else None
-        found.append((yield from learned_member(rows, spec, begin, trail, step, most)))
+        found.append((yield from learned_member(rows, spec, begin, fit_log, step, max_rows)))
     return found
 
 
 def learned_member(
-    rows: Rows, spec: Spec, begin: Hyperparameters | None, trail: Trail, step: Step, most: int | None = None
-) -> Generator[Step, None, Begun]:
-    """A member with its scales learned on `most` rows, from `begin` where that is given."""
+    rows: Rows, spec: Spec, begin: Hyperparameters | None, fit_log: FitLog, step: Step, max_rows: int | None = None
+) -> Generator[Step, None, MemberFit]:
+    """A member with its scales learned on `max_rows` rows, from `begin` where that is given."""
     try:
         posed = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
-        problem = replace(posed, begin=begin, max_rows_for_scales=most)
-        for member in whole(problem, spec, trail):  # noqa: B007 - the last is the member
+        problem = replace(posed, begin=begin, max_rows_for_scales=max_rows)
+        for member in whole(problem, spec, fit_log):  # noqa: B007 - the last is the member
             yield step
     except (NotPositiveDefiniteError, DataError) as error:
-        return Lost(str(error))
+        return FailedFit(str(error))
     return member
 
 
@@ -81,15 +81,15 @@ def _widths_by_input(spec: Spec) -> bool:
     return any(isinstance(one, KernelBasis) and isinstance(one.width, EvidencePerInputWidth) for one in spec.basis)
 
 
-def in_order(member: Whole) -> Ordered | Lost:
+def in_order(member: Whole) -> Ordered | FailedFit:
     """A member's functions in the order of their gains."""
     try:
         return Ordered.of(member)
     except NotPositiveDefiniteError as error:
-        return Lost(str(error))
+        return FailedFit(str(error))
 
 
-def learned_through(member: Ordered, functions: int, trail: Trail) -> Generator[Step, None, Model]:
+def learned_through(member: Ordered, functions: int, fit_log: FitLog) -> Generator[Step, None, Model]:
     """A member through its first functions, as many as rounding allows.
 
     Where a fit can't be computed, FEWER of them are tried, then tenfold jitter, until all can be kept. Of what was
@@ -101,7 +101,7 @@ def learned_through(member: Ordered, functions: int, trail: Trail) -> Generator[
         complete = True
         for size in (functions, *(int(share * functions) for share in FEWER)):
             try:
-                found.append((yield from _through(member, size, added, trail)))
+                found.append((yield from _through(member, size, added, fit_log)))
                 break
             except NotPositiveDefiniteError:
                 if functions < MIN_FUNCTIONS:
@@ -115,10 +115,10 @@ def learned_through(member: Ordered, functions: int, trail: Trail) -> Generator[
             functions = functions * 3 // 4
 
 
-def _through(member: Ordered, functions: int, added: float, trail: Trail) -> Generator[Step, None, Model]:
+def _through(member: Ordered, functions: int, added: float, fit_log: FitLog) -> Generator[Step, None, Model]:
     """One fit, from which predictions can be computed; raises NotPositiveDefiniteError."""
     problem, spec = member.whole.problem, member.whole.spec
-    for now in trail.standings(problem, spec, member.through(functions, added)):
+    for now in fit_log.iterates(problem, spec, member.through(functions, added)):
         state = now.state
         yield Step("fit", state.iteration, None, "iterations", None, len(state.active))
     model = learned(problem, now)

@@ -13,23 +13,27 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES
 from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.pool import LearnedModel, Pool
 from relevance_bayes.core.pooling.learning import Ordered
 from relevance_bayes.core.prediction import Measured
-from relevance_bayes.core.selection.pool_judgement import Judgement
-from relevance_bayes.core.selection.pool_members import Begun, Lost, in_order, learned_members
+from relevance_bayes.core.selection.pool_alternatives import (
+    alternative_prediction,
+    fitted_to_the_end,
+    learned_alternative,
+)
+from relevance_bayes.core.selection.pool_evaluation import PoolEvaluation
+from relevance_bayes.core.selection.pool_members import FailedFit, MemberFit, in_order, learned_members
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS, reduced_pool
-from relevance_bayes.core.selection.pool_rivals import fitted_to_the_end, learned_rival, rival_prediction
 from relevance_bayes.core.selection.rows import FIT, Rows, Step
 from relevance_bayes.core.selection.scoring import NORMAL, Compared, figures
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
-Judging = Callable[[Sequence[Spec], Sequence[Spec]], Generator[Step, None, Judgement]]
+Evaluate = Callable[[Sequence[Spec], Sequence[Spec]], Generator[Step, None, PoolEvaluation]]
 """Of members and of what they are compared with, by folds."""
 
 
@@ -64,52 +68,54 @@ class Pooled:
 def pooled(
     rows: Rows,
     specs: Sequence[Spec],
-    rivals: Sequence[Spec],
+    compared_models: Sequence[Spec],
     splits: Sequence[Split],
-    trail: Trail,
+    fit_log: FitLog,
     *,
     max_score_loss: float = MAX_SCORE_LOSS,
     max_rows_for_scales: int = NORMAL.max_rows_for_scales,
 ) -> Generator[Step, None, Pooled]:
-    """Learn a pool of the processes `specs` from N rows, or the one of `rivals` that the folds clearly prefer.
+    """Learn a pool of the processes `specs` from N rows, or the one of `compared_models` that the folds clearly prefer.
 
     The first of `specs` has a width for each input; `splits` are the folds. The pool loses at most `max_score_loss`
     nats a row by its reduction to few functions, within MAX_PREDICTION_COST. Raises NotPositiveDefiniteError where
     nothing can be fitted.
     """
-    most = None if len(rows.t) <= ROWS_FOR_SCALES else max_rows_for_scales
-    fold_members: dict[int, Sequence[Begun]] = {}
-    judging = partial(_judged, rows, splits=splits, trail=trail, most=most, fold_members=fold_members)
-    judgement, rivals = yield from _compare(rows, specs, rivals, judging)
-    best = judgement.best_rival
+    max_rows = None if len(rows.t) <= ROWS_FOR_SCALES else max_rows_for_scales
+    fold_members: dict[int, Sequence[MemberFit]] = {}
+    evaluate = partial(_evaluated, rows, splits=splits, fit_log=fit_log, max_rows=max_rows, fold_members=fold_members)
+    evaluation, compared_models = yield from _compare(rows, specs, compared_models, evaluate)
+    best = evaluation.best_alternative
     if best is not None:
-        model = yield from learned_rival(rows, rivals[best], specs[0], trail, needed=not len(judgement.sound))
+        model = yield from learned_alternative(
+            rows, compared_models[best], specs[0], fit_log, needed=not len(evaluation.complete)
+        )
         if model is not None:
-            score = judgement.rival_score(best)
-            others = judgement.compared(specs, rivals, best)
-            return Pooled(model, rivals[best], (), others, score, 0.0, model.size)
-    compared = judgement.compared(specs, rivals)
-    sound = judgement.sound
-    if not len(sound):
-        model = yield from fitted_to_the_end(rows, specs[0], None, trail, FIT)
+            score = evaluation.alternative_score(best)
+            others = evaluation.compared(specs, compared_models, best)
+            return Pooled(model, compared_models[best], (), others, score, 0.0, model.size)
+    compared = evaluation.compared(specs, compared_models)
+    complete = evaluation.complete
+    if not len(complete):
+        model = yield from fitted_to_the_end(rows, specs[0], None, fit_log, FIT)
         return Pooled(model, specs[0], (), compared, {}, 0.0, len(model.mean))
-    begun = yield from learned_members(rows, [specs[place] for place in sound], trail, FIT)
+    begun = yield from learned_members(rows, [specs[place] for place in complete], fit_log, FIT)
     yield FIT
-    ordered = [one if isinstance(one, Lost) else in_order(one) for one in begun]
+    ordered = [one if isinstance(one, FailedFit) else in_order(one) for one in begun]
     learned_again = [place for place, one in enumerate(ordered) if isinstance(one, Ordered)]
     if not learned_again:
-        raise NotPositiveDefiniteError("; ".join(one.reason for one in ordered if isinstance(one, Lost)))
-    sequences = {int(sound[place]): one for place, one in enumerate(ordered) if isinstance(one, Ordered)}
+        raise NotPositiveDefiniteError("; ".join(one.reason for one in ordered if isinstance(one, FailedFit)))
+    sequences = {int(complete[place]): one for place, one in enumerate(ordered) if isinstance(one, Ordered)}
     members = [one.whole for one in sequences.values()]
     found = yield from reduced_pool(
         rows,
         specs,
         sequences,
-        judgement.only(sound[learned_again]),
-        trail,
+        evaluation.only(complete[learned_again]),
+        fit_log,
         fold_members=fold_members,
         max_score_loss=max_score_loss,
-        max_rows_for_scales=most,
+        max_rows_for_scales=max_rows,
     )
     kept = [members[place] for place in found.places]
     of_members = tuple(
@@ -123,79 +129,82 @@ def pooled(
 
 
 def _compare(
-    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], judging: Judging
-) -> Generator[Step, None, tuple["Judgement", Sequence[Spec]]]:
-    """All of them judged by folds, and the rivals in their order there.
+    rows: Rows, specs: Sequence[Spec], compared_models: Sequence[Spec], evaluate: Evaluate
+) -> Generator[Step, None, tuple["PoolEvaluation", Sequence[Spec]]]:
+    """All of them evaluated by folds, and the compared models in their order there.
 
     Noise that is a function of the inputs comes last, and only where the residuals of the pool ask for it: about the
     function of the member that weighs most.
     """
-    first = [one for one in rivals if not is_heteroscedastic(one.likelihood)]
-    last = [one for one in rivals if is_heteroscedastic(one.likelihood)]
-    judgement = yield from judging(specs, first)
+    first = [one for one in compared_models if not is_heteroscedastic(one.likelihood)]
+    last = [one for one in compared_models if is_heteroscedastic(one.likelihood)]
+    evaluation = yield from evaluate(specs, first)
     if not last:
-        return judgement, first
-    if not judgement.noise_varies(rows.X):
-        unasked = np.full((len(last), 3, len(judgement.t)), np.nan)
-        return replace(judgement, rivals=np.concatenate([judgement.rivals, unasked])), [*first, *last]
-    best = specs[judgement.heaviest]
+        return evaluation, first
+    if not evaluation.noise_varies(rows.X):
+        not_fitted = np.full((len(last), 3, len(evaluation.t)), np.nan)
+        return replace(evaluation, compared_models=np.concatenate([evaluation.compared_models, not_fitted])), [
+            *first,
+            *last,
+        ]
+    best = specs[evaluation.heaviest]
     last = [replace(best, likelihood=one.likelihood) for one in last]
-    beside = yield from judging((), last)
-    joined = np.concatenate([judgement.rivals, beside.rivals])
-    return replace(judgement, rivals=joined, asked=True), [*first, *last]
+    beside = yield from evaluate((), last)
+    joined = np.concatenate([evaluation.compared_models, beside.compared_models])
+    return replace(evaluation, compared_models=joined, has_heteroscedastic=True), [*first, *last]
 
 
-def _judged(
+def _evaluated(
     rows: Rows,
     specs: Sequence[Spec],
-    rivals: Sequence[Spec],
+    compared_models: Sequence[Spec],
     *,
     splits: Sequence[Split],
-    trail: Trail,
-    most: int | None,
-    fold_members: dict[int, Sequence[Begun]],
-) -> Generator[Step, None, Judgement]:
-    """Every member and rival learned from each fold's other rows, and measured on the fold.
+    fit_log: FitLog,
+    max_rows: int | None,
+    fold_members: dict[int, Sequence[MemberFit]],
+) -> Generator[Step, None, PoolEvaluation]:
+    """Every member and compared model learned from each fold's other rows, and measured on the fold.
 
-    Members whose scales are learned from `most` rows at most are put into `fold_members` by the fold's number.
+    Members whose scales are learned from `max_rows` rows at most are put into `fold_members` by the fold's number.
     """
-    tables = [np.empty((2 * len(specs) + 3 * len(rivals), 0))]
+    tables = [np.empty((2 * len(specs) + 3 * len(compared_models), 0))]
     yield Step("folds", 0, len(splits), "folds")
     for number, (others, fold) in enumerate(splits):
-        table = trail.passed()
+        table = fit_log.recorded()
         if table is None:
-            place = trail.begin()
+            place = fit_log.begin()
             step = Step("folds", number, len(splits), "folds")
             apart, left_out = rows.take(others), rows.take(fold)
-            begun = yield from learned_members(apart, specs, trail, step, most)
-            table = yield from _fold(apart, left_out, begun, rivals, trail, step)
-            trail.settle(place, table)
+            begun = yield from learned_members(apart, specs, fit_log, step, max_rows)
+            table = yield from _fold(apart, left_out, begun, compared_models, fit_log, step)
+            fit_log.record(place, table)
             if specs:
                 fold_members[number] = begun
         tables.append(table)
         yield Step("folds", number + 1, len(splits), "folds")
     table, K = np.hstack(tables), len(specs)
     chosen = np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in splits)])
-    of_rivals = table[2 * K :].reshape(len(rivals), 3, len(chosen))
-    return Judgement(tuple(splits), chosen, rows.t[chosen], table[:K].T, table[K : 2 * K].T, of_rivals)
+    of_compared = table[2 * K :].reshape(len(compared_models), 3, len(chosen))
+    return PoolEvaluation(tuple(splits), chosen, rows.t[chosen], table[:K].T, table[K : 2 * K].T, of_compared)
 
 
 def _fold(
-    others: Rows, fold: Rows, begun: Sequence[Begun], rivals: Sequence[Spec], trail: Trail, step: Step
+    others: Rows, fold: Rows, begun: Sequence[MemberFit], compared_models: Sequence[Spec], fit_log: FitLog, step: Step
 ) -> Generator[Step, None, Array]:
-    """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each rival."""
+    """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each compared model."""
     nothing = np.full(len(fold.t), np.nan)
     means, variances, figures = list[Array](), list[Array](), list[Array]()
     for member in begun:
         try:
-            found = None if isinstance(member, Lost) else member.predict(fold.X, fold.noise_sd)
+            found = None if isinstance(member, FailedFit) else member.predict(fold.X, fold.noise_sd)
         except NotPositiveDefiniteError:
             found = None
         means.append(found.mean if isinstance(found, RealPrediction) else nothing)
         variances.append(found.variance if isinstance(found, RealPrediction) else nothing)
-    first = begun[0] if begun else Lost("no process was learned")
-    for rival in rivals:
-        prediction = yield from rival_prediction(others, fold, rival, first, trail, step)
+    first = begun[0] if begun else FailedFit("no process was learned")
+    for alternative in compared_models:
+        prediction = yield from alternative_prediction(others, fold, alternative, first, fit_log, step)
         if prediction is None:
             figures += [nothing] * 3
         else:

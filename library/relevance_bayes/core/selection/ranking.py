@@ -6,9 +6,10 @@ from functools import cached_property
 from math import isfinite, nan
 
 from relevance_bayes.core.algorithms.greedy import with_more_jitter
-from relevance_bayes.core.algorithms.state import Standing, State
+from relevance_bayes.core.algorithms.state import Iterate, State
 from relevance_bayes.core.basis import KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError, TooManyCandidatesError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import learned, pose_rows
 from relevance_bayes.core.integrated import Integral
 from relevance_bayes.core.model import Model
@@ -20,7 +21,6 @@ from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import Compared, work_of
 from relevance_bayes.core.selection.widths import with_width
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 
 MAX_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
@@ -30,10 +30,10 @@ CLEAR = 0.1
 
 
 @dataclass(frozen=True)
-class Contender:
+class RankedModel:
     """One of the fits that were compared: its spec, how many functions it kept, and its score.
 
-    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A rival that fell behind on the
+    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A model that fell behind on the
     rows that its scales were learned on was given up: it has no `functions`, and that distance, for all rows, as score.
     """
 
@@ -44,16 +44,16 @@ class Contender:
 
 @dataclass(frozen=True)
 class FitContext:
-    """How fits are made: on which trail, how many threads share passes over all rows, and how long these may be."""
+    """The context of fits: their log, the threads that share passes over all rows, and how long these may be."""
 
-    trail: Trail
+    fit_log: FitLog
     threads: int
     max_cells: int | None
 
     def check(self, problem: Problem, spec: Spec) -> None:
         """Raises TooManyCandidatesError."""
         cells = problem.rows * problem.candidates.size
-        if self.max_cells is not None and spec.algorithm.looks_at_all and cells > self.max_cells:
+        if self.max_cells is not None and spec.algorithm.has_full_passes and cells > self.max_cells:
             raise TooManyCandidatesError(
                 f"expected rows times candidates of at most {self.max_cells:,}, got {problem.rows:,} times"
                 f" {problem.candidates.size:,}"
@@ -62,22 +62,22 @@ class FitContext:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The best fit, those beaten as they were, and what could not be fitted."""
+    """The best fit, those it outscored, and what could not be fitted."""
 
     best: "RankedFit"
-    beaten: tuple[Contender, ...]
-    lost: tuple[Compared, ...]
+    outscored: tuple[RankedModel, ...]
+    failed: tuple[Compared, ...]
 
 
 def ranked(
-    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: FitContext
+    rows: Rows, spec: Spec, compared_models: tuple[Spec, ...], folding: Folding, on: FitContext
 ) -> Generator[Step, None, Ranking]:
     """Fit all, and add up their work; raises NotPositiveDefiniteError where none can be computed."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
     best: RankedFit | None = None
-    beaten, lost, work = list[Contender](), list[Compared](), 0.0
-    for tried in (spec, *rivals):
+    outscored, failed, work = list[RankedModel](), list[Compared](), 0.0
+    for tried in (spec, *compared_models):
         alternative = tried if best is not None else _with_own_width(tried)
         try:
             fit = yield from fitted_to(rows, alternative, folding, on, earlier=best)
@@ -85,16 +85,16 @@ def ranked(
             if best is None:
                 best = fit
             elif fit.given_up:
-                behind = (best.promise - fit.promise) * best.problem.rows
-                beaten.append(Contender(fit.spec, None, best.score - behind))
+                behind = (best.evidence_per_row - fit.evidence_per_row) * best.problem.rows
+                outscored.append(RankedModel(fit.spec, None, best.score - behind))
             else:
-                best, worse = (fit, best) if fit.beats(best) else (best, fit)
-                beaten.append(worse.contender)
+                best, worse = (fit, best) if fit.outscores(best) else (best, fit)
+                outscored.append(worse.ranked_model)
         except NotPositiveDefiniteError as error:
-            lost.append(Compared(alternative, None, str(error), computable=False))
+            failed.append(Compared(alternative, None, str(error), computable=False))
     if best is None:
-        raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
-    return Ranking(replace(best, work=work), tuple(beaten), tuple(lost))
+        raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in failed))
+    return Ranking(replace(best, work=work), tuple(outscored), tuple(failed))
 
 
 def _with_own_width(spec: Spec) -> Spec:
@@ -112,7 +112,7 @@ def _with_own_width(spec: Spec) -> Spec:
 
 @dataclass(frozen=True, eq=False)
 class RankedFit:
-    """Where one fit on these rows ended, and its `promise` in nats a row, nan where none was made on the way.
+    """Where one fit on these rows ended, and its `evidence_per_row` in nats a row, nan where none was made on the way.
 
     `lent` is what the kernels' input map costs where it is another fit's, and `work` that of all fits compared.
     """
@@ -120,30 +120,30 @@ class RankedFit:
     rows: Rows
     spec: Spec
     problem: Problem
-    last: Standing
-    promise: float
+    last: Iterate
+    evidence_per_row: float
     lent: float = 0.0
     work: float = 0.0
 
     @property
     def given_up(self) -> bool:
-        """Whether it had not ended."""
+        """True where it had not ended."""
         return self.last.state.termination is None
 
     @cached_property
     def model(self) -> Model:
-        """What was learned."""
+        """The learned model."""
         return learned(self.problem, self.last)
 
     @property
     def objective(self) -> float:
-        """What was maximised, of the targets as they came, in nats."""
+        """The maximised objective, of the targets as they came, in nats."""
         return self.last.state.objective + self.problem.log_jacobian
 
     @property
-    def contender(self) -> Contender:
-        """As it is told."""
-        return Contender(self.spec, len(self.model.mean), self.score)
+    def ranked_model(self) -> RankedModel:
+        """The model and its score."""
+        return RankedModel(self.spec, len(self.model.mean), self.score)
 
     @cached_property
     def integral(self) -> Integral:
@@ -152,7 +152,7 @@ class RankedFit:
 
     @property
     def scales(self) -> float:
-        """What the input map costs, whoever found it; nothing where no kernel is in the model."""
+        """The cost of the input map, whichever fit found it; 0 where no kernel is in the model."""
         kernels = any(isinstance(one, KernelFunctions) and one.size for one in self.model.functions)
         return self.integral.input_map + (self.lent if kernels else 0.0)
 
@@ -161,8 +161,8 @@ class RankedFit:
         """In nats, of the targets as they came."""
         return self.integral.value + self.scales + self.problem.log_jacobian
 
-    def beats(self, other: "RankedFit") -> bool:
-        """Whether it takes another's place: by a clear margin where that has another likelihood."""
+    def outscores(self, other: "RankedFit") -> bool:
+        """True where it takes another's place: by a clear margin where that has another likelihood."""
         same = self.spec.likelihood == other.spec.likelihood
         return self.score > other.score + (0.0 if same else CLEAR * self.problem.rows)
 
@@ -172,12 +172,12 @@ def fitted_to(
 ) -> Generator[Step, None, RankedFit]:
     """A fit; `earlier` is the best so far, from which kernels may inherit.
 
-    A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
-    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it. A fit
-    from which no prediction can be computed is gone on with, with more jitter.
-    Noise of another likelihood may be in other units: of a rival's none is told on the way.
+    A model whose evidence per row is lower than the best's is given up, since it would have to be better by a margin:
+    what comes after the scales costs several times as much, most where a likelihood is wrong and many functions seem to
+    be worth it. A fit from which no prediction can be computed is gone on with, with more jitter. Noise of another
+    likelihood may be in other units: a compared model's is not reported on the way.
     """
-    resolved = yield from with_width(rows, spec, folding, on.trail)
+    resolved = yield from with_width(rows, spec, folding, on.fit_log)
     source = rows.blocks(on.threads)
     centres = Sampler(source, spec.seed).sample(MAX_CENTRES)
     inherited = None if earlier is None else _kernel_functions(earlier)
@@ -187,17 +187,17 @@ def fitted_to(
     yield Step(phase, 0, None, "iterations")
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
     begin: State | None = None
-    promise = nan
+    evidence_per_row = nan
     while True:
-        for now in on.trail.standings(problem, resolved, begin):
+        for now in on.fit_log.iterates(problem, resolved, begin):
             state = now.state
             reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
             noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
             yield Step(phase, state.iteration, None, "iterations", reached, len(state.active), noise_sd)
-            promise = nan if now.promise is None else now.promise
-            if earlier is not None and promise < earlier.promise:
+            evidence_per_row = nan if now.evidence_per_row is None else now.evidence_per_row
+            if earlier is not None and evidence_per_row < earlier.evidence_per_row:
                 break
-        fit = RankedFit(rows, resolved, problem, now, promise, lent)
+        fit = RankedFit(rows, resolved, problem, now, evidence_per_row, lent)
         try:
             if not fit.given_up:
                 Ready.of(fit.model)

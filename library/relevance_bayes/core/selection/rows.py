@@ -1,4 +1,4 @@
-"""What is selected with: rows, how they are kept apart, and how far a training is."""
+"""The rows of a selection, their folds, and the steps of a training."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -38,7 +38,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Folding:
-    """How rows are kept apart in cross-validation. `keys` (N,).
+    """The folds of cross-validation. `keys` (N,).
 
     Group codes for "groups", positions in time for "order", None for "random". Where they are `stratified`, as classes
     are, every random fold has its share of each value of t.
@@ -74,7 +74,7 @@ class Folding:
 
 @dataclass(frozen=True)
 class Step:
-    """How far a training is, in the units of t: `completed` of `total` (None: not known) `unit`s of `phase`."""
+    """The progress of a training, in the units of t: `completed` of `total` (None: not known) `unit`s of `phase`."""
 
     phase: str
     completed: int

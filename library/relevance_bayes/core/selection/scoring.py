@@ -20,7 +20,7 @@ from relevance_bayes.core.types import Array
 FOLDS = 5
 
 EVALUATIONS_OF_SCALES, EVALUATIONS_TOGETHER = 105, 120
-"""Of the evidence at most: three starts and the climb from the best of them, then all hyperparameters together."""
+"""Of the evidence at most: three starts and the ascent from the best of them, then all hyperparameters together."""
 
 FITS_OF_SEARCH = 40
 """That a search for a width by folds takes, in fits to all rows."""
@@ -28,7 +28,7 @@ FITS_OF_SEARCH = 40
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the folds of a training may take, in rows and work: evaluations times their rows and functions.
+    """The bounds of the folds of a training, in rows and work: evaluations times their rows and functions.
 
     More rows than `max_rows` are folded as so many of them, drawn by content, and of more than `max_rows_for_folds` a
     tenth is measured, by what was learned from the others. Folds are made while they take `budget` together; where
@@ -52,7 +52,7 @@ THOROUGH = Bounds(20_000, 100_000, 5e11, 3e10, ROWS_FOR_SCALES)
 
 @dataclass(frozen=True)
 class Scoring:
-    """How a training is scored: by so many `folds`, 0 for not at all, within `bounds`.
+    """The scoring of a training: by so many `folds`, 0 for not at all, within `bounds`.
 
     Without bounds they are of all rows, whatever the cost.
     """
@@ -74,7 +74,7 @@ class Scoring:
         return [(some[others], some[fold]) for others, fold in splits]
 
     def affordable(self, splits: int, work: float) -> int:
-        """How many of some splits are measured where a training takes so much `work`."""
+        """The number of splits that are measured where a training takes so much `work`."""
         return splits if self.bounds is None else min(splits, int(self.bounds.budget // max(work, 1.0)))
 
 
@@ -100,7 +100,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Compared:
-    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why there is none.
+    """A model that was fitted and not taken: its mean log density of the folds' rows in nats, or why there is none.
 
     Some are not `computable` in floating point.
     """

@@ -1,10 +1,11 @@
-"""One training: the width where it is searched for, the fit, its rivals, and what was measured."""
+"""One training: the width where it is searched for, the fit, the models compared with it, and what was measured."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.likelihoods import ClassLikelihood
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
@@ -23,7 +24,7 @@ from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_tem
 from relevance_bayes.core.selection.local import LocalChoice, LocalComparison, LocalFit, learned_locally
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member, pooled
-from relevance_bayes.core.selection.ranking import Contender, FitContext, fitted_to, ranked
+from relevance_bayes.core.selection.ranking import FitContext, RankedModel, fitted_to, ranked
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import (
     FOLDS,
@@ -38,19 +39,18 @@ from relevance_bayes.core.selection.scoring import (
 )
 from relevance_bayes.core.selection.validation import validated
 from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
-from relevance_bayes.core.trail import Trail
 
-NOT_ASKED = "No rows were left out to measure on: ask for a validation."
+NOT_REQUESTED = "No rows were left out to measure on: ask for a validation."
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
     """The end: the model, the spec as run (no width searched for any more), and what was measured.
 
-    `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
-    taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
-    judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without it.
-    `score` is that of the validation, or why there is none. What could not be fitted is in `compared` too, with the
+    `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `ranked_models`, the
+    one taken first, where several were compared. Of a pool `members` are the processes that it kept, `compared` what
+    the folds judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without
+    it. `score` is that of the validation, or why there is none. What could not be fitted is in `compared` too, with the
     reason. Of a model for each class `class_specs` are those that they were fitted with. `local` is the comparison with
     nearest-neighbour processes, where there was one. Figures are in the units of t.
     """
@@ -59,14 +59,14 @@ class Trained:
     spec: Spec
     scores: dict[str, float]
     leave_one_out: dict[str, float]
-    contenders: tuple[Contender, ...] = ()
+    ranked_models: tuple[RankedModel, ...] = ()
     validation: dict[str, float] = field(default_factory=dict)
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
     class_specs: tuple[Spec, ...] = ()
     unreduced: int | None = None
-    score: Score = field(default_factory=lambda: Score.none(NOT_ASKED))
+    score: Score = field(default_factory=lambda: Score.none(NOT_REQUESTED))
     local: LocalComparison | None = None
 
     @property
@@ -79,7 +79,7 @@ def train(
     rows: Rows,
     spec: Spec,
     *,
-    rivals: tuple[Spec, ...] = (),
+    compared_models: tuple[Spec, ...] = (),
     pool: tuple[Spec, ...] = (),
     alternatives: tuple[Spec, ...] = (),
     local: LocalChoice | None = None,
@@ -89,51 +89,51 @@ def train(
     bounds: Bounds | None = None,
     max_score_loss: float = MAX_SCORE_LOSS,
     threads: int = 1,
-    trail: Trail | None = None,
+    fit_log: FitLog | None = None,
     max_cells: int | None = None,
 ) -> Iterator[Step | Trained]:
-    """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
+    """Find the width where a spec asks for a search, fit on all rows, do the same for the `compared_models`, and
+    measure the best.
 
     With `pool`, processes beside the spec's, all are learned together: see `pooled`, which `max_score_loss` is for.
     With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. What is learned of classes has a
-    temperature: of whole folds where there are any, else of folds of the weights alone.
-    With `local`, nearest-neighbour processes are compared with the spec's first; where one is better it is taken, and
-    its score on the rows kept apart is the validation: see `learned_locally`.
-    A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
-    each fold's other rows, within `bounds` where there are any: see `Scoring`. `threads` share passes over all
-    rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
-    first and one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
-    IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `max_cells`, and
-    NotPositiveDefiniteError where nothing can be fitted.
+    temperature: of whole folds where there are any, else of folds of the weights alone. With `local`, nearest-neighbour
+    processes are compared with the spec's first; where one is better it is taken, and its score on the rows kept apart
+    is the validation: see `learned_locally`. A compared model's kernel may inherit input map and terms of the best
+    before it. With `folds` all of this is done again on each fold's other rows, within `bounds` where there are any:
+    see `Scoring`. `threads` share passes over all rows. It keeps its log in `fit_log`, and goes on from where an
+    earlier start's log ended. Steps, at least one first and one last, then one Trained. An alternative that can't be
+    computed is left out. Raises DataError, IllegalCombinationError, TooManyCandidatesError where rows times candidates
+    are more than `max_cells`, and NotPositiveDefiniteError where nothing can be fitted.
     """
-    for each in (spec, *rivals, *pool, *alternatives):
+    for each in (spec, *compared_models, *pool, *alternatives):
         check(each)
-    folding, on = folding or Folding(), FitContext(Trail() if trail is None else trail, threads, max_cells)
+    folding, on = folding or Folding(), FitContext(FitLog() if fit_log is None else fit_log, threads, max_cells)
     scoring = Scoring(folds, bounds)
     if pool or alternatives:  # folds choose, whether or not any were asked for
         scoring = scoring if folds else Scoring(FOLDS, bounds or NORMAL)
     comparison: LocalComparison | None = None
     if local is not None:
-        found = yield from learned_locally(rows, spec, rivals, local, folding, on)
+        found = yield from learned_locally(rows, spec, compared_models, local, folding, on)
         if found.model is not None:
             yield from _locally(found, spec, held_out)
             return
         comparison = found.comparison
     if pool:
-        steps = _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
+        steps = _pooled(rows, (spec, *pool), compared_models, folding, scoring, max_score_loss, on, held_out)
     elif isinstance(spec.likelihood, ClassLikelihood):
         steps = _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
     elif is_heteroscedastic(spec.likelihood):
         steps = _with_log_noise(rows, spec, folding, scoring, on, held_out)
     else:
-        steps = _ranked(rows, spec, rivals, folding, scoring, on, held_out)
+        steps = _ranked(rows, spec, compared_models, folding, scoring, on, held_out)
     yield from (replace(one, local=comparison) if isinstance(one, Trained) else one for one in steps)
 
 
 def _ranked(
     rows: Rows,
     spec: Spec,
-    rivals: tuple[Spec, ...],
+    compared_models: tuple[Spec, ...],
     folding: Folding,
     scoring: Scoring,
     on: FitContext,
@@ -142,24 +142,24 @@ def _ranked(
     """The training of a spec and its rivals, compared by their evidence."""
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
-        ranking = yield from ranked(some, spec, rivals, apart, on)
+        ranking = yield from ranked(some, spec, compared_models, apart, on)
         return ranking.best.model
 
-    ranking = yield from ranked(rows, spec, rivals, folding, on)
-    best, beaten = ranking.best, ranking.beaten
+    ranking = yield from ranked(rows, spec, compared_models, folding, on)
+    best, outscored = ranking.best, ranking.outscored
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
-    validation, score = dict[str, float](), Score.none(NOT_ASKED)
+    validation, score = dict[str, float](), Score.none(NOT_REQUESTED)
     if scoring.folds:
         splits = scoring.splits(rows, folding, spec.seed)
         affordable = scoring.affordable(len(splits), best.work)
-        validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
+        validation = yield from validated(rows, learning, splits[:affordable], folding, on.fit_log)
         score = score_of(validation, affordable, len(splits))
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "iterations", best.objective, len(model.mean), noise_sd)
-    contenders = (best.contender, *beaten) if beaten else ()
+    ranked_models = (best.ranked_model, *outscored) if outscored else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
-    yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranking.lost, score=score)
+    yield Trained(model, best.spec, measured, left_out, ranked_models, validation, compared=ranking.failed, score=score)
 
 
 def _locally(found: LocalFit, spec: Spec, held_out: Rows | None) -> Iterator[Step | Trained]:
@@ -189,17 +189,17 @@ def _with_log_noise(
 ) -> Iterator[Step | Trained]:
     """The training of a function and its log noise variance."""
     yield Step("fit", 0, None, "iterations")
-    model, resolved = yield from with_log_noise(rows, spec, folding, on.trail, on.threads)
+    model, resolved = yield from with_log_noise(rows, spec, folding, on.fit_log, on.threads)
     measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
-        again, _ = yield from with_log_noise(some, spec, apart, on.trail, on.threads)
+        again, _ = yield from with_log_noise(some, spec, apart, on.fit_log, on.threads)
         return again
 
-    validation, score = dict[str, float](), Score.none(NOT_ASKED)
+    validation, score = dict[str, float](), Score.none(NOT_REQUESTED)
     if scoring.folds:
         splits = scoring.splits(rows, folding, spec.seed)
-        validation = yield from validated(rows, learning, splits, folding, on.trail)
+        validation = yield from validated(rows, learning, splits, folding, on.fit_log)
         score = score_of(validation, len(splits), len(splits))
     yield Step("done", 1, 1, "fits", model.evidence.value, model.size, model.noise_sd)
     yield Trained(model, resolved, measured, {}, validation=validation, score=score)
@@ -208,7 +208,7 @@ def _with_log_noise(
 def _pooled(
     rows: Rows,
     specs: tuple[Spec, ...],
-    rivals: tuple[Spec, ...],
+    compared_models: tuple[Spec, ...],
     folding: Folding,
     scoring: Scoring,
     max_score_loss: float,
@@ -217,16 +217,16 @@ def _pooled(
 ) -> Iterator[Step | Trained]:
     """The training of a pool: the score of its folds is its validation."""
     check_rows(rows.X, rows.t, rows.noise_sd)
-    for spec in (*specs, *rivals):
+    for spec in (*specs, *compared_models):
         spec.likelihood.check(rows.t)
     splits = scoring.splits(rows, folding, specs[0].seed)
     bounds = scoring.bounds or NORMAL
     found = yield from pooled(
         rows,
         specs,
-        rivals,
+        compared_models,
         splits,
-        on.trail,
+        on.fit_log,
         max_score_loss=max_score_loss,
         max_rows_for_scales=bounds.max_rows_for_scales,
     )
@@ -262,12 +262,12 @@ def _classes(
     check_rows(rows.X, rows.t, rows.noise_sd)
     first, folding = specs[0], replace(folding, stratified=True)
     first.likelihood.check(rows.t)
-    validation, score, compared = dict[str, float](), Score.none(NOT_ASKED), tuple[Compared, ...]()
+    validation, score, compared = dict[str, float](), Score.none(NOT_REQUESTED), tuple[Compared, ...]()
     if len(specs) > 1:
         splits = scoring.splits(rows, folding, first.seed)
         learn = partial(_learned_classes, folding=folding, on=on)
         budget = None if scoring.bounds is None else scoring.bounds.budget_of_choice
-        found = yield from chosen(rows, specs, splits, learn, on.trail, budget=budget)
+        found = yield from chosen(rows, specs, splits, learn, on.fit_log, budget=budget)
         fitted, spec, compared, validation = found.fitted, found.spec, found.compared, found.validation
         score = score_of(validation, found.folds, found.total)
         model = _tempered(fitted, rows, folding, spec, found.temperature)
@@ -284,7 +284,7 @@ def _classes(
             fits = (fit for fit in fitted.fits if fit is not None)
             work = sum(work_of(fit.problem, spec, fit.last.state) for fit in fits)
             affordable = scoring.affordable(len(splits), work)
-            validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
+            validation = yield from validated(rows, learning, splits[:affordable], folding, on.fit_log)
             score = score_of(validation, affordable, len(splits))
     measured: dict[str, float] = {}
     if held_out is not None:

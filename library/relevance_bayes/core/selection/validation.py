@@ -1,16 +1,16 @@
-"""How good a whole training is: repeated on each fold's other rows, and measured on the fold."""
+"""The validation of a whole training: repeated on each fold's other rows, and measured on the fold."""
 
 from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.pool import LearnedModel, ready_of
 from relevance_bayes.core.prediction import FIGURES, Measured
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import figures
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 Learning = Callable[[Rows, Folding], Generator[Step, None, LearnedModel]]
@@ -18,22 +18,22 @@ Learning = Callable[[Rows, Folding], Generator[Step, None, LearnedModel]]
 
 
 def validated(
-    rows: Rows, learning: Learning, splits: Sequence[Split], folding: Folding, trail: Trail
+    rows: Rows, learning: Learning, splits: Sequence[Split], folding: Folding, fit_log: FitLog
 ) -> Generator[Step, None, dict[str, float]]:
     """Scores over all rows measured, each of them once, and how many they are, `rows`.
 
     A fold whose other rows can't be learned from is passed over; without any that can, `rows` of 0 stands alone. Of a
-    fold that is measured the trail keeps its rows' figures alone.
+    fold that is measured the log keeps its rows' figures alone.
     """
     parts: list[Measured] = []
     yield Step("validation", 0, len(splits), "fits")
     for number, (others, fold) in enumerate(splits):
-        table = trail.passed()
+        table = fit_log.recorded()
         if table is None:
-            place = trail.begin()
+            place = fit_log.begin()
             step = Step("validation", number, len(splits), "fits")
             table = yield from _table(learning(rows.take(others), folding.take(others)), rows.take(fold), step)
-            trail.settle(place, table)
+            fit_log.record(place, table)
         each = {name: row for name, row in zip(FIGURES, table, strict=True) if not np.isnan(row).all()}
         if each:
             parts.append(Measured(rows.t[fold], each))

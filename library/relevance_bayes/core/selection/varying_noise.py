@@ -14,7 +14,7 @@ MIN_ROWS = 20
 
 
 def noise_varies(X: Array, mean: Array, z: Array) -> bool:
-    """Whether the sizes of standardised residuals z (N,) go with an input or with the predicted mean.
+    """True where the sizes of standardised residuals z (N,) go with an input or with the predicted mean.
 
     Spearman's rank correlation r of |z| with each column of X (N, d) and with `mean` (N,), and with how far each is
     from its median, in ranks, which finds noise that is greatest or least in the middle. r sqrt(N - 1) is about

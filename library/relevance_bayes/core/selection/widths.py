@@ -7,9 +7,10 @@ from math import exp, inf, log, sqrt
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.state import Standing
+from relevance_bayes.core.algorithms.state import Iterate
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import learned, pose
 from relevance_bayes.core.folds import Split, subset
 from relevance_bayes.core.model import Model
@@ -20,7 +21,6 @@ from relevance_bayes.core.selection.input_widths import input_widths
 from relevance_bayes.core.selection.leave_one_out import with_temperature
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.spec import Spec, searched
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 GRID = 15
@@ -43,7 +43,7 @@ MIN_DENSITY = 0.25
 to nothing is none. Friedman 1: of the SVM's error 1.18 by densities, 1.03 by squares (but 2.8 nats, against .75), 1.04
 and .75 by both; Friedman 2 and sinc .88, .81 and .85 by both, .91, .81 and .89 by densities."""
 
-CLEARLY = 2.0
+MIN_STANDARD_ERRORS = 2.0
 """Standard errors of a mean loss; where two widths in a row are so much worse than the best, narrower ones are not
 looked at. Half of them are while the widest is the best: of kernels that are all too wide each tells next to nothing,
 and some by chance less than others (banana, one split of ten: the widest was taken, 45 % error for 11 %). Where the
@@ -51,7 +51,7 @@ best is not so much better than no kernel at all, they are until two in a row ar
 a wave of many periods without noise seemed to be nothing but noise."""
 
 GOLDEN = 0.381966
-"""How far golden section goes from the best into the longer side: 2 less the golden ratio."""
+"""The share of the longer side that golden section goes from the best: 2 less the golden ratio."""
 
 MAX_ROWS_SEARCHED = 1_000
 """The width is looked for on at most so many rows, drawn by content."""
@@ -59,7 +59,7 @@ MAX_ROWS_SEARCHED = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """How well a width does, greater is better: one for each row measured on, or one where nothing is to be averaged.
+    """The score of a width, greater is better: one for each row measured on, or one where nothing is to be averaged.
 
     `density` in nats; `ranked` is what widths are compared by, and the widest that is worse by less than `as_good`
     standard errors is taken.
@@ -74,8 +74,8 @@ Scoring = Callable[[Spec], Generator[None, None, Score]]
 """The score of a spec; it yields after each of its fits."""
 
 
-def with_width(rows: Rows, spec: Spec, folding: Folding, trail: Trail) -> Generator[Step, None, Spec]:
-    """The spec with its one searched width found, on at most MAX_ROWS_SEARCHED rows; its trail is that width."""
+def with_width(rows: Rows, spec: Spec, folding: Folding, fit_log: FitLog) -> Generator[Step, None, Spec]:
+    """The spec with its one searched width found, on at most MAX_ROWS_SEARCHED rows; its log is that width."""
     places = searched(spec)
     if not places:
         return spec
@@ -87,25 +87,25 @@ def with_width(rows: Rows, spec: Spec, folding: Folding, trail: Trail) -> Genera
         found = replace(basis, width=FixedWidth(width))
         return replace(spec, basis=(*spec.basis[:place], found, *spec.basis[place + 1 :]))
 
-    known = trail.passed()
+    known = fit_log.recorded()
     if known is not None:
         return fixed(tuple(known.tolist()) if isinstance(basis.width, EvidencePerInputWidth) else float(known[0]))
-    begun = trail.place
+    begun = fit_log.place
     some = subset(rows.X, rows.t, MAX_ROWS_SEARCHED, spec.seed)
     fewer = rows.take(some)
     if isinstance(basis.width, EvidencePerInputWidth):
-        widths = yield from input_widths(fewer, place, fixed, trail)
-        trail.settle(begun, np.array(widths))
+        widths = yield from input_widths(fewer, place, fixed, fit_log)
+        fit_log.record(begun, np.array(widths))
         return fixed(widths)
-    fits, sections, score = 1, SECTIONS, _by_evidence(fewer, trail)
+    fits, sections, score = 1, SECTIONS, _by_evidence(fewer, fit_log)
     if isinstance(basis.width, CrossValidationWidth):
         splits = usable(fewer, spec, folding.take(some).splits(fewer, basis.width.folds, spec.seed))
-        fits, sections, score = len(splits), 0, _by_cross_validation(fewer, splits, trail)
+        fits, sections, score = len(splits), 0, _by_cross_validation(fewer, splits, fit_log)
     without = Spec(spec.likelihood, (*spec.basis[:place], *spec.basis[place + 1 :]) or (Bias(),), seed=spec.seed)
     width = yield from _search(
         width_range(fewer.X), fits, sections, lambda width: score(without if width == inf else fixed(width))
     )
-    trail.settle(begun, np.array([width]))
+    fit_log.record(begun, np.array([width]))
     return fixed(width)
 
 
@@ -130,10 +130,10 @@ def _search(
         return max(fair(), key=lambda place: float(known[place].ranked.mean()))
 
     def clearly_worse(tried: list[float], than: Score) -> bool:
-        return all(_worse(known[place], than, by=CLEARLY) for place in tried)
+        return all(_worse(known[place], than, by=MIN_STANDARD_ERRORS) for place in tried)
 
-    def looks(place: float, left: int, scores: dict[float, Score]) -> Generator[Step, None, None]:
-        """`left` more places are to be looked at after this one."""
+    def evaluations(place: float, left: int, scores: dict[float, Score]) -> Generator[Step, None, None]:
+        """Evaluate a width; `left` more are to be evaluated after it."""
         scoring = score(exp(place))
         for fitted in range(1, fits + 1):
             next(scoring)
@@ -146,20 +146,20 @@ def _search(
 
     yield Step("width search", 0, fits * (len(grid) + sections), "fits")
     for number, place in enumerate(grid, start=1):
-        yield from looks(place, len(grid) - number + sections, known)
-        fewest, tried = GRID // 2 if best() == grid[0] else 2, grid[number - 2 : number]
-        if len(known[place].ranked) == 1 or number <= fewest or not clearly_worse(tried, known[best()]):
+        yield from evaluations(place, len(grid) - number + sections, known)
+        min_tried, tried = GRID // 2 if best() == grid[0] else 2, grid[number - 2 : number]
+        if len(known[place].ranked) == 1 or number <= min_tried or not clearly_worse(tried, known[best()]):
             continue
         if not nothing:
-            yield from looks(inf, len(grid) - number + sections, nothing)
-        if _worse(nothing[inf], known[best()], by=CLEARLY) or clearly_worse(tried, nothing[inf]):
+            yield from evaluations(inf, len(grid) - number + sections, nothing)
+        if _worse(nothing[inf], known[best()], by=MIN_STANDARD_ERRORS) or clearly_worse(tried, nothing[inf]):
             break
     found = grid.index(best())
     left, right = grid[min(found + 1, len(grid) - 1)], grid[max(found - 1, 0)]
     for section in range(1, sections + 1):
         middle = best()
         golden = middle + GOLDEN * ((right if right - middle > middle - left else left) - middle)
-        yield from looks(golden, sections - section, known)
+        yield from evaluations(golden, sections - section, known)
         nearer, farther = (middle, golden) if best() == middle else (golden, middle)
         left, right = (left, farther) if farther > nearer else (farther, right)
     found_best = known[best()]
@@ -167,7 +167,7 @@ def _search(
 
 
 def _worse(tried: Score, best: Score, *, by: float) -> bool:
-    """Whether the mean of what was lost, row by row, is more than `by` standard errors above zero."""
+    """True where the mean of what was lost, row by row, is more than `by` standard errors above zero."""
     lost = best.ranked - tried.ranked
     error = float(lost.std(ddof=1)) / sqrt(len(lost)) if len(lost) > 1 else 0.0
     return float(lost.mean()) > by * error
@@ -191,7 +191,7 @@ def usable(rows: Rows, spec: Spec, splits: list[Split]) -> list[Split]:
     return usable
 
 
-def _by_cross_validation(rows: Rows, splits: list[Split], trail: Trail) -> Scoring:
+def _by_cross_validation(rows: Rows, splits: list[Split], fit_log: FitLog) -> Scoring:
     """By squares where the latent is measured as it is, as the papers' widths were found, else by densities.
 
     Independent weights that are many take noise for structure: they predict best where they are too sure of it, and
@@ -204,7 +204,7 @@ def _by_cross_validation(rows: Rows, splits: list[Split], trail: Trail) -> Scori
         for learning, measuring in splits:
             # Its own functions are compared, not those that each new point would bring: those favour narrow kernels.
             others, fold = rows.take(learning), rows.take(measuring)
-            model = replace(_fitted(others, spec, trail), augmentation=None)
+            model = replace(_fitted(others, spec, fit_log), augmentation=None)
             # Before its temperature is learned, a wide kernel's doubts look worse than they will be.
             model = with_temperature(model, others)
             densities.append(predict(model, fold.X, fold.noise_sd).log_density(fold.t))
@@ -224,9 +224,9 @@ def _squares(model: Model, fold: Rows) -> Array:
     return np.asarray(lost if fold.noise_sd is None else lost / np.square(fold.noise_sd))
 
 
-def _by_evidence(rows: Rows, trail: Trail) -> Scoring:
+def _by_evidence(rows: Rows, fit_log: FitLog) -> Scoring:
     def score(spec: Spec) -> Generator[None, None, Score]:
-        objective = _ended(rows, spec, trail)[1].state.objective
+        objective = _ended(rows, spec, fit_log)[1].state.objective
         yield
         found = np.array([objective])
         return Score(found, found)
@@ -234,12 +234,12 @@ def _by_evidence(rows: Rows, trail: Trail) -> Scoring:
     return score
 
 
-def _fitted(rows: Rows, spec: Spec, trail: Trail) -> Model:
-    return learned(*_ended(rows, spec, trail))
+def _fitted(rows: Rows, spec: Spec, fit_log: FitLog) -> Model:
+    return learned(*_ended(rows, spec, fit_log))
 
 
-def _ended(rows: Rows, spec: Spec, trail: Trail) -> tuple[Problem, Standing]:
+def _ended(rows: Rows, spec: Spec, fit_log: FitLog) -> tuple[Problem, Iterate]:
     """The end of a fit, and the problem that it solved."""
     problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
-    (last,) = deque(trail.standings(problem, spec), maxlen=1)
+    (last,) = deque(fit_log.iterates(problem, spec), maxlen=1)
     return problem, last

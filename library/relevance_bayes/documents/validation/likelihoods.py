@@ -37,7 +37,7 @@ def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) ->
         case _:
             pass
     if not isinstance(likelihood, BernoulliPerClass) and (shape := likelihood.shape) is not None:
-        figures.append((f"{where}/{shape.name}", shape.of(likelihood), Interval(shape.least, shape.most)))
+        figures.append((f"{where}/{shape.name}", shape.of(likelihood), Interval(shape.min_value, shape.max_value)))
     if isinstance(likelihood, OneAgainstRest | Categorical | BernoulliPerClass):
         figures.append((f"{where}/classes", likelihood.classes, Interval(classes, classes)))
     yield from figure_faults(figures)

@@ -24,10 +24,10 @@ def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
     count the inputs.
     """
     inputs = len(plan.inputs)
-    rivals = [(f"{PLAN}/compared_models/{number}", spec, inputs) for number, spec in enumerate(plan.compared_models)]
+    compared = [(f"{PLAN}/compared_models/{number}", spec, inputs) for number, spec in enumerate(plan.compared_models)]
     pool = [(f"{PLAN}/pool/{number}", spec, inputs) for number, spec in enumerate(plan.pool)]
     alternatives = [(f"{PLAN}/alternatives/{number}", spec, inputs) for number, spec in enumerate(plan.alternatives)]
-    for where, spec, widths in [(f"{PLAN}/spec", plan.spec, columns), *rivals, *pool, *alternatives]:
+    for where, spec, widths in [(f"{PLAN}/spec", plan.spec, columns), *compared, *pool, *alternatives]:
         try:
             check(spec)
         except IllegalCombinationError as error:

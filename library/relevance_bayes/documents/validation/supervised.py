@@ -208,7 +208,7 @@ def _of_likelihood(model: Model, target: EncodedTarget) -> Iterator[Fault]:
 
 def _of_prior(model: Model) -> Iterator[Fault]:
     kept = model.augmentation
-    if model.amplitude is not None:
+    if model.signal_variance is not None:
         first = model.functions[0] if model.functions else None
         if not isinstance(first, KernelFunctions) or not isinstance(first.kernel, Covariance | Additive):
             yield Fault("Where there is an amplitude, a covariance's functions come first.", "/model/functions")

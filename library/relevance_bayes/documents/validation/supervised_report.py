@@ -137,7 +137,7 @@ def _of_local(learned: LocalModel, report: SupervisedReport, encoding: Encoding)
             (
                 f"{where}/hyperparameters/signal_sd",
                 found.signal_sd,
-                user_process_sd(target, process.hyperparameters.amplitude),
+                user_process_sd(target, process.hyperparameters.signal_variance),
             ),
         ]
     )
@@ -165,7 +165,7 @@ def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding
     yield from difference_faults(
         [
             (f"{where}/noise_sd", found.noise_sd, user_noise_sd(target, model.noise_sd)),
-            (f"{where}/signal_sd", found.signal_sd, user_process_sd(target, model.amplitude)),
+            (f"{where}/signal_sd", found.signal_sd, user_process_sd(target, model.signal_variance)),
             (f"{where}/last_gain", found.last_gain, model.last_gain),
             (f"{where}/next_gain", found.next_gain, model.next_gain),
             (f"{where}/degrees_of_freedom", found.degrees_of_freedom, None if dof == "learned" else dof),

@@ -8,7 +8,7 @@ import pytest
 
 from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
-from relevance_bayes.core.algorithms.state import State, Termination, stand
+from relevance_bayes.core.algorithms.state import State, Termination, rebuild
 from relevance_bayes.core.fitting import iterate, pose
 from relevance_bayes.core.kernels import Gaussian, Kernel, LinearSpline
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
@@ -73,7 +73,7 @@ def test_iterations_count_and_states_stand_for_themselves(likelihood: Likelihood
     assert [state.iteration for state in states[:-1]] == list(range(len(states) - 1))
     for state in states[:: max(1, len(states) // 5)]:
         assert len(set(state.active)) == len(state.active) == len(state.alpha) == len(state.weights)
-        assert stand(problem, state).evidence.value == pytest.approx(state.objective, rel=1e-8)
+        assert rebuild(problem, state).evidence.value == pytest.approx(state.objective, rel=1e-8)
 
 
 @each_algorithm

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core.algorithms.ascent import climb, end_of, learns_noise
+from relevance_bayes.core.algorithms.ascent import end_of, learns_noise, maximise
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import Candidates, KernelFunctions
 from relevance_bayes.core.evidence import Evidence, evidence
@@ -57,7 +57,7 @@ def test_the_saddle_is_one() -> None:
 
 def test_the_climb_leaves_a_saddle() -> None:
     factors, here, _ = saddle()
-    summit = climb(factors, here, tolerance=1e-11)
+    summit = maximise(factors, here, tolerance=1e-11)
     found = summit.evidence
     assert found.value > here.value + 0.1
     R = len(found.posterior.alpha)
@@ -74,7 +74,7 @@ def test_a_climb_ends_where_nothing_is_left_to_climb(name: str, seed: int) -> No
     alpha, beta = hyperparameters(5, likelihood, seed)
     beta = problem.likelihood.start(problem.t)[0] if not learns_noise(problem) else beta
     start = evidence(factors, alpha, beta, np.zeros(5))
-    summit = climb(factors, start, tolerance=1e-11)
+    summit = maximise(factors, start, tolerance=1e-11)
     found = summit.evidence
     assert found.value >= start.value
     moving = found.gradient if learns_noise(problem) else found.gradient[:-1]
@@ -88,7 +88,7 @@ def test_a_copy_of_a_function_leaves_in_the_climb() -> None:
     doubled = replace(problem, candidates=Candidates(problem.candidates.dictionaries * 2))
     factors = build(doubled, (14, 14 + problem.candidates.size), np.zeros(2))
     start = evidence(factors, np.array([1.0, 3.0]), 20.0, np.zeros(2))
-    assert len(climb(factors, start, tolerance=1e-11).factors.active) == 1
+    assert len(maximise(factors, start, tolerance=1e-11).factors.active) == 1
 
 
 def test_an_end_says_whether_the_noise_floor_held_it_up() -> None:

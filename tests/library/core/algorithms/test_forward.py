@@ -10,7 +10,7 @@ from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import forward
 from relevance_bayes.core.algorithms.forward import kinds
 from relevance_bayes.core.algorithms.price import AGAIN, ALONE, BACKWARD, FORWARD, price_in
-from relevance_bayes.core.algorithms.state import State, stand
+from relevance_bayes.core.algorithms.state import State, rebuild
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import BSplines, Fourier, StepFunctions, Steps
 from relevance_bayes.core.fitting import fit, iterate, pose
@@ -68,7 +68,7 @@ def test_the_best_is_what_it_says_in_the_numbers_of_all_candidates() -> None:
     assert len(bests) > 5
     for best in bests.values():
         whole = price_in(problem, BACKWARD).of(len(best.active))
-        assert stand(problem, replace(best, phase=None)).evidence.value - whole == pytest.approx(
+        assert rebuild(problem, replace(best, phase=None)).evidence.value - whole == pytest.approx(
             best.objective, rel=1e-9
         )
 

@@ -11,11 +11,11 @@ import pytest
 from relevance_bayes.core import row_source
 from relevance_bayes.core.algorithms import greedy
 from relevance_bayes.core.algorithms.phases import STEPS
-from relevance_bayes.core.algorithms.state import Process, Standing, State, Termination
+from relevance_bayes.core.algorithms.state import Iterate, Process, State, Termination
 from relevance_bayes.core.algorithms.task import Task
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions, evaluate
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.fitting import fit, iterate, learned, pose, standings
+from relevance_bayes.core.fitting import fit, iterate, iterates, learned, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from relevance_bayes.core.model import Model
@@ -44,11 +44,11 @@ MEASURED_ANEW = {"noise", "rows"}
 
 
 @cache
-def walked(name: str) -> tuple[Problem, tuple[Standing, ...]]:
+def walked(name: str) -> tuple[Problem, tuple[Iterate, ...]]:
     """A problem with all that stood on the way through it, walked once."""
     spec = SPECS[name]
     problem = pose(*rows_for(spec.model_likelihood, 40 if spec.model_likelihood.constant_precision else 24, 0), spec)
-    return problem, tuple(standings(problem, spec))
+    return problem, tuple(iterates(problem, spec))
 
 
 def hyperparameters_of(state: State) -> Hyperparameters:
@@ -85,7 +85,7 @@ def test_a_fit_resumed_at_any_state_ends_with_the_same_model(name: str) -> None:
     unbroken = stood[-1]
     model = learned(problem, unbroken)
     for start in stood[1:-1:3]:
-        *_, last = standings(replace(problem), SPECS[name], start.state)
+        *_, last = iterates(replace(problem), SPECS[name], start.state)
         resumed = learned(problem, last)
         assert last.state.active == unbroken.state.active
         assert last.state.iteration == unbroken.state.iteration
@@ -110,9 +110,9 @@ def test_a_model_holds_the_posterior_of_its_functions(name: str) -> None:
     functions = kernel_functions_of(model)
     m, R = functions.size, len(model.mean)
     assert isinstance(model.functions[0], KernelFunctions)
-    assert model.amplitude == h.amplitude
+    assert model.signal_variance == h.signal_variance
     A = np.zeros((R, R))
-    A[:m, :m] = (functions(functions.centres, np.arange(m)) + JITTER * np.eye(m)) / h.amplitude
+    A[:m, :m] = (functions(functions.centres, np.arange(m)) + JITTER * np.eye(m)) / h.signal_variance
     A[m:, m:] = np.diag(h.alpha)
     prior = np.linalg.solve(A, np.eye(R)).diagonal()
     np.testing.assert_allclose(model.alpha, 1.0 / prior, rtol=1e-5)
@@ -185,7 +185,7 @@ def test_a_fixed_width_stays_and_only_noise_and_amplitudes_are_learned(likelihoo
         assert scales.skew is None
         assert scales.tail is None
     first, last = hyperparameters_of(states[0]), hyperparameters_of(states[-1])
-    assert first.amplitude != last.amplitude
+    assert first.signal_variance != last.signal_variance
     assert (first.beta != last.beta) == likelihood.constant_precision
     functions = kernel_functions_of(fit(X, t, spec))
     np.testing.assert_array_equal(functions.centres, X[functions.rows])
@@ -277,13 +277,13 @@ def bound_of(model: Model, X: Array, t: Array) -> float:
     every = np.arange(functions.size)
     E, E_mm = functions(X, every), functions(functions.centres, every) + JITTER * np.eye(functions.size)
     F = evaluate(model.functions[1:], X)
-    assert model.amplitude is not None
+    assert model.signal_variance is not None
     assert model.noise_sd is not None
-    explained = model.amplitude * E @ np.linalg.solve(E_mm, E.T)
+    explained = model.signal_variance * E @ np.linalg.solve(E_mm, E.T)
     C = explained + (F / model.alpha[functions.size :]) @ F.T + model.noise_sd**2 * np.eye(len(t))
     lower = np.linalg.cholesky(C)
     log_density = -0.5 * float(np.square(np.linalg.solve(lower, t)).sum()) - float(np.log(lower.diagonal()).sum())
-    price = 0.5 * float((model.amplitude - explained.diagonal()).sum()) / model.noise_sd**2
+    price = 0.5 * float((model.signal_variance - explained.diagonal()).sum()) / model.noise_sd**2
     return log_density - 0.5 * len(t) * float(np.log(2.0 * np.pi)) - price
 
 
@@ -317,11 +317,11 @@ def test_the_rows_drawn_depend_on_what_stands_in_them_alone() -> None:
 def test_a_step_that_rounding_forbids_is_tried_again_with_more_jitter() -> None:
     spec = process_spec(GaussianNoise(), vectors="rows")
     problem = pose(*sinc(60, 0), spec)
-    *_, now = (now for now in standings(problem, spec) if now.state.process and now.state.process.phase == "functions")
+    *_, now = (now for now in iterates(problem, spec) if now.state.process and now.state.process.phase == "functions")
     h = replace(hyperparameters_of(now.state), input_map=InputMap(np.array([30.0])), jitter=1e-19)
     process = replace(process_phase(now.state, "noise"), hyperparameters=h)
     begin = replace(now.state, active=(*now.state.active, *range(60)), process=process)
-    *_, last = standings(problem, spec, begin)
+    *_, last = iterates(problem, spec, begin)
     jitter = hyperparameters_of(last.state).jitter
     assert jitter is not None
     assert 1e-18 < jitter <= 1e-9
@@ -335,15 +335,15 @@ def test_a_step_that_no_jitter_makes_computable_fails(monkeypatch: pytest.Monkey
     spec = process_spec(GaussianNoise())
     monkeypatch.setitem(STEPS, "noise", failing)
     with pytest.raises(NotPositiveDefiniteError, match="order 59"):
-        list(standings(pose(*sinc(20, 0), spec), spec))
+        list(iterates(pose(*sinc(20, 0), spec), spec))
 
 
 def test_an_end_that_no_prediction_can_be_computed_from_is_gone_on_with() -> None:
     spec = process_spec(GaussianNoise())
     problem = pose(*sinc(30, 0), spec)
-    *_, last = standings(problem, spec)
+    *_, last = iterates(problem, spec)
     error = NotPositiveDefiniteError("expected a positive definite matrix of order 59")
-    *_, again = standings(problem, spec, greedy.with_more_jitter(last.state, error))
+    *_, again = iterates(problem, spec, greedy.with_more_jitter(last.state, error))
     assert learned(problem, again).jitter == pytest.approx(10.0 * JITTER)
     once = replace(hyperparameters_of(again.state), jitter=greedy.MAX_JITTER)
     with pytest.raises(NotPositiveDefiniteError, match="order 59"):

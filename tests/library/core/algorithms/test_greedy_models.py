@@ -63,8 +63,8 @@ def test_far_from_the_data_nothing_is_known(name: str, seed: int) -> None:
     _, t = sinc(100, seed)
     model = of_sinc(name, seed)
     far = predicted(model, np.array([[1e3], [-1e3]]))
-    assert model.amplitude is not None
-    np.testing.assert_allclose(far.beyond, model.amplitude)
+    assert model.signal_variance is not None
+    np.testing.assert_allclose(far.residual, model.signal_variance)
     # With a width that is given the curve's own size decides, which is nearly 0 on most of its rows.
     assert (far.variance >= (0.6 if name == "fixed" else 0.9) * t.var()).all()
 

@@ -12,7 +12,7 @@ from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Sequential, sequential
 from relevance_bayes.core.algorithms.price import BACKWARD, FORWARD, Price
 from relevance_bayes.core.algorithms.sequential import Ascent
-from relevance_bayes.core.algorithms.state import State, Termination, stand
+from relevance_bayes.core.algorithms.state import State, Termination, rebuild
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.dictionaries import Fourier
 from relevance_bayes.core.fitting import fit, iterate, pose
@@ -117,7 +117,7 @@ def test_the_objective_is_the_evidence_less_the_price_of_the_phase(likelihood: L
     for state in iterate(problem, spec):
         share = {FORWARD: 0.5, BACKWARD: 1.0}[str(state.phase)]
         paid = sum(max(share * log((M - r) / (r + 1)), 1.0) for r in range(len(state.active)))
-        assert state.objective == pytest.approx(stand(problem, state).evidence.value - paid, rel=1e-8)
+        assert state.objective == pytest.approx(rebuild(problem, state).evidence.value - paid, rel=1e-8)
 
 
 def test_backward_functions_leave_and_none_enters() -> None:
@@ -150,7 +150,7 @@ def test_a_phase_is_known_from_the_state_alone(
 
 def test_an_end_before_the_second_phase_reports_the_whole_price(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sequential.MAX_STEPS_PER_ROW, "inner", 0)
-    monkeypatch.setattr(sequential, "FEWEST_ROWS", 2)
+    monkeypatch.setattr(sequential, "MIN_ROWS", 2)
     spec = priced(GaussianNoise())
     problem = posed(GaussianNoise(), spec, seed=0)
     *_, last = iterate(problem, spec)

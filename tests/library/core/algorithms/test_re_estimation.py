@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import ReEstimation, re_estimation
-from relevance_bayes.core.algorithms.state import Termination, stand
+from relevance_bayes.core.algorithms.state import Termination, rebuild
 from relevance_bayes.core.basis import Inputs, KernelBasis
-from relevance_bayes.core.fitting import iterate, pose, standings
+from relevance_bayes.core.fitting import iterate, iterates, pose
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.scales import FixedWidth
@@ -69,7 +69,7 @@ def by_the_papers(
 def test_a_step_is_the_papers_update(update: Update, prior: Independent) -> None:
     spec = under(prior, GaussianNoise(), update)
     problem = pose(*sinc(12, 0), spec)
-    walk = standings(problem, spec)
+    walk = iterates(problem, spec)
     first, second = next(walk), next(walk)
     P = problem.columns(first.state.active)
     alpha, beta = by_the_papers(update, first.state.alpha, first.state.beta, P, problem.t, prior)
@@ -119,7 +119,7 @@ def test_the_objective_never_falls_under_hyperpriors(
     for before, after in pairwise(states):
         assert after.objective >= before.objective - 1e-9 * (1.0 + abs(before.objective))
     last = states[-1]
-    whole = stand(problem, last).evidence.value + prior.log_hyperprior(last.alpha, last.beta)
+    whole = rebuild(problem, last).evidence.value + prior.log_hyperprior(last.alpha, last.beta)
     assert last.objective == pytest.approx(whole, rel=1e-8)
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from relevance_bayes.core.algorithms import separation
 from relevance_bayes.core.algorithms.process_integral import integral
-from relevance_bayes.core.algorithms.state import Standing, State
+from relevance_bayes.core.algorithms.state import Iterate, State
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions
-from relevance_bayes.core.fitting import fit, learned, pose, standings
+from relevance_bayes.core.fitting import fit, iterates, learned, pose
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from relevance_bayes.core.model import Model
@@ -64,9 +64,9 @@ def kernel_of(model: Model) -> object:
 
 
 @cache
-def walked() -> tuple[Problem, tuple[Standing, ...]]:
+def walked() -> tuple[Problem, tuple[Iterate, ...]]:
     problem = pose(*drawn(sum_of_curves), SPEC)
-    return problem, tuple(standings(problem, SPEC))
+    return problem, tuple(iterates(problem, SPEC))
 
 
 def test_a_sum_of_curves_is_taken_apart_and_predicted_better() -> None:
@@ -116,7 +116,7 @@ def test_a_fit_resumed_at_any_state_ends_with_the_same_model() -> None:
     model = learned(problem, stood[-1])
     trials = [now for now in stood if process_of(now.state).phase == "terms"]
     for start in (*trials[::3], stood[-3]):
-        *_, last = standings(replace(problem), SPEC, start.state)
+        *_, last = iterates(replace(problem), SPEC, start.state)
         assert terms_of(last.state) == terms_of(stood[-1].state)
         np.testing.assert_array_equal(learned(problem, last).mean, model.mean)
 
@@ -125,14 +125,14 @@ def test_inputs_in_another_order_are_taken_apart_alike() -> None:
     X, t = drawn(sum_of_curves)
     order = [2, 0, 1]
     problem = pose(X[:, order], t, SPEC)
-    *_, last = standings(problem, SPEC)
+    *_, last = iterates(problem, SPEC)
     assert {order[place] for place in terms_of(last.state)} == set(terms_of(walked()[1][-1].state))
 
 
 def test_where_it_is_not_asked_for_nothing_is_tried() -> None:
     spec = process_spec(GaussianNoise())
     problem = pose(*drawn(sum_of_curves, 60), spec)
-    stood = list(standings(problem, spec))
+    stood = list(iterates(problem, spec))
     assert "terms" not in {process_of(now.state).phase for now in stood}
     assert process_of(stood[-1].state).structures == 1
 
@@ -150,7 +150,7 @@ def test_an_input_that_does_not_matter_is_not_tried() -> None:
     noise = np.random.default_rng(3).standard_normal((150, 1))
     problem = pose(np.hstack([X, noise]), t, SPEC)
     task = Task.of(problem)
-    for now in standings(problem, SPEC):
+    for now in iterates(problem, SPEC):
         if process_of(now.state).phase == "terms":
             assert separation._candidates(task, process_of(now.state).hyperparameters) == (0, 1, 2)
             break

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.algorithms import inner, sequential
-from relevance_bayes.core.algorithms.state import State, Termination, walking
+from relevance_bayes.core.algorithms.state import State, Termination, with_evidence
 from relevance_bayes.core.basis import Bias, Candidates, KernelBasis, KernelFunctions
 from relevance_bayes.core.evidence import gain
 from relevance_bayes.core.factors import SPAN
-from relevance_bayes.core.fitting import iterate, pose, standings
+from relevance_bayes.core.fitting import iterate, iterates, pose
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import FixedWidth, width_range
@@ -88,14 +88,14 @@ def test_each_place_is_offered_once() -> None:
 def test_at_the_end_no_function_outside_gains(seed: int) -> None:
     spec = spec_for(GaussianNoise())
     problem = pose(*sinc(40, seed), spec)
-    *_, end = standings(problem, spec)
-    last = walking(problem, end)
-    seen = last.factors.look(last.evidence.posterior, last.evidence.beta)
+    *_, end = iterates(problem, spec)
+    last = with_evidence(problem, end)
+    seen = last.factors.candidate_statistics(last.evidence.posterior, last.evidence.beta)
     gains = gain(seen.S, seen.Q)
     gains[list(last.state.active)] = 0.0
     copies = seen.S <= SPAN * seen.alone
     assert gains[~copies].max() < inner.MIN_GAIN
-    assert last.state.at_rest
+    assert last.state.is_maximum
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -116,9 +116,9 @@ def test_many_that_gain_only_together_are_found_where_many_are_in(monkeypatch: p
     _, greatest = width_range(X)
     spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(0.4 * greatest)), Bias()))
     *_, together = iterate(pose(X, t, spec), spec)
-    monkeypatch.setattr(inner, "WORTH_IT", np.inf)
+    monkeypatch.setattr(inner, "MIN_TOTAL_GAIN", np.inf)
     *_, alone = iterate(pose(X, t, spec), spec)
-    assert inner.FEWEST < len(alone.active) < len(together.active)
+    assert inner.MAX_ACTIVE < len(alone.active) < len(together.active)
     assert together.objective > alone.objective + 30.0
 
 

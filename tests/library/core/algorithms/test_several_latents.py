@@ -8,9 +8,9 @@ import pytest
 
 from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
-from relevance_bayes.core.algorithms.state import State, Termination, Walk, walking
+from relevance_bayes.core.algorithms.state import EvidenceIterate, State, Termination, with_evidence
 from relevance_bayes.core.errors import DataError, OneClassError
-from relevance_bayes.core.fitting import fit, iterate, pose, standings
+from relevance_bayes.core.fitting import fit, iterate, iterates, pose
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise, Likelihood, OneAgainstRest
 from relevance_bayes.core.prediction import ClassPrediction, predict, scores
 from relevance_bayes.core.priors import Independent, Prior
@@ -120,7 +120,7 @@ def test_the_score_among_rivals_does_not_know_the_order_of_the_classes(likelihoo
 
     def score(t: Array) -> float:
         problem = pose(X, t, spec)
-        *_, last = standings(problem, spec)
+        *_, last = iterates(problem, spec)
         return last.integral(problem).value
 
     assert score(2.0 - t) == pytest.approx(score(t), rel=1e-7)
@@ -205,8 +205,8 @@ def test_noise_alone_keeps_nothing_and_predicts_about_the_shares_of_the_classes(
     rng = np.random.default_rng(9)
     X, t = rng.standard_normal((60, 2)), np.floor(rng.uniform(0.0, 3.0, 60))
     spec = spec_of(Categorical(3), Independent(price=True), Sequential())
-    *_, last = standings(pose(X, t, spec), spec)
-    assert isinstance(last, Walk)
+    *_, last = iterates(pose(X, t, spec), spec)
+    assert isinstance(last, EvidenceIterate)
     assert len(last.state.active) <= 1
     assert last.state.termination == Termination.CONVERGED
     found = assert_probable(predict(fit(X, t, spec), X))
@@ -221,8 +221,8 @@ def test_the_fixed_point_of_re_estimation_is_where_the_objective_rests(monkeypat
     for likelihood in SEVERAL.values():
         spec = spec_of(likelihood, Independent(a=a, b=b), ReEstimation())
         problem = pose(X, t, spec)
-        *_, last = standings(problem, spec)
-        here = walking(problem, last).evidence
+        *_, last = iterates(problem, spec)
+        here = with_evidence(problem, last).evidence
         alpha, rested = here.posterior.alpha, here.posterior
         slope = here.gradient[:-1] + a - b * alpha
         np.testing.assert_allclose(slope, 0.0, atol=1e-3)

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Sequential, sequential, single
-from relevance_bayes.core.algorithms.ascent import climb
+from relevance_bayes.core.algorithms.ascent import maximise
 from relevance_bayes.core.algorithms.price import FREE
-from relevance_bayes.core.algorithms.state import State, Termination, standing, walking
+from relevance_bayes.core.algorithms.state import State, Termination, iterate_of, with_evidence
 from relevance_bayes.core.basis import Inputs
 from relevance_bayes.core.evidence import evidence, quality_over_sparsity
-from relevance_bayes.core.fitting import iterate, pose, standings
+from relevance_bayes.core.fitting import iterate, iterates, pose
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.spec import Spec
@@ -70,14 +70,14 @@ def test_on_sinc_neither_ascent_finds_more_where_the_other_ended(seed: int) -> N
     """They may choose neighbouring centres, and end in different maxima: each is one for the other too."""
     spec = spec_for(GaussianNoise(), algorithm=SINGLE)
     problem = pose(*sinc(60, seed), spec)
-    *_, end = standings(problem, spec)
-    last = walking(problem, end)
+    *_, end = iterates(problem, spec)
+    last = with_evidence(problem, end)
     np.testing.assert_allclose(last.evidence.gradient, 0.0, atol=1e-3)
     assert (quality_over_sparsity(last.evidence.posterior) > 1.0).all()
-    climbed = climb(last.factors, last.evidence, tolerance=1e-11)
+    climbed = maximise(last.factors, last.evidence, tolerance=1e-11)
     assert climbed.evidence.value == pytest.approx(last.evidence.value, abs=1e-3)
-    *_, end = standings(problem, replace(spec, algorithm=Sequential()))
-    other = walking(problem, end)
+    *_, end = iterates(problem, replace(spec, algorithm=Sequential()))
+    other = with_evidence(problem, end)
     on = single.step(other, FREE)
     assert on is None or on.evidence.value == pytest.approx(other.evidence.value, abs=1e-3)
     assert last.evidence.value == pytest.approx(other.evidence.value, abs=1.0)
@@ -99,7 +99,7 @@ def test_a_saddle_is_not_left() -> None:
     """The inner ascent leaves it: see test_ascent."""
     factors, here, _ = saddle()
     rested = evidence(factors, here.posterior.alpha, here.beta, here.posterior.mean)
-    assert single.step(standing(factors, rested, iteration=0), FREE) is None
+    assert single.step(iterate_of(factors, rested, iteration=0), FREE) is None
 
 
 def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:

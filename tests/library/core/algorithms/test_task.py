@@ -64,7 +64,7 @@ def test_columns_without_a_kernel_are_told_from_those_with_one() -> None:
     assert task.first == 0
     assert task.space.fixed_numbers() == (20, 21, 22)
     start = task.space.start(0)
-    np.testing.assert_allclose(start.alpha, np.array([1.0, 2.0, 2.0]) / start.amplitude)
+    np.testing.assert_allclose(start.alpha, np.array([1.0, 2.0, 2.0]) / start.signal_variance)
     assert task.space.ties(start).tolist()[:5] == [0, 1, 2, 3, 3]
 
 

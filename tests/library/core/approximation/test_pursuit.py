@@ -3,7 +3,7 @@ import pytest
 
 from relevance_bayes.core.approximation import pursuit
 from relevance_bayes.core.approximation.pursuit import pursue
-from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.types import Array
 
 rng = np.random.default_rng(0)
@@ -19,7 +19,14 @@ def missed(t: Array, chosen: tuple[int, ...]) -> float:
 
 def ways(t: Array, error: float, most: int = 60) -> list[tuple[tuple[int, ...], float]]:
     told: list[tuple[tuple[int, ...], float]] = []
-    walk = pursue(G, t, error=error, most=most, met=lambda chosen, error: told.append((chosen, error)), trail=Trail())
+    walk = pursue(
+        G,
+        t,
+        error=error,
+        max_functions=most,
+        visit=lambda chosen, error: told.append((chosen, error)),
+        fit_log=FitLog(),
+    )
     assert [*walk][-1] == 0
     return told
 
@@ -60,7 +67,7 @@ def test_a_sum_of_few_is_found_whatever_entered_first() -> None:
         if error < 1e-6:
             shortest.append(chosen)
 
-    list(pursue(offered, t, error=1e-6, most=60, met=met, trail=Trail()))
+    list(pursue(offered, t, error=1e-6, max_functions=60, visit=met, fit_log=FitLog()))
     assert shortest[0][0] == 60
     fewest = min(shortest, key=lambda chosen: len(chosen))
     assert len(fewest) == 7

@@ -51,7 +51,7 @@ def test_fewer_terms_miss_more() -> None:
 
 def test_at_most_so_many_terms_are_kept() -> None:
     """Two heaps are two wide bumps, and a little more."""
-    found = approximate(density(300), most=5)
+    found = approximate(density(300), max_functions=5)
     assert found.expansion.size <= 5
     assert found.error < 0.1
     assert found.error == pytest.approx(min(error for number, error in found.path if number <= 5), rel=1e-9)
@@ -109,7 +109,7 @@ def test_the_error_of_a_density_is_that_of_quadrature() -> None:
 def test_a_density_has_at_most_so_many_terms() -> None:
     whole = density(400)
     rough = approximate(whole, error=0.05)
-    few = proper(whole, rough, most=rough.expansion.size)
+    few = proper(whole, rough, max_functions=rough.expansion.size)
     assert few.expansion.size <= rough.expansion.size
     assert rough.error <= few.error < 0.15
     assert few.expansion.mass == pytest.approx(1.0, rel=1e-12)
@@ -139,7 +139,7 @@ def test_negative_mass_is_that_of_quadrature() -> None:
 )
 def test_what_cannot_be_reached_is_refused(error: float, most: int | None, detail: str) -> None:
     with pytest.raises(DataError, match=detail):
-        approximate(curve(5), error=error, most=most)
+        approximate(curve(5), error=error, max_functions=most)
 
 
 def test_a_constant_has_nothing_to_approximate() -> None:

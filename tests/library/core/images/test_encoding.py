@@ -10,7 +10,7 @@ from relevance_bayes.core.algorithms import Sequential
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import Candidates
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.fitting import standings
+from relevance_bayes.core.fitting import iterates
 from relevance_bayes.core.images import ImageCode, decode, encode, psnr, steps
 from relevance_bayes.core.images.columns import Window
 from relevance_bayes.core.images.mosaic import Mosaic
@@ -88,7 +88,7 @@ def test_what_it_chooses_the_ordinary_engine_chooses_on_the_explicit_columns() -
     spec = Spec(GaussianNoise(sd), (), Independent(price=True), Sequential("single"))
     centred = (image - image.mean()).ravel()
     problem = Problem(ArrayRows(pixels(WHOLE), centred), Candidates((functions,)), spec.model_likelihood, spec.prior)
-    *_, last = standings(problem, spec)
+    *_, last = iterates(problem, spec)
     model = functions.take(np.array(last.state.active))
 
     ours, theirs = np.lexsort(code.wavelets.centres.T), np.lexsort(model.centres.T)
@@ -184,7 +184,7 @@ def test_another_noise_keeps_functions_and_makes_their_sums_anew() -> None:
     np.testing.assert_array_equal(other.wavelets.centres, mosaic.wavelets.centres)
     tile: Tile = other.tiles[0]
     P = dense(tile.functions, Window(0, 0, 24, 24), Window(0, 0, 24, 24))
-    C = np.eye(24 * 24) / 0.5 + P @ np.diag(1.0 / tile.rested.alpha) @ P.T
+    C = np.eye(24 * 24) / 0.5 + P @ np.diag(1.0 / tile.posterior.alpha) @ P.T
     every = np.arange(0, SMALL.size, 97)
     columns = dense(SMALL.functions.take(every), Window(0, 0, 24, 24), Window(0, 0, 24, 24))
     np.testing.assert_allclose(tile.S[every], np.sum(columns * np.linalg.solve(C, columns), axis=0), rtol=1e-8)

@@ -47,7 +47,7 @@ def test_sparsity_and_quality_are_those_of_their_definition() -> None:
     every = standing(SMALL, WHOLE)
     columns = dense(SMALL.functions.take(every), WHOLE, WHOLE)
     P = dense(tile.functions, WHOLE, WHOLE)
-    C = NOISE**2 * np.eye(WHOLE.size) + P @ np.diag(1.0 / tile.rested.alpha) @ P.T
+    C = NOISE**2 * np.eye(WHOLE.size) + P @ np.diag(1.0 / tile.posterior.alpha) @ P.T
     np.testing.assert_allclose(tile.S[every], np.sum(columns * np.linalg.solve(C, columns), axis=0), rtol=1e-7)
     np.testing.assert_allclose(tile.Q[every], columns.T @ np.linalg.solve(C, image().ravel()), atol=1e-7)
 
@@ -55,9 +55,9 @@ def test_sparsity_and_quality_are_those_of_their_definition() -> None:
 def test_what_is_left_is_the_image_without_the_posterior_mean() -> None:
     tile, left = moved()
     P = dense(tile.functions, WHOLE, WHOLE)
-    Sigma_inverse = np.diag(tile.rested.alpha) + P.T @ P / NOISE**2
+    Sigma_inverse = np.diag(tile.posterior.alpha) + P.T @ P / NOISE**2
     mean = np.linalg.solve(Sigma_inverse, P.T @ image().ravel() / NOISE**2)
-    np.testing.assert_allclose(tile.rested.mean, mean, rtol=1e-8)
+    np.testing.assert_allclose(tile.posterior.mean, mean, rtol=1e-8)
     np.testing.assert_allclose(left, framed(image() - (P @ mean).reshape(image().shape)), atol=1e-9)
 
 
@@ -68,11 +68,11 @@ def test_a_look_is_that_of_the_ordinary_factors_on_the_explicit_columns() -> Non
     problem = Problem(ArrayRows(X, t), Candidates((SMALL.functions.take(every),)), GaussianNoise(NOISE), Independent())
     active = tuple(np.searchsorted(every, tile.active).tolist())
     factors = build(problem, active, np.zeros(len(active)))
-    here = evidence(factors, tile.rested.alpha, NOISE**-2, np.zeros(len(active)))
-    seen = factors.look(here.posterior, here.beta)
+    here = evidence(factors, tile.posterior.alpha, NOISE**-2, np.zeros(len(active)))
+    seen = factors.candidate_statistics(here.posterior, here.beta)
     np.testing.assert_allclose(tile.S[every], seen.S, rtol=2e-4)  # their wavelets go on beyond two spans
     np.testing.assert_allclose(tile.Q[every], seen.Q, atol=1e-4 * np.abs(t).max() / NOISE**2)
-    np.testing.assert_allclose(tile.rested.mean, here.posterior.mean, rtol=1e-4)
+    np.testing.assert_allclose(tile.posterior.mean, here.posterior.mean, rtol=1e-4)
 
 
 def test_what_a_move_is_said_to_gain_is_what_the_evidence_rises_by() -> None:
@@ -80,7 +80,7 @@ def test_what_a_move_is_said_to_gain_is_what_the_evidence_rises_by() -> None:
 
     def log_evidence(one: Tile) -> float:
         P = dense(one.functions, WHOLE, WHOLE)
-        C = NOISE**2 * np.eye(WHOLE.size) + P @ np.diag(1.0 / one.rested.alpha) @ P.T
+        C = NOISE**2 * np.eye(WHOLE.size) + P @ np.diag(1.0 / one.posterior.alpha) @ P.T
         t = image().ravel()
         return -0.5 * float(np.linalg.slogdet(C)[1] + t @ np.linalg.solve(C, t))
 
@@ -96,7 +96,7 @@ def test_a_function_that_leaves_takes_all_back() -> None:
     alone = before.squares.max() / NOISE**2
     np.testing.assert_allclose(after.S, before.S, rtol=1e-8, atol=1e-8 * alone)
     np.testing.assert_allclose(after.Q, before.Q, rtol=1e-8, atol=1e-8 * alone)
-    np.testing.assert_allclose(after.rested.mean, before.rested.mean, rtol=1e-9)
+    np.testing.assert_allclose(after.posterior.mean, before.posterior.mean, rtol=1e-9)
 
 
 def test_candidates_outside_of_the_image_never_enter() -> None:

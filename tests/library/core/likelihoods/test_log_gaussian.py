@@ -31,9 +31,9 @@ def test_the_parts_of_its_variance_are_those_of_the_law_of_total_variance() -> N
     f = 1.0 + 0.4 * rng.standard_normal(2_000_000)
     means = np.exp(f + 0.125)
     prediction = predicted()
-    np.testing.assert_allclose(prediction.weights + prediction.beyond, means.var(), rtol=0.02)
+    np.testing.assert_allclose(prediction.weights + prediction.residual, means.var(), rtol=0.02)
     np.testing.assert_allclose(prediction.noise, (means**2).mean() * np.expm1(0.25), rtol=0.02)
-    np.testing.assert_allclose(prediction.beyond, 3.0 * prediction.weights)
+    np.testing.assert_allclose(prediction.residual, 3.0 * prediction.weights)
 
 
 def test_numbers_that_are_not_positive_have_no_density() -> None:

@@ -61,7 +61,7 @@ def test_mean_and_variance_are_those_of_a_log_normal_rate(sd: float) -> None:
     mean = np.exp(1.0 + 0.5 * sd**2)
     np.testing.assert_allclose(prediction.mean, mean)
     np.testing.assert_allclose(prediction.variance, mean + mean**2 * np.expm1(sd**2))
-    np.testing.assert_allclose(prediction.weights, prediction.beyond)
+    np.testing.assert_allclose(prediction.weights, prediction.residual)
 
 
 def test_a_known_rate_leaves_only_its_own_scatter() -> None:

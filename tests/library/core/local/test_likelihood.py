@@ -69,7 +69,7 @@ def test_each_target_is_conditioned_on_its_neighbours_alone() -> None:
     rows, h, kernel = drawn(each=True), guessed(warp=True), Matern32()
     U = h.input_map(rows.X)
     assert rows.precisions is not None
-    C = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T + np.diag(1.0 / (h.beta * rows.precisions))
+    C = h.signal_variance * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T + np.diag(1.0 / (h.beta * rows.precisions))
     likelihood = of_few(rows, kernel, h, 4)
     found, total = likelihood.conditionals(h), 0.0
     for i, (mean, variance) in enumerate(zip(found.mean, found.variance, strict=True)):
@@ -117,7 +117,7 @@ def test_a_target_without_neighbours_has_the_prior() -> None:
     rows, h = drawn(), guessed()
     alone = Neighbourhoods(np.array([7]), np.full((1, 3), ABSENT))
     found = NeighbourLikelihood.of(rows, Gaussian(), alone).conditionals(h)
-    own = h.amplitude + float(np.sum(rows.F[7] ** 2 / h.alpha)) + 1.0 / h.beta
+    own = h.signal_variance + float(np.sum(rows.F[7] ** 2 / h.alpha)) + 1.0 / h.beta
     assert (found.mean[0], found.variance[0]) == (0.0, pytest.approx(own))
 
 

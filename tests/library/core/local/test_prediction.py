@@ -26,9 +26,9 @@ def test_with_all_rows_as_neighbours_it_predicts_as_the_process_itself(linear: b
     h, rows, X = of_all.hyperparameters, of_all.rows, new()
     U, Z, F = h.input_map(rows.X), h.input_map(X), np.column_stack([np.ones(20), X])[:, : len(h.alpha)]
     kernel = Matern52()
-    C = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T + np.eye(150) / h.beta
-    c = h.amplitude * kernel(Z, U) + (F / h.alpha) @ rows.F.T
-    prior = h.amplitude + np.square(F) @ (1.0 / h.alpha)
+    C = h.signal_variance * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T + np.eye(150) / h.beta
+    c = h.signal_variance * kernel(Z, U) + (F / h.alpha) @ rows.F.T
+    prior = h.signal_variance + np.square(F) @ (1.0 / h.alpha)
     found = of_all.latent(X)
     np.testing.assert_allclose(found.mean, of_all.centre + c @ np.linalg.solve(C, rows.t), rtol=1e-9)
     expected = prior - np.einsum("nm,mn->n", c, np.linalg.solve(C, c.T))
@@ -53,7 +53,7 @@ def test_a_row_is_predicted_as_among_others() -> None:
 def test_far_from_all_rows_the_latent_has_its_prior() -> None:
     local = model()
     found = local.latent(np.full((1, 3), 1e3))
-    assert found.variance[0] > 0.9 * local.hyperparameters.amplitude
+    assert found.variance[0] > 0.9 * local.hyperparameters.signal_variance
     assert found.support is not None
     assert found.support[0] < 0.7
 

@@ -65,7 +65,7 @@ def test_a_process_that_says_what_a_linear_model_says_is_refused() -> None:
     X, _ = wavy(400)
     task = LocalTask(posed(X, X[:, 0] + 0.3 * np.random.default_rng(1).standard_normal(400)), neighbours=200)
     given = scored(task, noise=0.3, width=20.0)
-    found = validated(task, replace(given, hyperparameters=replace(given.hyperparameters, amplitude=200.0)))
+    found = validated(task, replace(given, hyperparameters=replace(given.hyperparameters, signal_variance=200.0)))
     assert found.refusal == "no better than a linear model"
     assert found.score == pytest.approx(found.linear, abs=0.03)
 

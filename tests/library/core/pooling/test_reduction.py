@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -12,7 +13,6 @@ from relevance_bayes.core.pooling.densities import Densities
 from relevance_bayes.core.pooling.learning import Ordered, whole
 from relevance_bayes.core.pooling.reduction import expected_log_density, prediction_cost, reduced, widening
 from relevance_bayes.core.selection.rows import Rows
-from relevance_bayes.core.trail import Trail
 from tests.library.core.drawn import friedman, process_spec
 
 UNBOUNDED = 1e12
@@ -29,7 +29,7 @@ def ordered() -> tuple[Ordered, ...]:
     specs = [process_spec(GaussianNoise(), kernel=kernel, inputs=True) for kernel in (Gaussian(), Matern32())]
     problems = [pose(rows().X, rows().t, spec) for spec in specs]
     return tuple(
-        Ordered.of([*whole(problem, spec, Trail())][-1]) for problem, spec in zip(problems, specs, strict=True)
+        Ordered.of([*whole(problem, spec, FitLog())][-1]) for problem, spec in zip(problems, specs, strict=True)
     )
 
 
@@ -107,11 +107,11 @@ def test_the_estimate_is_not_below_what_new_rows_lose() -> None:
         inverse = np.linalg.inv(kernel(Z, Z) + 1e-8 * np.eye(size))
         E, new = kernel(U, Z), kernel(V, Z)
         F = member.whole.problem.candidates.columns(X, member.whole.state.active[: len(h.alpha)])
-        prior = h.amplitude * E @ inverse @ E.T + (some.F / h.alpha) @ some.F.T
-        known = h.amplitude * new @ inverse @ E.T + (F / h.alpha) @ some.F.T
+        prior = h.signal_variance * E @ inverse @ E.T + (some.F / h.alpha) @ some.F.T
+        known = h.signal_variance * new @ inverse @ E.T + (F / h.alpha) @ some.F.T
         gain = known @ np.linalg.inv(prior + np.eye(len(U)) / h.beta)
         mean = gain @ some.t + member.whole.problem.centre
-        variance = h.amplitude + (F**2 / h.alpha).sum(axis=1) - np.einsum("nk,nk->n", gain, known) + 1.0 / h.beta
+        variance = h.signal_variance + (F**2 / h.alpha).sum(axis=1) - np.einsum("nk,nk->n", gain, known) + 1.0 / h.beta
         nll = float(0.5 * (np.log(2.0 * np.pi * variance) + (t - mean) ** 2 / variance).mean())
         assert nll - whole_nll <= 0.5 * np.log(widening(member)[size])
 

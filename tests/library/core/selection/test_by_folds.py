@@ -12,6 +12,7 @@ from scipy.special import expit
 
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog, LogEntry
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.folds import Split, random_folds
 from relevance_bayes.core.kernels import CityBlock
@@ -27,7 +28,6 @@ from relevance_bayes.core.selection import NORMAL, Rows, Step, Trained, by_folds
 from relevance_bayes.core.selection.by_folds import BEHIND, NOT_FITTED, Comparison, affordable, chosen
 from relevance_bayes.core.selection.classes import FittedClasses
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Mark, Trail
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ring, ripley
 
@@ -126,15 +126,15 @@ def test_the_score_agrees_with_new_rows() -> None:
 @pytest.mark.parametrize("places", [2, pytest.param(8, marks=pytest.mark.thorough)])
 def test_a_training_that_is_broken_off_anywhere_ends_the_same(places: int) -> None:
     expected = probabilities(trained(), rows().X)
-    marks: list[tuple[Mark, ...]] = []
-    trail = Trail()
-    for _ in train(rows(), ONE, alternatives=(EACH, STEPS), trail=trail):
-        kept = trail.marks
+    marks: list[tuple[LogEntry, ...]] = []
+    fit_log = FitLog()
+    for _ in train(rows(), ONE, alternatives=(EACH, STEPS), fit_log=fit_log):
+        kept = fit_log.entries
         if not marks or len(marks[-1]) != len(kept) or any(a is not b for a, b in zip(marks[-1], kept, strict=True)):
             marks.append(kept)
     assert len(marks) > 20
     for kept in marks[:: max(1, len(marks) // places)]:
-        again = ended(train(rows(), ONE, alternatives=(EACH, STEPS), trail=Trail(kept)))
+        again = ended(train(rows(), ONE, alternatives=(EACH, STEPS), fit_log=FitLog(kept)))
         np.testing.assert_array_equal(probabilities(again, rows().X), expected)
         assert again.validation == trained().validation
         assert again.compared == trained().compared
@@ -202,7 +202,7 @@ def of_constants(n: int, shares: dict[Spec, float | None]) -> tuple[by_folds.Cho
     rng = np.random.default_rng(0)
     some = Rows(rng.standard_normal((n, 2)), (rng.random(n) < 0.3).astype(np.float64))
     learn = Constant(shares)
-    steps = chosen(some, tuple(shares), fifths(n), learn, Trail(), budget=NORMAL.budget_of_choice)
+    steps = chosen(some, tuple(shares), fifths(n), learn, FitLog(), budget=NORMAL.budget_of_choice)
     while True:
         try:
             next(steps)

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, ConstantFunction, InputFunctions, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import IllegalCombinationError, SparseBayesError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import fit, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.joint import joint
@@ -29,7 +30,6 @@ from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth, Input
 from relevance_bayes.core.selection import Rows, Step, Trained, train
 from relevance_bayes.core.selection.heteroscedastic import CEILING, TwoFunctions, heteroscedastic
 from relevance_bayes.core.spec import Spec, check
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def predict(model: Model, X: Array) -> RealPrediction:
 
 
 def both(X: Array, t: Array) -> TwoFunctions:
-    return ended(heteroscedastic(Rows(X, t), spec(), Trail()))
+    return ended(heteroscedastic(Rows(X, t), spec(), FitLog()))
 
 
 def silence_and_noise(rows: int, seed: int) -> tuple[Array, Array, Array]:
@@ -94,7 +94,7 @@ def test_in_turn_the_bound_rises_to_just_below_the_evidence(seed: int) -> None:
     F = np.ones((3, 1))
     h = Hyperparameters(1.0, 0.8, np.array([0.5]), InputMap(np.array([1.2])))
     U = h.input_map(X)
-    prior = h.amplitude * (Gaussian()(U, U) + JITTER * np.eye(3)) + F @ F.T / h.alpha
+    prior = h.signal_variance * (Gaussian()(U, U) + JITTER * np.eye(3)) + F @ F.T / h.alpha
     vectors = Vectors(np.arange(3), X)
     squares, values = t**2 + 1.0, list[float]()
     for _ in range(12):
@@ -115,8 +115,8 @@ def prior_precision(model: Model, alpha: dict[type, float]) -> Array:
     for functions in model.functions:
         if isinstance(functions, KernelFunctions):
             K = functions(functions.centres, np.arange(functions.size)) + JITTER * np.eye(functions.size)
-            assert model.amplitude is not None
-            blocks.append(K / model.amplitude)
+            assert model.signal_variance is not None
+            blocks.append(K / model.signal_variance)
         else:
             blocks.append(alpha[type(functions)] * np.eye(functions.size))
     size = sum(len(block) for block in blocks)
@@ -251,27 +251,27 @@ def test_a_joint_covariance_has_the_variances_on_its_diagonal() -> None:
     mean, covariance = joint(ready, at)
     prediction = predict(ready.model, at)
     np.testing.assert_allclose(mean, prediction.mean, rtol=1e-12)
-    np.testing.assert_allclose(covariance.diagonal(), prediction.noise + prediction.weights + prediction.beyond)
+    np.testing.assert_allclose(covariance.diagonal(), prediction.noise + prediction.weights + prediction.residual)
     assert np.linalg.eigvalsh(covariance).min() > 0.0
 
 
 def test_a_training_goes_on_from_its_trail() -> None:
     X, t, _ = silence_and_noise(60, 6)
 
-    def trained(trail: Trail, most: int | None = None) -> Model | None:
-        for number, one in enumerate(train(Rows(X, t), spec(), trail=trail)):
+    def trained(fit_log: FitLog, most: int | None = None) -> Model | None:
+        for number, one in enumerate(train(Rows(X, t), spec(), fit_log=fit_log)):
             if isinstance(one, Trained):
                 return one.model
             if number == most:
                 return None
         return None
 
-    whole = trained(Trail())
+    whole = trained(FitLog())
     assert whole is not None
     for most in (2, 9, 14):
-        broken_off = Trail()
+        broken_off = FitLog()
         assert trained(broken_off, most) is None
-        again = trained(Trail(broken_off.marks))
+        again = trained(FitLog(broken_off.entries))
         assert again is not None
         np.testing.assert_array_equal(again.mean, whole.mean)
         assert again.evidence.value == whole.evidence.value

@@ -7,6 +7,7 @@ import pytest
 
 from relevance_bayes.core.algorithms import Greedy, ReEstimation, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.kernels import LinearSpline, Matern52
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, OneAgainstRest, StudentT
@@ -17,7 +18,6 @@ from relevance_bayes.core.scales import CrossValidationWidth, EvidencePerInputWi
 from relevance_bayes.core.selection import Rows, Step, Trained, train
 from relevance_bayes.core.selection.input_widths import MAX_FUNCTIONS, chosen, raised
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, rows_for, sinc
 
@@ -94,10 +94,10 @@ def test_no_climb_falls_and_it_is_the_evidence_that_rises(spec: Spec) -> None:
     X, t = rows_for(spec.model_likelihood, 40, 0)
     rows, place, at = Rows(irrelevant_beside(X), t), place_of(spec), fixing(spec)
     start = rows.X.std(axis=0) * 2.0
-    now = chosen(rows, start, at, Trail())
+    now = chosen(rows, start, at, FitLog())
     widths, reached = raised(now, start, place)
     assert reached > now.objective
-    again, further = raised(chosen(rows, widths, at, Trail()), start, place)
+    again, further = raised(chosen(rows, widths, at, FitLog()), start, place)
     assert np.isfinite(again).all()
     assert np.isfinite(further)
 
@@ -165,8 +165,8 @@ def test_where_nothing_is_found_the_widths_stay_finite() -> None:
 def test_a_fit_on_the_way_stops_to_grow() -> None:
     rng = np.random.default_rng(0)
     rows = Rows(rng.standard_normal((120, 2)), rng.standard_normal(120))
-    there = chosen(rows, np.full(2, 0.05), fixing(SPECS["noise learned"]), Trail())
-    assert len(there.walk.state.active) == MAX_FUNCTIONS
+    there = chosen(rows, np.full(2, 0.05), fixing(SPECS["noise learned"]), FitLog())
+    assert len(there.iterate.state.active) == MAX_FUNCTIONS
 
 
 def test_the_search_is_told_fit_by_fit() -> None:
@@ -186,7 +186,7 @@ def test_where_it_has_a_closed_form_the_widths_are_those_of_the_process() -> Non
         GaussianNoise(), (KernelBasis(width=EACH), Bias()), GaussianProcess(inducing_points="rows"), Greedy()
     )
     problem = pose(X, t, process)
-    *_, member = whole(problem, process, Trail())
+    *_, member = whole(problem, process, FitLog())
     found = trained(X, t, SPECS["all at once"])
     np.testing.assert_allclose(widths_of(found), member.hyperparameters.input_map.widths, rtol=1e-6)
     # Of the true function: half of what widths by the evidence of independent weights leave.
@@ -212,5 +212,5 @@ def test_what_starts_with_everything_in_finds_its_widths_by_few() -> None:
     X, t, _ = friedman(100, 0)
     free, held = SPECS["all at once"], SPECS["hyperpriors"]
     narrow = 0.5 * X.std(axis=0) * np.sqrt(X.shape[1])
-    few, all_of_them = (chosen(Rows(X, t), narrow, fixing(spec), Trail()).walk.state for spec in (free, held))
+    few, all_of_them = (chosen(Rows(X, t), narrow, fixing(spec), FitLog()).iterate.state for spec in (free, held))
     assert 0 < len(few.active) <= MAX_FUNCTIONS < len(all_of_them.active)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fitting import learned, pose, standings
+from relevance_bayes.core.fitting import iterates, learned, pose
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import latent, prior_variance, whitened
@@ -31,7 +31,7 @@ def model(signs: Rows) -> Model:
     spec = process_spec(GaussianNoise(), inputs=True, warp="evidence")
     spec = replace(spec, prior=GaussianProcess(inducing_points="rows", rho=1.0, min_gain=2.0))
     problem = pose(signs.X, signs.t, spec)
-    (last,) = deque(standings(problem, spec), maxlen=1)
+    (last,) = deque(iterates(problem, spec), maxlen=1)
     return learned(problem, last)
 
 
@@ -40,7 +40,7 @@ def test_rows_that_decide_their_own_fit_are_told_as_the_covariance_of_all_rows_h
 ) -> None:
     assert model.noise_sd is not None
     found = latent(model, signs.X)
-    noise = model.noise_sd**2 + found.beyond
+    noise = model.noise_sd**2 + found.residual
     columns, alpha = whitened(model, signs.X)
     inverse = np.linalg.inv((columns / alpha) @ columns.T + np.diag(noise))
     shares = noise * inverse.diagonal()
@@ -55,7 +55,9 @@ def test_rows_that_decide_their_own_fit_are_told_as_the_covariance_of_all_rows_h
 def test_what_the_functions_say_before_any_row_is_that_of_their_weights(model: Model, signs: Rows) -> None:
     columns, alpha = whitened(model, signs.X)
     assert prior_variance(model, signs.X) == pytest.approx(((columns / alpha) @ columns.T).diagonal(), rel=1e-12)
-    assert model.amplitude is not None
-    F = len(alpha) - sum(alpha == 1.0 / model.amplitude)
-    reached = model.amplitude * np.square(columns[:, : len(alpha) - F]).sum(axis=1)
-    assert reached == pytest.approx(model.amplitude - latent(model, signs.X).beyond, abs=1e-6 * model.amplitude)
+    assert model.signal_variance is not None
+    F = len(alpha) - sum(alpha == 1.0 / model.signal_variance)
+    reached = model.signal_variance * np.square(columns[:, : len(alpha) - F]).sum(axis=1)
+    assert reached == pytest.approx(
+        model.signal_variance - latent(model, signs.X).residual, abs=1e-6 * model.signal_variance
+    )

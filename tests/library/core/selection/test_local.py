@@ -10,6 +10,7 @@ from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian, Matern52
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
@@ -21,7 +22,6 @@ from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
 from relevance_bayes.core.selection.local import LocalChoice, decoded, encoded, rows_apart
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import posed
 
@@ -43,10 +43,10 @@ def linear(rows: int = 400) -> Rows:
     return Rows(X, X @ np.array([1.0, -2.0]) + 0.3 * rng.standard_normal(rows))
 
 
-def trained(rows: Rows, choice: LocalChoice, trail: Trail | None = None, folding: Folding | None = None) -> Trained:
+def trained(rows: Rows, choice: LocalChoice, fit_log: FitLog | None = None, folding: Folding | None = None) -> Trained:
     """The end of a training whose sparse model may have few functions."""
     few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
-    *_, last = train(rows, few, local=choice, trail=trail, folding=folding)
+    *_, last = train(rows, few, local=choice, fit_log=fit_log, folding=folding)
     assert isinstance(last, Trained)
     return last
 
@@ -132,7 +132,7 @@ def test_a_model_of_the_logarithm_is_compared_too() -> None:
     log = replace(SPEC, likelihood=LogGaussian())
     choice = LocalChoice(40, "targets", kernels=ONE_KERNEL, warped=False)
     *_, alone = train(rows, SPEC, local=choice)
-    *_, beside = train(rows, SPEC, rivals=(log,), local=choice)
+    *_, beside = train(rows, SPEC, compared_models=(log,), local=choice)
     assert isinstance(alone, Trained)
     assert isinstance(beside, Trained)
     assert alone.local is not None
@@ -153,14 +153,14 @@ def test_fewer_neighbours_are_taken_where_they_cost_little(taken: Trained) -> No
 def test_learning_goes_on_from_what_was_kept_to_the_same_bits(kept: int) -> None:
     choice = LocalChoice(40, kernels=ONE_KERNEL, warped=False)
     whole = trained(rough(), choice)
-    trail = Trail()
+    fit_log = FitLog()
     few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
     done = 0
-    for step in train(rough(), few, local=choice, trail=trail):
+    for step in train(rough(), few, local=choice, fit_log=fit_log):
         done += isinstance(step, Step) and step.phase == "neighbours"
         if done == kept + 2:
             break
-    again = trained(rough(), choice, Trail(trail.marks))
+    again = trained(rough(), choice, FitLog(fit_log.entries))
     np.testing.assert_array_equal(errors(again, rough(50, seed=9)), errors(whole, rough(50, seed=9)))
 
 

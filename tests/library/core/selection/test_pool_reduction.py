@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog, LogEntry
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -17,7 +18,6 @@ from relevance_bayes.core.pooling.learning import Ordered, whole
 from relevance_bayes.core.prediction import RealPrediction
 from relevance_bayes.core.selection import Rows, Step, Trained, pool_members, train
 from relevance_bayes.core.selection.pool_members import MAX_JITTER, learned_through
-from relevance_bayes.core.trail import Mark, Trail
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, process_spec
 
@@ -37,17 +37,17 @@ def drawn() -> tuple[Array, Array]:
     return X, (t - t.mean()) / t.std()
 
 
-def ended(trail: Trail) -> tuple[Trained, list[tuple[Mark, ...]]]:
+def ended(fit_log: FitLog) -> tuple[Trained, list[tuple[LogEntry, ...]]]:
     X, t = drawn()
-    steps = [(step, trail.marks) for step in train(Rows(X[:N], t[:N]), SMOOTH, pool=(ROUGH, BENT), trail=trail)]
+    steps = [(step, fit_log.entries) for step in train(Rows(X[:N], t[:N]), SMOOTH, pool=(ROUGH, BENT), fit_log=fit_log)]
     last, _ = steps[-1]
     assert isinstance(last, Trained)
     return last, [marks for _, marks in steps]
 
 
 @cache
-def trained() -> tuple[Trained, list[tuple[Mark, ...]]]:
-    return ended(Trail())
+def trained() -> tuple[Trained, list[tuple[LogEntry, ...]]]:
+    return ended(FitLog())
 
 
 def predicted(found: Trained) -> RealPrediction:
@@ -70,7 +70,7 @@ def test_score_and_coverage_of_what_loses_much_are_those_of_what_is_kept() -> No
 def test_a_training_whose_folds_are_measured_twice_ends_the_same_wherever_it_is_broken_off() -> None:
     expected, marks = trained()
     for kept in (marks[-5], marks[-30]):
-        again, _ = ended(Trail(kept))
+        again, _ = ended(FitLog(kept))
         np.testing.assert_array_equal(predicted(again).mean, predicted(expected).mean)
         assert again.validation == expected.validation
         assert again.members == expected.members
@@ -83,11 +83,11 @@ def test_what_rounding_forbids_is_fitted_through_fewer_functions_or_with_more_ji
     """Up to a jitter of 1e-6 so many functions can be computed with, and jitter costs more than functions."""
     X, t, _ = friedman(60, 0)
     problem = pose(X, t, SMOOTH)
-    member = Ordered.of([*whole(problem, SMOOTH, Trail())][-1])
-    some = _returned(learned_through(member, 5, Trail()))
+    member = Ordered.of([*whole(problem, SMOOTH, FitLog())][-1])
+    some = _returned(learned_through(member, 5, FitLog()))
     tried = list[tuple[int, float]]()
 
-    def through(one: Ordered, functions: int, added: float, trail: Trail) -> Generator[Step, None, Model]:
+    def through(one: Ordered, functions: int, added: float, fit_log: FitLog) -> Generator[Step, None, Model]:
         tried.append((functions, added))
         yield Step("fit", 0, None, "iterations")
         if functions > computable and added < 1e-6:
@@ -97,7 +97,7 @@ def test_what_rounding_forbids_is_fitted_through_fewer_functions_or_with_more_ji
 
     monkeypatch.setattr(pool_members, "jitter", lambda h: 1e-8)
     monkeypatch.setattr(pool_members, "_through", through)
-    found = _returned(learned_through(member, 30, Trail()))
+    found = _returned(learned_through(member, 30, FitLog()))
     functions, jitter = expected
     assert found.jitter == jitter
     assert found.evidence.value == pytest.approx(functions - 1e8 * jitter)

@@ -10,6 +10,7 @@ import pytest
 from relevance_bayes.core.algorithms import Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import ConstantTargetError, NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog, LogEntry
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.folds import random_folds
 from relevance_bayes.core.kernels import Gaussian, Matern32
@@ -22,9 +23,8 @@ from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import EvidenceWidth, InheritedWidth
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, pool_members, train
-from relevance_bayes.core.selection.pool_members import NEXT_TO_NO_NOISE
+from relevance_bayes.core.selection.pool_members import MAX_SIGNAL_TO_NOISE
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Mark, Trail
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, process_spec, sinc
 
@@ -67,7 +67,7 @@ def scales(X: Array, t: Array, spec: Spec, first: Whole | None = None) -> Whole:
     problem = pose(X, t, spec)
     if first is not None:
         problem = replace(problem, begin=first.hyperparameters)
-    return [*whole(problem, spec, Trail())][-1]
+    return [*whole(problem, spec, FitLog())][-1]
 
 
 def test_the_score_is_that_of_rows_that_nothing_was_learned_from() -> None:
@@ -77,7 +77,7 @@ def test_the_score_is_that_of_rows_that_nothing_was_learned_from() -> None:
     densities = []
     for others, fold in splits:
         first = scales(X[others], t[others], SMOOTH)
-        noisy = first.hyperparameters.beta * first.problem.square < NEXT_TO_NO_NOISE
+        noisy = first.hyperparameters.beta * first.problem.square < MAX_SIGNAL_TO_NOISE
         members = [
             first,
             scales(X[others], t[others], ROUGH, first if noisy else None),
@@ -124,17 +124,17 @@ def test_members_have_the_weights_and_functions_that_are_told() -> None:
 
 def test_a_training_that_is_broken_off_anywhere_ends_the_same() -> None:
     expected = predicted(trained(), rows().X)
-    marks: list[tuple[Mark, ...]] = []
-    trail = Trail()
-    for _ in train(rows(), SMOOTH, pool=(ROUGH, ONE_WIDTH), trail=trail):
+    marks: list[tuple[LogEntry, ...]] = []
+    fit_log = FitLog()
+    for _ in train(rows(), SMOOTH, pool=(ROUGH, ONE_WIDTH), fit_log=fit_log):
         if (
             not marks
-            or len(marks[-1]) != len(trail.marks)
-            or any(a is not b for a, b in zip(marks[-1], trail.marks, strict=True))
+            or len(marks[-1]) != len(fit_log.entries)
+            or any(a is not b for a, b in zip(marks[-1], fit_log.entries, strict=True))
         ):
-            marks.append(trail.marks)
+            marks.append(fit_log.entries)
     for kept in marks[:: max(1, len(marks) // 8)]:
-        again = ended(train(rows(), SMOOTH, pool=(ROUGH, ONE_WIDTH), trail=Trail(kept)))
+        again = ended(train(rows(), SMOOTH, pool=(ROUGH, ONE_WIDTH), fit_log=FitLog(kept)))
         np.testing.assert_array_equal(predicted(again, rows().X).mean, expected.mean)
         assert again.validation == trained().validation
         assert again.members == trained().members
@@ -145,7 +145,7 @@ def test_a_rival_that_the_folds_clearly_prefer_takes_the_place_of_the_pool() -> 
     X = rng.uniform(-2.0, 2.0, (120, 1))
     targets = np.exp(2.0 * X[:, 0] + 0.3 * rng.standard_normal(120))
     rival = replace(SMOOTH, likelihood=LogGaussian())
-    found = ended(train(Rows(X, targets), SMOOTH, pool=(ROUGH,), rivals=(rival,)))
+    found = ended(train(Rows(X, targets), SMOOTH, pool=(ROUGH,), compared_models=(rival,)))
     assert found.spec == rival
     assert found.members == ()
     assert [one.spec for one in found.compared] == [SMOOTH, ROUGH]
@@ -154,17 +154,17 @@ def test_a_rival_that_the_folds_clearly_prefer_takes_the_place_of_the_pool() -> 
 
 
 def test_a_rival_that_is_not_clearly_better_is_told_and_left() -> None:
-    found = ended(train(rows(), SMOOTH, pool=(ROUGH,), rivals=(INDEPENDENT,)))
+    found = ended(train(rows(), SMOOTH, pool=(ROUGH,), compared_models=(INDEPENDENT,)))
     assert found.spec.prior.type == "gaussian_process"
     assert found.compared[-1].spec == INDEPENDENT
     assert found.compared[-1].score is not None
 
 
 def test_a_member_that_cannot_be_learned_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(problem: Problem, spec: Spec, trail: Trail) -> Iterator[Whole]:
+    def broken(problem: Problem, spec: Spec, fit_log: FitLog) -> Iterator[Whole]:
         if spec == ROUGH:
             raise NotPositiveDefiniteError("expected a positive definite matrix")
-        return whole(problem, spec, trail)
+        return whole(problem, spec, fit_log)
 
     monkeypatch.setattr(pool_members, "whole", broken)
     found = ended(train(rows(), SMOOTH, pool=(ROUGH, ONE_WIDTH)))
@@ -224,7 +224,7 @@ def test_noise_that_depends_on_the_inputs_is_taken_where_residuals_ask_for_it(se
     x = rng.uniform(-2.0, 2.0, 120)
     t = np.sin(2.0 * x) + np.exp(0.8 * x - 1.0) * rng.standard_normal(120)
     X = x[:, None]
-    found = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,), rivals=(VARYING,)))
+    found = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,), compared_models=(VARYING,)))
     alike = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,)))
     assert found.spec.likelihood == VARYING.likelihood
     assert found.model.log_noise is not None
@@ -236,7 +236,7 @@ def test_noise_that_depends_on_the_inputs_is_taken_where_residuals_ask_for_it(se
 @pytest.mark.parametrize("seed", [0, 1])
 def test_noise_of_one_size_is_not_compared_with_noise_that_varies(seed: int) -> None:
     X, t = sinc(80, seed)
-    found = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,), rivals=(VARYING,)))
+    found = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,), compared_models=(VARYING,)))
     alike = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,)))
     (unasked,) = (one for one in found.compared if one.spec.likelihood == VARYING.likelihood)
     assert unasked.score is None

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import KernelBasis
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.pool import n_functions
@@ -17,7 +18,6 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.scales import CrossValidationWidth
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, scoring, train
 from relevance_bayes.core.selection.scoring import NORMAL, THOROUGH, Bounds, Scoring, score_of
-from relevance_bayes.core.trail import Trail
 from tests.library.core.drawn import friedman, process_spec, sinc, spec_for
 
 PROCESS = process_spec(GaussianNoise(), inputs=True, vectors="rows")
@@ -131,11 +131,11 @@ def test_a_process_given_more_rows_than_are_exact_is_near_to_what_all_of_them_sa
     X, t, _ = friedman(200, 0)
     new, f, _ = friedman(500, 1)
     problem = replace(pose(X, t, PROCESS), max_rows_for_scales=100)
-    *_, member = whole(problem, PROCESS, Trail())
+    *_, member = whole(problem, PROCESS, FitLog())
     assert isinstance(member, Whole)
     assert len(member.task.rows_for_scales(member.state).t) == 100
     exact = scores(member.predict(new), f)
-    alone = [*whole(pose(X[:100], t[:100], PROCESS), PROCESS, Trail())][-1]
+    alone = [*whole(pose(X[:100], t[:100], PROCESS), PROCESS, FitLog())][-1]
     assert exact["nll"] < scores(alone.predict(new), f)["nll"]  # all 200 rows are given, though 100 told the scales
     monkeypatch.setattr(learning, "MAX_ROWS_FOR_EXACT", 100)
     through_functions = scores(member.predict(new), f)

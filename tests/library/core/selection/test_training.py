@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
-from relevance_bayes.core.algorithms.greedy import ProcessStanding
-from relevance_bayes.core.algorithms.state import Standing
+from relevance_bayes.core.algorithms.greedy import ProcessIterate
+from relevance_bayes.core.algorithms.state import Iterate
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import ConstantTargetError, DataError, NotPositiveDefiniteError, TooManyCandidatesError
 from relevance_bayes.core.fitting import fit
@@ -17,7 +17,7 @@ from relevance_bayes.core.prediction import NumberPrediction, latent, predict, s
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import FixedWidth, InheritedWidth
-from relevance_bayes.core.selection import Compared, Contender, Rows, Step, Trained, train
+from relevance_bayes.core.selection import Compared, RankedModel, Rows, Step, Trained, train
 from relevance_bayes.core.selection.ranking import CLEAR
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import process_spec, ring, ripley, sinc, spec_for
@@ -29,7 +29,7 @@ RIVAL = Spec(
 
 
 def trained(rows: Rows, spec: Spec, *rivals: Spec) -> Trained:
-    *_, last = train(rows, spec, rivals=rivals)
+    *_, last = train(rows, spec, compared_models=rivals)
     assert isinstance(last, Trained)
     return last
 
@@ -45,7 +45,7 @@ def columns(relevant: int, of: int, rows: int = 100) -> Rows:
 def test_a_curve_is_better_told_by_a_process() -> None:
     found = trained(Rows(*sinc(100, 0)), PROCESS, RIVAL)
     assert found.spec == PROCESS
-    best, beaten = found.contenders
+    best, beaten = found.ranked_models
     assert best.score > beaten.score + 5.0
     assert (best.spec, beaten.spec) == (PROCESS, RIVAL)
 
@@ -53,9 +53,9 @@ def test_a_curve_is_better_told_by_a_process() -> None:
 def test_few_of_many_columns_are_better_told_by_independent_weights() -> None:
     found = trained(columns(3, 40), PROCESS, RIVAL)
     assert found.spec == RIVAL
-    assert found.model.amplitude is None
+    assert found.model.signal_variance is None
     assert len(found.model.mean) <= 8
-    assert [contender.spec for contender in found.contenders] == [RIVAL, PROCESS]
+    assert [contender.spec for contender in found.ranked_models] == [RIVAL, PROCESS]
 
 
 def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
@@ -63,18 +63,18 @@ def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
     empty = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.5)), Bias()), Independent(price=True))
     heir = replace(empty, basis=(KernelBasis(width=InheritedWidth()), Bias(), Inputs()))
     assert len(trained(rows, empty).model.mean) == 0
-    assert {contender.spec for contender in trained(rows, empty, heir).contenders} == {empty, heir}
+    assert {contender.spec for contender in trained(rows, empty, heir).ranked_models} == {empty, heir}
 
 
 def test_a_score_has_no_units() -> None:
     rows = Rows(*sinc(60, 1))
-    here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, RIVAL).contenders for scale in (1.0, 1e6))
+    here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, RIVAL).ranked_models for scale in (1.0, 1e6))
     for one, other in zip(here, there, strict=True):
         assert other.score == pytest.approx(one.score - 60 * log(1e6), abs=1e-3)
 
 
 def test_without_rivals_nothing_is_compared() -> None:
-    assert trained(Rows(*sinc(40, 0)), PROCESS).contenders == ()
+    assert trained(Rows(*sinc(40, 0)), PROCESS).ranked_models == ()
 
 
 def positive(rows: int = 120) -> Rows:
@@ -89,7 +89,7 @@ def test_targets_whose_scatter_grows_with_them_are_modelled_by_their_logarithm()
 
 
 def test_noise_in_another_likelihoods_units_is_not_told_on_the_way() -> None:
-    *steps, _ = train(positive(), PROCESS, rivals=(replace(PROCESS, likelihood=LogGaussian()),))
+    *steps, _ = train(positive(), PROCESS, compared_models=(replace(PROCESS, likelihood=LogGaussian()),))
     told = {step.phase for step in steps if isinstance(step, Step) and step.noise_sd is not None}
     assert told == {"fit"}
 
@@ -97,9 +97,9 @@ def test_noise_in_another_likelihoods_units_is_not_told_on_the_way() -> None:
 def test_another_likelihood_has_to_be_clearly_better() -> None:
     X, t = sinc(60, 2)
     found = trained(Rows(X, t + 20.0), PROCESS, replace(PROCESS, likelihood=LogGaussian()))
-    best, beaten = found.contenders
+    best, beaten = found.ranked_models
     assert found.spec.likelihood == GaussianNoise()
-    assert isinstance(best, Contender)
+    assert isinstance(best, RankedModel)
     assert abs(best.score - beaten.score) < 6.0  # near 20 a logarithm is straight
 
 
@@ -113,16 +113,16 @@ def near_one() -> Rows:
 
 
 def test_a_rival_that_falls_behind_where_its_scales_are_found_is_given_up() -> None:
-    best, beaten = trained(near_one(), PROCESS, LOGARITHM).contenders
+    best, beaten = trained(near_one(), PROCESS, LOGARITHM).ranked_models
     assert (best.spec, beaten.spec, beaten.functions) == (PROCESS, LOGARITHM, None)
-    whole, _ = trained(near_one(), LOGARITHM, replace(RIVAL, likelihood=LogGaussian())).contenders
+    whole, _ = trained(near_one(), LOGARITHM, replace(RIVAL, likelihood=LogGaussian())).ranked_models
     assert whole.spec == LOGARITHM
     margin = CLEAR * len(near_one().t)
     assert best.score - beaten.score == pytest.approx(best.score - whole.score, abs=0.25 * margin)
 
 
 def test_a_rival_that_is_given_up_chooses_no_function() -> None:
-    steps = [step for step in train(near_one(), PROCESS, rivals=(LOGARITHM,)) if isinstance(step, Step)]
+    steps = [step for step in train(near_one(), PROCESS, compared_models=(LOGARITHM,)) if isinstance(step, Step)]
     assert "rival fit" in {step.phase for step in steps}
     assert max(step.functions or 0 for step in steps if step.phase == "rival fit") <= 2  # the constant, the input
 
@@ -153,7 +153,7 @@ def test_leave_one_out_is_every_row_predicted_by_all_others() -> None:
         hits.append(abs(t[n] - mean) <= 1.959964 * variance**0.5)
     predicted = predict(model, X)
     assert isinstance(predicted, NumberPrediction)
-    if np.all(predicted.beyond == 0.0):
+    if np.all(predicted.residual == 0.0):
         assert found.leave_one_out["nll"] == pytest.approx(-float(np.mean(densities)), rel=1e-6)
     assert found.leave_one_out["coverage_95"] == pytest.approx(float(np.mean(hits)), abs=0.05)
 
@@ -164,7 +164,7 @@ def test_of_several_latents_leave_one_out_is_every_row_predicted_by_all_others()
     model = found.model
     assert model.noise_sd is not None
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
-    beta, T, beyond = model.noise_sd**-2, np.eye(3)[t.astype(int)], latent(model, X).beyond
+    beta, T, beyond = model.noise_sd**-2, np.eye(3)[t.astype(int)], latent(model, X).residual
     losses = []
     for n in range(24):
         others = np.delete(np.arange(24), n)
@@ -208,7 +208,7 @@ def test_more_candidates_than_are_allowed_are_refused_where_a_step_goes_over_all
 class NotComputable(Greedy):
     """An algorithm whose matrices are never positive definite."""
 
-    def step(self, problem: Problem, now: Standing) -> ProcessStanding:
+    def step(self, problem: Problem, now: Iterate) -> ProcessIterate:
         raise NotPositiveDefiniteError("expected a positive definite matrix of order 59")
 
 
@@ -216,7 +216,7 @@ def test_an_alternative_that_is_not_computable_is_left_out_and_named() -> None:
     rows = Rows(*sinc(40, 0))
     failing = replace(PROCESS, algorithm=NotComputable())
     found = trained(rows, PROCESS, failing, RIVAL)
-    assert [one.spec for one in found.contenders] == [PROCESS, RIVAL]
+    assert [one.spec for one in found.ranked_models] == [PROCESS, RIVAL]
     assert found.compared == (
         Compared(failing, None, "expected a positive definite matrix of order 59", computable=False),
     )

@@ -7,6 +7,7 @@ import pytest
 from relevance_bayes.core.algorithms import Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.folds import Split, random_folds
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, LogGaussian
@@ -18,7 +19,6 @@ from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
 from relevance_bayes.core.selection.scoring import Scoring
 from relevance_bayes.core.selection.validation import validated
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Trail
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ripley, rows_for, sinc, spec_for
 
@@ -48,10 +48,10 @@ def splits_of(rows: Rows, folds: int, seed: int = 0) -> list[Split]:
 )
 def test_pooled_figures_of_numbers_are_those_of_whole_trainings_by_hand(spec: Spec, rivals: tuple[Spec, ...]) -> None:
     rows, folds = Rows(*sinc(45, 0)), 3
-    found = last(train(rows, spec, rivals=rivals, folds=folds)).validation
+    found = last(train(rows, spec, compared_models=rivals, folds=folds)).validation
     mean, density, inside = np.empty(45), np.empty(45), np.zeros(45, np.bool_)
     for others, fold in splits_of(rows, folds):
-        model = last(train(rows.take(others), spec, rivals=rivals)).model
+        model = last(train(rows.take(others), spec, compared_models=rivals)).model
         predicted = predict(model, rows.X[fold])
         assert isinstance(predicted, NumberPrediction)
         t = rows.t[fold]
@@ -120,7 +120,7 @@ def apart(rows: Rows, folding: Folding, folds: int) -> tuple[list[tuple[set[floa
         yield Step("fit", 0, None, "iterations")
         return fit(some.X, some.t, PLAIN)
 
-    figures = last_value(validated(rows, learning, Scoring(folds).splits(rows, folding, 0), folding, Trail()))
+    figures = last_value(validated(rows, learning, Scoring(folds).splits(rows, folding, 0), folding, FitLog()))
     return [(keys, everything - keys) for keys in learned], figures
 
 
@@ -188,7 +188,7 @@ def test_a_fold_that_fails_takes_nothing_from_the_others(error: Exception) -> No
         return fit(some.X, some.t, PLAIN)
 
     rows = Rows(*sinc(30, 0))
-    assert last_value(validated(rows, learning, splits_of(rows, 3), Folding(), Trail()))["rows"] == 20.0
+    assert last_value(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog()))["rows"] == 20.0
 
 
 def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
@@ -199,7 +199,7 @@ def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
         raise IllegalCombinationError("prior", "these can't be used together")
 
     with pytest.raises(IllegalCombinationError):
-        last_value(validated(rows, learning, splits_of(rows, 3), Folding(), Trail()))
+        last_value(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog()))
 
 
 # --- The whole ------------------------------------------------------------------------------------------------------
@@ -208,17 +208,17 @@ def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
 def test_the_model_is_the_same_with_and_without() -> None:
     rows = Rows(*sinc(40, 0))
     without, with_folds = (
-        last(train(rows, PROCESS, rivals=(RIVAL,))),
-        last(train(rows, PROCESS, rivals=(RIVAL,), folds=3)),
+        last(train(rows, PROCESS, compared_models=(RIVAL,))),
+        last(train(rows, PROCESS, compared_models=(RIVAL,), folds=3)),
     )
     np.testing.assert_array_equal(with_folds.model.mean, without.model.mean)
-    assert with_folds.contenders == without.contenders
+    assert with_folds.ranked_models == without.ranked_models
     assert with_folds.spec == without.spec
     assert (without.validation, with_folds.validation["rows"]) == ({}, 40.0)
 
 
 def test_phases_come_in_order_and_fits_are_counted_to_their_total() -> None:
-    *steps, end = train(Rows(*sinc(40, 0)), PROCESS, rivals=(RIVAL,), folds=4)
+    *steps, end = train(Rows(*sinc(40, 0)), PROCESS, compared_models=(RIVAL,), folds=4)
     assert isinstance(end, Trained)
     told = [step for step in steps if isinstance(step, Step)]
     assert list(dict.fromkeys(step.phase for step in told)) == ["fit", "rival fit", "validation", "done"]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import rosen, rosen_der
 
-from relevance_bayes.core.algorithms.burst import Objective, climbed
+from relevance_bayes.core.algorithms.lbfgs import Objective, maximise
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.types import Array
 
@@ -36,7 +36,7 @@ def refusing_beyond(limit: float) -> Objective:
 
 
 def test_a_quadratic_is_solved() -> None:
-    place, value = climbed(quadratic, np.zeros(3), ALL, WIDE, 60)
+    place, value = maximise(quadratic, np.zeros(3), ALL, WIDE, 60)
     np.testing.assert_allclose(place, SUMMIT, atol=1e-2)
     assert value == pytest.approx(7.0, abs=1e-4)
     assert value == quadratic(place)[0]
@@ -45,7 +45,7 @@ def test_a_quadratic_is_solved() -> None:
 def test_only_what_is_free_moves() -> None:
     start = np.array([0.3, 0.4, -0.2])
     free = np.array([True, False, True])
-    place, _ = climbed(quadratic, start, free, WIDE, 60)
+    place, _ = maximise(quadratic, start, free, WIDE, 60)
     assert place[1] == 0.4
     on_the_line = np.linalg.solve(CURVATURE[np.ix_(free, free)], -CURVATURE[free, 1] * (0.4 - SUMMIT[1]))
     np.testing.assert_allclose(place[free] - SUMMIT[free], on_the_line, atol=1e-2)
@@ -59,7 +59,7 @@ def test_the_box_is_never_left() -> None:
         return quadratic(place)
 
     low, high = np.array([-1.0, -1.0, -1.0]), np.array([0.5, 1.0, 1.0])
-    place, _ = climbed(watched, np.zeros(3), ALL, (low, high), 60)
+    place, _ = maximise(watched, np.zeros(3), ALL, (low, high), 60)
     assert place[0] == 0.5
     assert place[1] == -1.0
     assert all(((low <= tried) & (tried <= high)).all() for tried in seen)
@@ -67,28 +67,28 @@ def test_the_box_is_never_left() -> None:
 
 def test_a_start_outside_the_box_is_put_on_its_edge() -> None:
     low, high = np.full(3, 2.0), np.full(3, 3.0)
-    place, value = climbed(quadratic, np.array([9.0, 2.5, -4.0]), ALL, (low, high), 60)
+    place, value = maximise(quadratic, np.array([9.0, 2.5, -4.0]), ALL, (low, high), 60)
     assert (low <= place).all()
     assert (place <= high).all()
     assert value == quadratic(place)[0]
 
 
 def test_what_is_not_free_need_not_be_in_the_box() -> None:
-    place, _ = climbed(quadratic, np.array([0.0, 99.0, 0.0]), np.array([True, False, True]), WIDE, 20)
+    place, _ = maximise(quadratic, np.array([0.0, 99.0, 0.0]), np.array([True, False, True]), WIDE, 20)
     assert place[1] == 99.0
 
 
 @pytest.mark.parametrize("iterations", [1, 5])
 def test_few_iterations_leave_it_on_the_way(iterations: int) -> None:
     start = np.array([-1.2, 1.0, 1.0])
-    _, little = climbed(valley, start, ALL, WIDE, iterations)
-    _, much = climbed(valley, start, ALL, WIDE, 100)
+    _, little = maximise(valley, start, ALL, WIDE, iterations)
+    _, much = maximise(valley, start, ALL, WIDE, 100)
     assert valley(start)[0] < little < much
 
 
 @given(st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3), st.integers(1, 30))
 def test_it_never_ends_below_the_start_and_says_what_it_reached(start: list[float], iterations: int) -> None:
-    place, value = climbed(valley, np.array(start), ALL, WIDE, iterations)
+    place, value = maximise(valley, np.array(start), ALL, WIDE, iterations)
     assert value >= valley(np.array(start))[0]
     assert value == valley(place)[0]
 
@@ -104,7 +104,7 @@ def test_the_best_of_all_it_met_is_what_it_gives_back(seed: int) -> None:
         met.append((value, place.tolist()))
         return value, slope
 
-    place, value = climbed(rough, np.array([-1.2, 1.0, 1.0]), ALL, WIDE, 30)
+    place, value = maximise(rough, np.array([-1.2, 1.0, 1.0]), ALL, WIDE, 30)
     assert len(met) > 3
     assert (value, place.tolist()) == max(met)
 
@@ -113,19 +113,19 @@ def test_the_best_of_all_it_met_is_what_it_gives_back(seed: int) -> None:
 def test_where_a_matrix_is_lost_the_best_before_stays(limit: float) -> None:
     start = np.array([-1.0, 0.0, 0.0])
     objective = refusing_beyond(limit)
-    place, value = climbed(objective, start, ALL, WIDE, 60)
+    place, value = maximise(objective, start, ALL, WIDE, 60)
     assert place[0] <= limit
     assert value == quadratic(place)[0] > quadratic(start)[0]
 
 
 def test_where_the_start_itself_is_refused_it_stays_there() -> None:
     start = np.array([5.0, 0.0, 0.0])
-    place, value = climbed(refusing_beyond(-20.0), start, ALL, WIDE, 60)
+    place, value = maximise(refusing_beyond(-20.0), start, ALL, WIDE, 60)
     np.testing.assert_array_equal(place, start)
     assert value == -np.inf
 
 
 def test_the_start_is_not_changed() -> None:
     start = np.zeros(3)
-    climbed(quadratic, start, ALL, WIDE, 5)
+    maximise(quadratic, start, ALL, WIDE, 5)
     np.testing.assert_array_equal(start, 0.0)

@@ -1,4 +1,4 @@
-"""A burst of L-BFGS: bounded, from a place to the best that it meets."""
+"""L-BFGS with bounds, from a start to the best that it evaluates."""
 
 from collections.abc import Callable
 from math import inf
@@ -15,14 +15,14 @@ REMEMBERED = 20
 MAX_TRIALS = 20
 """Evaluations in one line search."""
 
-HOPELESS = 1e10
-"""What L-BFGS is told where a matrix has lost its positive definiteness."""
+NOT_COMPUTABLE = 1e10
+"""The objective for L-BFGS where a matrix has lost its positive definiteness."""
 
 Objective = Callable[[Array], tuple[float, Array]]
 """From a vector (n,) to what is to be raised, and its gradient (n,)."""
 
 
-def climbed(
+def maximise(
     objective: Objective,
     start: Array,
     free: Mask,
@@ -33,7 +33,7 @@ def climbed(
     flat: float = 1e-5,
     ties: Indices | None = None,
 ) -> tuple[Array, float]:
-    """The best place that L-BFGS meets, and what is reached there; never below the start.
+    """The best point that L-BFGS evaluates, and the objective there; never below the start.
 
     It ends where a step raises the objective by less than the share `flat` of its size, measured from `origin`, so that
     its units don't decide. `ties` (n,) gives each entry the place of the entry whose value it has: its own, or the
@@ -51,7 +51,7 @@ def climbed(
         try:
             reached, gradient = objective(tried)
         except NotPositiveDefiniteError:
-            return HOPELESS, np.zeros(len(moving))
+            return NOT_COMPUTABLE, np.zeros(len(moving))
         if reached > value:
             best, value = tried, reached
         return origin - reached, -_summed(gradient, leaders)[free]

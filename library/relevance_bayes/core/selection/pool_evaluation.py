@@ -1,4 +1,4 @@
-"""How a pool's members and the alternatives to it predict the rows of folds, and what that decides."""
+"""The evaluation of a pool's members and the alternatives to it by folds, and what that decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from relevance_bayes.core.types import Array, Indices
 PARTS = 5
 """Into which rows that one training was measured on are cut, for weights from the other parts."""
 
-CLEARLY = 2.0
+MIN_STANDARD_ERRORS = 2.0
 """Standard errors of the paired differences by which an alternative's fold score must be above the pool's."""
 
 MAX_RMSE_RATIO = 1.1
@@ -27,12 +27,13 @@ came, at little loss of density. Such rows are few, so no test of paired differe
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
-    """How n rows of some folds are predicted by what was learned without them.
+class PoolEvaluation:
+    """Predictions of n rows of some folds by models that were learned without them.
 
     `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets.
-    `means` and `variances` (n, K) are of all members, NaN where one was lost; `rivals` (J, 3, n) are -log density,
-    absolute error and whether the 95 % interval held. `asked` where residuals asked for noise that varies.
+    `means` and `variances` (n, K) are of all members, NaN where one was lost; `compared_models` (J, 3, n) are -log
+    density, absolute error and whether the 95 % interval held. `has_heteroscedastic` where residuals asked for noise
+    that varies.
     """
 
     splits: tuple[Split, ...]
@@ -40,12 +41,13 @@ class Judgement:
     t: Array
     means: Array
     variances: Array
-    rivals: Array
-    asked: bool = False
+    compared_models: Array
+    has_heteroscedastic: bool = False
 
     def noise_varies(self, X: Array) -> bool:
-        """Whether the residuals of the pool of all members ask for noise that is a function of the inputs X (N, d)."""
-        members = self.sound
+        """True where the residuals of the pool of all members ask for noise that is a function of the inputs X (N,
+        d)."""
+        members = self.complete
         if not len(members):
             return False
         densities = self.densities.taken(members)
@@ -55,17 +57,17 @@ class Judgement:
     @property
     def heaviest(self) -> int:
         """The place of the member of greatest weight."""
-        members = self.sound
+        members = self.complete
         return int(members[self.densities.taken(members).best_weights(self.t).argmax()])
 
     @property
-    def sound(self) -> Indices:
+    def complete(self) -> Indices:
         """The places of the members that no fold lost; none where no row was measured."""
         if not len(self.t):
             return np.zeros(0, np.intp)
         return np.flatnonzero(np.isfinite(self.means).all(axis=0) & np.isfinite(self.variances).all(axis=0))
 
-    def only(self, members: Indices) -> "Judgement":
+    def only(self, members: Indices) -> "PoolEvaluation":
         """That of some members."""
         return replace(self, means=self.means[:, members], variances=self.variances[:, members])
 
@@ -89,49 +91,53 @@ class Judgement:
             parts.append(Measured.of(RealPrediction(mean, variance, none, none), self.t[here]))
         return Measured.joined(parts)
 
-    def rival_score(self, place: int) -> dict[str, float]:
-        """A rival's figures."""
-        return figures(self._rival(place))
+    def alternative_score(self, place: int) -> dict[str, float]:
+        """The figures of an alternative."""
+        return figures(self._compared_model(place))
 
-    def _rival(self, place: int) -> Measured:
-        nll, mae, inside = self.rivals[place]
+    def _compared_model(self, place: int) -> Measured:
+        nll, mae, inside = self.compared_models[place]
         return Measured(self.t, {"mae": mae, "nll": nll, "coverage_95": inside})
 
     @property
-    def best_rival(self) -> int | None:
-        """The rival whose score is clearly above the pool's at no more than MAX_RMSE_RATIO times its error, the best of
-        several; None without."""
-        sound = [place for place, found in enumerate(self.rivals) if len(self.t) and np.isfinite(found).all()]
-        members = self.sound
+    def best_alternative(self) -> int | None:
+        """The alternative whose score is clearly above the pool's at no more than MAX_RMSE_RATIO times its error, the
+        best of several; None without."""
+        computable = [
+            place for place, found in enumerate(self.compared_models) if len(self.t) and np.isfinite(found).all()
+        ]
+        members = self.complete
         if not len(members):
-            return min(sound, key=lambda place: float(self.rivals[place, 0].mean()), default=None)
-        if not sound:
+            return min(computable, key=lambda place: float(self.compared_models[place, 0].mean()), default=None)
+        if not computable:
             return None
         pool = self.only(members).measured
-        most = MAX_RMSE_RATIO * pool.scores()["rmse"]
-        precise = [place for place in sound if self._rival(place).scores()["rmse"] <= most]
-        gains = {place: pool.each["nll"] - self.rivals[place, 0] for place in precise}
-        clear = [place for place, gain in gains.items() if gain.mean() > CLEARLY * standard_error(gain)]
+        max_rmse = MAX_RMSE_RATIO * pool.scores()["rmse"]
+        precise = [place for place in computable if self._compared_model(place).scores()["rmse"] <= max_rmse]
+        gains = {place: pool.each["nll"] - self.compared_models[place, 0] for place in precise}
+        clear = [place for place, gain in gains.items() if gain.mean() > MIN_STANDARD_ERRORS * standard_error(gain)]
         return max(clear, key=lambda place: float(gains[place].mean()), default=None)
 
-    def compared(self, specs: Sequence[Spec], rivals: Sequence[Spec], taken: int | None = None) -> tuple[Compared, ...]:
-        """All that the folds judged, but for the rival that was taken."""
+    def compared(
+        self, specs: Sequence[Spec], compared_models: Sequence[Spec], taken: int | None = None
+    ) -> tuple[Compared, ...]:
+        """All that the folds evaluated, but for the alternative that was taken."""
         if not len(self.t):
             return ()
         of_members = self.densities.of_members(self.t).mean(axis=0)
-        of_rivals = -self.rivals[:, 0].mean(axis=1)
-        told = [*zip(specs, of_members, strict=True), *zip(rivals, of_rivals, strict=True)]
+        of_compared = -self.compared_models[:, 0].mean(axis=1)
+        scores = [*zip(specs, of_members, strict=True), *zip(compared_models, of_compared, strict=True)]
         left_out = None if taken is None else len(specs) + taken
         return tuple(
-            _compared(spec, float(score), asked=self.asked)
-            for place, (spec, score) in enumerate(told)
+            _compared(spec, float(score), has_heteroscedastic=self.has_heteroscedastic)
+            for place, (spec, score) in enumerate(scores)
             if place != left_out
         )
 
 
-def _compared(spec: Spec, score: float, *, asked: bool) -> Compared:
+def _compared(spec: Spec, score: float, *, has_heteroscedastic: bool) -> Compared:
     if np.isfinite(score):
         return Compared(spec, score)
-    if is_heteroscedastic(spec.likelihood) and not asked:
+    if is_heteroscedastic(spec.likelihood) and not has_heteroscedastic:
         return Compared(spec, None, "no noise that depends on the inputs shows in the residuals of the folds")
     return Compared(spec, None, "could not be fitted to each fold", computable=False)

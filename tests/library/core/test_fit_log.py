@@ -11,6 +11,7 @@ from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Seq
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import Steps
 from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.fit_log import FitLog, LogEntry
 from relevance_bayes.core.kernels import Gaussian, Matern52
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.model import Model
@@ -25,7 +26,6 @@ from relevance_bayes.core.scales import (
 )
 from relevance_bayes.core.selection import Rows, Step, Trained, train
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.trail import Mark, Trail
 from tests.library.core.drawn import friedman, rows_for
 
 INNER, FREE, EACH = Sequential(), Independent(), EvidencePerInputWidth()
@@ -58,7 +58,7 @@ class Training:
     """What is trained, on how many rows."""
 
     spec: Spec
-    rivals: tuple[Spec, ...] = ()
+    compared_models: tuple[Spec, ...] = ()
     folds: int = 0
     rows: int = 60
 
@@ -80,9 +80,9 @@ TRAININGS: dict[str, Training] = {
     "process, moving vectors": Training(process(GaussianNoise(), moving=True)),
     "process, classes": Training(process(Bernoulli())),
     "process, a rival with its map, folds": Training(
-        process(GaussianNoise()), rivals=(classical(GaussianNoise(), InheritedWidth()),), folds=2, rows=40
+        process(GaussianNoise()), compared_models=(classical(GaussianNoise(), InheritedWidth()),), folds=2, rows=40
     ),
-    "process, a rival given up": Training(process(GaussianNoise()), rivals=(process(StudentT()),)),
+    "process, a rival given up": Training(process(GaussianNoise()), compared_models=(process(StudentT()),)),
 }
 
 
@@ -95,23 +95,28 @@ def rows_of(training: Training) -> Rows:
     return Rows(*rows_for(training.spec.model_likelihood, training.rows, 1))
 
 
-def steps(training: Training, trail: Trail) -> Iterator[Step | Trained]:
+def steps(training: Training, fit_log: FitLog) -> Iterator[Step | Trained]:
     return train(
-        rows_of(training), training.spec, rivals=training.rivals, folds=training.folds, trail=trail, held_out=None
+        rows_of(training),
+        training.spec,
+        compared_models=training.compared_models,
+        folds=training.folds,
+        fit_log=fit_log,
+        held_out=None,
     )
 
 
-def end(training: Training, trail: Trail) -> Trained:
-    *_, last = steps(training, trail)
+def end(training: Training, fit_log: FitLog) -> Trained:
+    *_, last = steps(training, fit_log)
     assert isinstance(last, Trained)
     return last
 
 
-def marks_on_the_way(training: Training) -> tuple[list[tuple[Mark, ...]], Trained]:
-    trail, met = Trail(), []
+def marks_on_the_way(training: Training) -> tuple[list[tuple[LogEntry, ...]], Trained]:
+    fit_log, met = FitLog(), []
     found: list[Step | Trained] = []
-    for step in steps(training, trail):
-        met.append(trail.marks)
+    for step in steps(training, fit_log):
+        met.append(fit_log.entries)
         found.append(step)
     assert isinstance(found[-1], Trained)
     return met, found[-1]
@@ -133,10 +138,10 @@ def test_wherever_a_training_is_broken_off_it_ends_with_the_same_model(training:
     met, unbroken = marks_on_the_way(training)
     draw = np.random.default_rng(7)
     for place in {len(met) - 1, *draw.integers(0, len(met), 3).tolist()}:
-        resumed = end(training, Trail(met[place]))
+        resumed = end(training, FitLog(met[place]))
         assert alike(resumed.model, unbroken.model)
         assert resumed.spec == unbroken.spec
-        assert resumed.contenders == unbroken.contenders
+        assert resumed.ranked_models == unbroken.ranked_models
         assert resumed.validation == unbroken.validation
 
 
@@ -152,11 +157,11 @@ def test_what_was_fitted_is_not_fitted_again(monkeypatch: pytest.MonkeyPatch) ->
         return step(self, problem, now)
 
     monkeypatch.setattr(Sequential, "step", counted)
-    end(training, Trail())
+    end(training, FitLog())
     whole, taken = taken, 0
-    end(training, Trail(met[-1]))
+    end(training, FitLog(met[-1]))
     assert (taken, whole > 100) == (0, True)
-    end(training, Trail(met[len(met) // 2]))
+    end(training, FitLog(met[len(met) // 2]))
     assert 0 < taken < 0.7 * whole
 
 
@@ -174,12 +179,12 @@ def test_a_fold_that_nothing_can_be_learned_from_keeps_its_place() -> None:
     X, t, _ = friedman(12, seed=0)
     rows = Rows(X[:, :1], np.where(np.arange(12) < 10, 0.0, t))
     training = Training(classical(GaussianNoise(), FixedWidth(1.0)), folds=6)
-    trail = Trail()
+    fit_log = FitLog()
     try:
-        *_, last = train(rows, training.spec, folds=6, trail=trail)
+        *_, last = train(rows, training.spec, folds=6, fit_log=fit_log)
     except DataError:
         pytest.fail("expected some folds to be learned from")
-    *_, again = train(rows, training.spec, folds=6, trail=Trail(trail.marks))
+    *_, again = train(rows, training.spec, folds=6, fit_log=FitLog(fit_log.entries))
     assert isinstance(last, Trained)
     assert isinstance(again, Trained)
     assert again.validation == last.validation

@@ -3,30 +3,30 @@
 import numpy as np
 import pytest
 
-from relevance_bayes.core.selection.pool_judgement import Judgement
+from relevance_bayes.core.selection.pool_evaluation import PoolEvaluation
 from relevance_bayes.core.types import Array
 
 N = 100
 
 
-def judged(errors: Array, gain: float) -> Judgement:
+def judged(errors: Array, gain: float) -> PoolEvaluation:
     """A pool whose mean is 1 off and whose sd is 1, beside a rival of these absolute errors (N,) and a better score."""
     splits = tuple((np.delete(np.arange(N), fold), fold) for fold in np.array_split(np.arange(N), 5))
     t, ones = np.random.default_rng(0).standard_normal(N), np.ones((N, 1))
     nll = 0.5 * np.log(2.0 * np.pi) + 0.5 - gain + 0.01 * np.random.default_rng(1).standard_normal(N)
-    return Judgement(splits, np.arange(N), t, t[:, None] + ones, ones, np.array([[nll, errors, np.ones(N)]]))
+    return PoolEvaluation(splits, np.arange(N), t, t[:, None] + ones, ones, np.array([[nll, errors, np.ones(N)]]))
 
 
 @pytest.mark.parametrize(("gain", "taken"), [(0.2, 0), (0.0, None)])
 def test_a_rival_of_clearly_better_density_is_taken(gain: float, taken: int | None) -> None:
-    assert judged(np.ones(N), gain).best_rival == taken
+    assert judged(np.ones(N), gain).best_alternative == taken
 
 
 def test_a_rival_whose_mean_explodes_at_one_row_is_left_whatever_its_density() -> None:
     errors = np.ones(N)
     errors[7] = 9.0
-    assert judged(errors, 0.2).best_rival is None
+    assert judged(errors, 0.2).best_alternative is None
 
 
 def test_a_rival_that_is_hardly_less_precise_is_taken() -> None:
-    assert judged(np.full(N, 1.08), 0.2).best_rival == 0
+    assert judged(np.full(N, 1.08), 0.2).best_alternative == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.storage.codec import decode_trail, encode_trail
+from app.storage.codec import decode_fit_log, encode_fit_log
 from app.tasks.approximation.fit import ApproximationFit
 from app.tasks.components.fit import ComponentsFit
 from app.tasks.fit import Fit, FitCheckpoint, Fitted
@@ -15,16 +15,16 @@ from app.tasks.fit import run as run_fit
 from app.tasks.images.fit import ImageFit
 from app.tasks.limits import Limits
 from relevance_bayes.core.approximation import pursuit
+from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.images import encoding
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.selection import train
-from relevance_bayes.core.trail import Mark
 from relevance_bayes.core.types import Array
 
 
 @pytest.fixture(autouse=True)
 def rests_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "MOVES_PER_REST", 7)
+    monkeypatch.setattr(encoding, "MOVES_PER_CHECKPOINT", 7)
     monkeypatch.setattr(encoding, "MOVES_PER_STEP", 7)
     monkeypatch.setattr(pursuit, "REBUILT", 5)
     monkeypatch.setattr(pursuit, "REFACTORED", 4)
@@ -77,12 +77,12 @@ MAX_FITS = 6
 FITS = (few_functions, without_noise, sum_of_gaussians, density, components)
 
 
-def run(fit: Fit, trail: tuple[Mark, ...] = ()) -> tuple[list[tuple[Mark, ...]], object]:
+def run(fit: Fit, fit_log: tuple[LogEntry, ...] = ()) -> tuple[list[tuple[LogEntry, ...]], object]:
     """Where it rested, and its end."""
     rests = []
-    for found in run_fit(fit, train, Limits(), trail):
+    for found in run_fit(fit, train, Limits(), fit_log):
         if isinstance(found, FitCheckpoint):
-            rests.append(found.trail)
+            rests.append(found.fit_log)
         elif isinstance(found, Fitted):
             return rests, found.result
     raise AssertionError("expected an end")
@@ -105,6 +105,6 @@ def test_wherever_a_fit_is_broken_off_it_ends_with_the_same_result(kind: Callabl
     rests, unbroken = run(fit)
     assert len(rests) > 3
     for place in {len(rests) - 1, *np.random.default_rng(7).integers(0, len(rests), 2).tolist()}:
-        rests_left, resumed = run(fit, decode_trail(encode_trail(rests[place])))
+        rests_left, resumed = run(fit, decode_fit_log(encode_fit_log(rests[place])))
         assert same(resumed, unbroken)
         assert len(rests_left) <= len(rests) - place + MAX_FITS  # what was done is not done again

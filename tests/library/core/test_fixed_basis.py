@@ -7,7 +7,7 @@ from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunction
 from relevance_bayes.core.evidence import evidence
 from relevance_bayes.core.factors import build
 from relevance_bayes.core.fitting import pose
-from relevance_bayes.core.held import Held
+from relevance_bayes.core.fixed_basis import FixedBasis
 from relevance_bayes.core.kernels import Gaussian, Kernel, LinearSpline, Matern32, Polynomial
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
 from relevance_bayes.core.problem import Problem
@@ -32,11 +32,11 @@ def posed(likelihood: Likelihood, kernel: Kernel, widths: Array = WIDTHS) -> Pro
     return pose(np.hstack([X, more]), t, Spec(likelihood, (kernels, Bias(), Inputs())), noise_sd=noise_sd)
 
 
-def held(problem: Problem) -> Held:
+def held(problem: Problem) -> FixedBasis:
     """Four kernels, the bias and the second input."""
     kernels, *_ = problem.candidates.dictionaries
     assert isinstance(kernels, KernelFunctions)
-    return Held(problem, kernels.take(np.array(CHOSEN)), problem.columns((30, 32)))
+    return FixedBasis(problem, kernels.take(np.array(CHOSEN)), problem.columns((30, 32)))
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

@@ -1,4 +1,4 @@
-"""The evidence of functions that are held while their widths move, and its gradient in the widths."""
+"""The evidence of a fixed basis while its widths move, and its gradient in the widths."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.evidence import Evidence, evidence
-from relevance_bayes.core.factors import unseeing
+from relevance_bayes.core.factors import without_candidates
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class FixedBasis:
     """The `kernels` whose widths move, on their rows, beside columns F (N, F) that stay as they are.
 
-    Columns stand as P = [E F], (N, R); `problem` says likelihood and targets, its candidates are not looked at.
+    Columns stand as P = [E F], (N, R); `problem` has likelihood and targets, its candidates are not used.
     """
 
     problem: Problem
@@ -32,7 +32,7 @@ class Held:
         kernel, X, centres = self.kernels.kernel, self.problem.X, self.kernels.centres
         input_map = InputMap(widths)
         U, Z = input_map(X), input_map(centres)
-        factors = unseeing(self.problem, np.hstack([kernel(U, Z), self.F]), start)
+        factors = without_candidates(self.problem, np.hstack([kernel(U, Z), self.F]), start)
         found = evidence(factors, alpha, beta, start)
         D = factors.pull(found.posterior, beta)[:, : len(Z)]
         dU, dZ = kernel.pull(U, Z, D)

@@ -1,4 +1,4 @@
-"""Where an encoding rests: so little that it can be kept, and enough to end with the same code."""
+"""The checkpoint of an encoding: small enough to be stored, complete enough to end with the same code."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from relevance_bayes.core.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class InTile:
-    """The candidates in the model of one tile, in the order in which they stand, and their precisions and means."""
+class TileState:
+    """The candidates in the model of one tile, in their order, and their precisions and means."""
 
     active: tuple[int, ...]
     alpha: Array
@@ -18,11 +18,11 @@ class InTile:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class MosaicState:
     """The functions of a mosaic of T tiles under noise of precision `beta`, beside a `constant`.
 
     `counts` (T,) of each tile's functions; `active` (R,) their numbers there, one tile after the other, `alpha` and
-    `mean` (R,); what the tiles' moves are thought to gain, `gains` (3, T).
+    `mean` (R,); the estimated gains of the tiles' moves, `gains` (3, T).
     """
 
     beta: float
@@ -34,38 +34,39 @@ class Standing:
     gains: Array
 
     @property
-    def tiles(self) -> Iterator[InTile]:
+    def tiles(self) -> Iterator[TileState]:
         """Tile by tile."""
         first = 0
         for count in self.counts.astype(np.intp).tolist():
             part = slice(first, first + count)
-            yield InTile(tuple(self.active[part].astype(np.intp).tolist()), self.alpha[part], self.mean[part])
+            yield TileState(tuple(self.active[part].astype(np.intp).tolist()), self.alpha[part], self.mean[part])
             first += count
 
 
 @dataclass(frozen=True, eq=False)
-class Rest:
-    """An encoding after so many `moves`, in its forward or backward way number `stage`, with the errors met so far."""
+class Checkpoint:
+    """A checkpoint of an encoding after so many `moves`, in its forward or backward way number `stage`, with the errors
+    met so far."""
 
     stage: int
     moves: int
-    standing: Standing
+    state: MosaicState
     path: dict[int, float]
 
     @property
     def numbers(self) -> Array:
         """All of it in one row of numbers."""
-        now = self.standing
+        now = self.state
         head = (self.stage, self.moves, now.beta, now.constant, len(now.counts), len(now.active))
         parts = (now.counts, now.active, now.alpha, now.mean, now.gains.ravel(), [*self.path], [*self.path.values()])
         return np.concatenate([head, *parts]).astype(np.float64)
 
     @classmethod
-    def of(cls, numbers: Array) -> "Rest":
+    def of(cls, numbers: Array) -> "Checkpoint":
         """The same from its `numbers`."""
         stage, moves, beta, constant, tiles, functions = numbers[:6].tolist()
         T, R = int(tiles), int(functions)
         counts, active, alpha, mean, gains, path = np.split(numbers[6:], np.cumsum([T, R, R, R, 3 * T]))
-        met = dict(zip(*(half.tolist() for half in np.split(path, 2)), strict=True))
-        standing = Standing(beta, constant, counts, active, alpha, mean, gains.reshape(3, T))
-        return cls(int(stage), int(moves), standing, {int(number): error for number, error in met.items()})
+        errors = dict(zip(*(half.tolist() for half in np.split(path, 2)), strict=True))
+        state = MosaicState(beta, constant, counts, active, alpha, mean, gains.reshape(3, T))
+        return cls(int(stage), int(moves), state, {int(number): error for number, error in errors.items()})

@@ -1,4 +1,4 @@
-"""What a pool is compared with: a fit of another likelihood or prior, on a fold's other rows or on all."""
+"""The alternatives to a pool: a fit of another likelihood or prior, on a fold's other rows or on all."""
 
 from collections.abc import Generator
 from dataclasses import replace
@@ -7,70 +7,70 @@ from relevance_bayes.core.algorithms.greedy import with_more_jitter
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import learned, pose
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Prediction, Ready, predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection.heteroscedastic import heteroscedastic
-from relevance_bayes.core.selection.pool_members import Begun, Lost, learned_member
+from relevance_bayes.core.selection.pool_members import FailedFit, MemberFit, learned_member
 from relevance_bayes.core.selection.rows import FIT, Rows, Step
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
-from relevance_bayes.core.trail import Trail
 
 
-def rival_prediction(
-    others: Rows, fold: Rows, rival: Spec, first: Begun, trail: Trail, step: Step
+def alternative_prediction(
+    others: Rows, fold: Rows, alternative: Spec, first: MemberFit, fit_log: FitLog, step: Step
 ) -> Generator[Step, None, Prediction | None]:
-    """What a rival learned of `others` predicts of the fold; None where it can't be learned."""
+    """The prediction of the fold by an alternative that learned from `others`; None where it can't be fitted."""
     try:
-        if is_heteroscedastic(rival.likelihood):
-            both = yield from heteroscedastic(others, rival, trail, step=step)
+        if is_heteroscedastic(alternative.likelihood):
+            both = yield from heteroscedastic(others, alternative, fit_log, step=step)
             return predict(both.model, fold.X)
-        if isinstance(rival.prior, GaussianProcess):
-            begun = yield from learned_member(others, rival, None, trail, step)
-            return None if isinstance(begun, Lost) else begun.predict(fold.X, fold.noise_sd)
-        model = yield from fitted_to_the_end(others, rival, _lent(first), trail, step)
+        if isinstance(alternative.prior, GaussianProcess):
+            begun = yield from learned_member(others, alternative, None, fit_log, step)
+            return None if isinstance(begun, FailedFit) else begun.predict(fold.X, fold.noise_sd)
+        model = yield from fitted_to_the_end(others, alternative, _lent(first), fit_log, step)
         return predict(model, fold.X, fold.noise_sd)
     except (NotPositiveDefiniteError, DataError):
         return None
 
 
-def learned_rival(
-    rows: Rows, rival: Spec, first: Spec, trail: Trail, *, needed: bool
+def learned_alternative(
+    rows: Rows, alternative: Spec, first: Spec, fit_log: FitLog, *, needed: bool
 ) -> Generator[Step, None, Model | None]:
-    """A rival on all rows; one of independent weights has the input map of the process `first`.
+    """An alternative on all rows; one of independent weights has the input map of the process `first`.
 
     None where it is not computable; raises NotPositiveDefiniteError there if it is `needed`.
     """
     lent = None
-    if not isinstance(rival.prior, GaussianProcess):
-        lent = _lent((yield from learned_member(rows, first, None, trail, FIT)))
+    if not isinstance(alternative.prior, GaussianProcess):
+        lent = _lent((yield from learned_member(rows, first, None, fit_log, FIT)))
     try:
-        if is_heteroscedastic(rival.likelihood):
-            return (yield from heteroscedastic(rows, rival, trail)).model
-        return (yield from fitted_to_the_end(rows, rival, lent, trail, FIT))
+        if is_heteroscedastic(alternative.likelihood):
+            return (yield from heteroscedastic(rows, alternative, fit_log)).model
+        return (yield from fitted_to_the_end(rows, alternative, lent, fit_log, FIT))
     except NotPositiveDefiniteError:
         if needed:
             raise
         return None
 
 
-def _lent(member: Begun) -> KernelFunctions | None:
+def _lent(member: MemberFit) -> KernelFunctions | None:
     """Kernel functions with the input map that a process learned."""
-    if isinstance(member, Lost):
+    if isinstance(member, FailedFit):
         return None
     functions = member.task.functions
     return functions.moved(member.hyperparameters.input_map, functions.centres, functions.rows)
 
 
 def fitted_to_the_end(
-    rows: Rows, spec: Spec, lent: KernelFunctions | None, trail: Trail, step: Step
+    rows: Rows, spec: Spec, lent: KernelFunctions | None, fit_log: FitLog, step: Step
 ) -> Generator[Step, None, Model]:
     """A fit to its end, from which predictions can be computed."""
     problem = pose(rows.X, rows.t, spec, inherited=lent, noise_sd=rows.noise_sd)
     begin: State | None = None
     while True:
-        for now in trail.standings(problem, spec, begin):
+        for now in fit_log.iterates(problem, spec, begin):
             yield step if step.phase == "folds" else replace(step, completed=now.state.iteration)
         model = learned(problem, now)
         try:

@@ -1,4 +1,4 @@
-"""What every kind of factors promises, and what a look at the candidates sees."""
+"""The protocol of factors, and the statistics of candidates."""
 
 from dataclasses import dataclass
 from typing import Protocol, Self
@@ -12,12 +12,12 @@ from relevance_bayes.core.types import Array, Indices
 
 SPAN = 1e-10
 """A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
-for a copy. A look alone can't say so: where functions are nearly in each other's span already, S is rounding of the
-size of what it is a small difference of, and the more of them are let in the worse."""
+for a copy. Candidates' statistics can't say so: where functions are nearly in each other's span already, S is rounding
+of the size of what it is a small difference of, and the more of them are let in the worse."""
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class CandidateStatistics:
     """S (M,) = phi'C^-1 phi and Q (M,), or (M, K), = phi'C^-1 t of every candidate [THEORY 3].
 
     `alone` (M,) = phi'diag(lam)phi is what S would be with nothing in the model.
@@ -29,7 +29,8 @@ class Look:
 
 
 class Factors(Protocol):
-    """Columns P (N, R) of the functions in the model, with what makes sums over rows and looks at candidates cheap."""
+    """Columns P (N, R) of the functions in the model, with what makes sums over rows and statistics of candidates
+    cheap."""
 
     @property
     def problem(self) -> Problem: ...
@@ -41,7 +42,7 @@ class Factors(Protocol):
     def P(self) -> Array: ...
 
     def spanned(self, number: int) -> bool:
-        """Whether candidate `number` is, but for a share SPAN of its square, a sum of functions in the model."""
+        """True where candidate `number` is, but for a share SPAN of its square, a sum of functions in the model."""
 
     @property
     def heights(self) -> Array:
@@ -53,30 +54,31 @@ class Factors(Protocol):
     def keeping(self, kept: Indices, weights: Array) -> Self:
         """With only the functions at the positions `kept` (each 0 to R - 1); `weights` as before."""
 
-    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+    def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         """The posterior under alpha (R,) and beta, looked for from `start`, and what it makes of the data."""
 
-    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+    def tuned(self, posterior: Posterior, beta: float) -> Likelihood:
         """The likelihood with what it learns itself at its best."""
 
-    def skew(self, rested: Posterior) -> Array:
+    def skew(self, posterior: Posterior) -> Array:
         """P'(h o d lam/d f), h = diag(P Sigma P'), as the mean: how curvature turns as the mode moves; else 0."""
 
-    def pull(self, rested: Posterior, beta: float) -> Array:
+    def pull(self, posterior: Posterior, beta: float) -> Array:
         """dL/dP (N, R) at the posterior, the precisions held, summed over the latents."""
 
-    def look(self, rested: Posterior, beta: float) -> Look:
-        """Every candidate, everything in the model taken into account."""
+    def candidate_statistics(self, posterior: Posterior, beta: float) -> CandidateStatistics:
+        """The statistics of every candidate, given all functions in the model."""
 
 
 def in_span(p: Array, span: Array) -> bool:
-    """Whether of p (N,) no more than a share SPAN of its square lies outside the span of orthonormal columns (N, R)."""
-    return _is_nothing(_beyond(p, span), p)
+    """True where of p (N,) no more than a share SPAN of its square lies outside the span of orthonormal columns (N,
+    R)."""
+    return _is_nothing(_residual(p, span), p)
 
 
 def extended(span: Array, p: Array) -> Array:
     """Orthonormal columns (N, R) with one more, so that their span has p (N,) in it; as they were where it has."""
-    left = _beyond(p, span)
+    left = _residual(p, span)
     return span if _is_nothing(left, p) else np.column_stack([span, left / np.linalg.norm(left)])
 
 
@@ -84,13 +86,13 @@ def _is_nothing(left: Array, p: Array) -> bool:
     return bool(left @ left <= SPAN * (p @ p))
 
 
-def _beyond(p: Array, span: Array) -> Array:
-    """What a span leaves of p (N,), taken of it twice: once leaves rounding of the size of p."""
+def _residual(p: Array, span: Array) -> Array:
+    """The part of p (N,) outside a span, which is projected out twice: once leaves rounding of the size of p."""
     left = p - span @ (p @ span)
     return np.asarray(left - span @ (left @ span))
 
 
-def with_uncertainty(rested: Posterior, sums: Sums) -> DataTerm:
+def with_uncertainty(posterior: Posterior, sums: Sums) -> DataTerm:
     """ell = log p(t_n | f_n) - lam_n v_n / 2, the latter for each latent: sum lam v = sum gamma."""
-    half = 0.5 * rested.latents * float(rested.determined.sum())
+    half = 0.5 * posterior.latents * float(posterior.determined.sum())
     return DataTerm(sums.value - half, sums.noise_slope - half, sums.noise_curvature)
