@@ -31,7 +31,7 @@ class LocalPlanOut:
     __pydantic_config__ = wire()
 
     neighbours: int | None
-    """Rows that a prediction is conditioned on; null where training decides between 128 and 256."""
+    """Rows that a prediction is conditioned on; null where training decides between 64, 128 and 256."""
     on: LocalTarget | None
     """The quantity that it is a process of; null where training decides."""
     kernels: tuple[str, ...]

@@ -150,7 +150,7 @@ MIN_NEIGHBOURS, MAX_NEIGHBOURS = 8, 1_024
 class NearestNeighbours:
     """A nearest-neighbour process: a prediction is conditioned on the rows nearest to it, for which all are kept.
 
-    `neighbours` of a prediction; without it 256, or 128 where these cost at most .02 nats a row. `on`: a process of the
+    `neighbours` of a prediction; without it 256, or 64 or 128 where they cost at most .02 nats a row. `on`: that of the
     targets, or of the residuals of a sparse model; `automatic`, the one that predicts rows kept apart better.
     """
 

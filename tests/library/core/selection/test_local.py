@@ -146,7 +146,10 @@ def test_a_model_of_the_logarithm_is_compared_too() -> None:
 
 def test_fewer_neighbours_are_taken_where_they_cost_little(taken: Trained) -> None:
     assert isinstance(taken.learned, LocalModel)
-    assert taken.learned.process.neighbours == 128
+    assert taken.learned.process.neighbours in {64, 128}
+    assert trained(rough(), LocalChoice(256, "targets", True, ONE_KERNEL, False)).score.value == pytest.approx(
+        taken.score.value, abs=0.021
+    )
 
 
 @pytest.mark.parametrize("kept", [1, 3, 5])
