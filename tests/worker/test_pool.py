@@ -30,8 +30,8 @@ SERVICE = ("app.domain", "app.storage", "app.queue", "sqlalchemy", "dbos", "pyda
 
 
 @contextmanager
-def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Pool]:
-    it = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)
+def another_pool() -> Iterator[Pool]:
+    it = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
     it.start()
     try:
         yield it
@@ -41,12 +41,12 @@ def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: in
 
 @contextmanager
 def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Child]:
-    with another_pool(trainer=trainer, threads=threads, memory=memory) as pool:
-        taken = pool.take()
-        try:
-            yield taken
-        finally:
-            taken.kill()
+    """A child of a pool that keeps no other one ready."""
+    taken = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)._spawn()
+    try:
+        yield taken
+    finally:
+        taken.kill()
 
 
 @pytest.fixture
