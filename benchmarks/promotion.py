@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.random import Generator
@@ -49,11 +50,13 @@ def gaussian_scores(random: Generator, rows: int) -> Array:
 def student_scores(random: Generator, rows: int) -> Array:
     """Targets of Student's t with 3 degrees of freedom under two such densities, one too narrow and one too wide."""
     targets = random.standard_t(3.0, rows)
-    wide = WIDE_STUDENT
+    wide = _wide_student()
     return np.asarray(student.logpdf(targets, 3.0, scale=NARROW) - student.logpdf(targets, 3.0, scale=wide))
 
 
-WIDE_STUDENT = _equal_scale(_student_score, NARROW)
+@cache
+def _wide_student() -> float:
+    return _equal_scale(_student_score, NARROW)
 
 
 def outlying_scores(random: Generator, rows: int) -> Array:

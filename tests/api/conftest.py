@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
+from httpx2 import Response
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
@@ -146,6 +147,13 @@ def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
             response = client.put("/v1/models/small/aliases/champion", json={"version": 1})
             assert response.status_code == 201, response.text
             yield client
+
+
+@pytest.fixture(scope="session")
+def openapi() -> Response:
+    """The OpenAPI document of the application without a key, made once: it takes half a second."""
+    with TestClient(make_application(InMemoryParts(), LIMITS)) as client:
+        return client.get("/openapi.json")
 
 
 @contextmanager

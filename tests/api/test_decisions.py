@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from httpx2 import Response
 from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
 
@@ -200,8 +201,8 @@ def test_a_version_from_before_frequencies_were_kept_says_so(client: TestClient,
     assert client.post("/v1/models/older/predict", json={"rows": ROWS, "costs": COSTS}).status_code == 200
 
 
-def test_the_documentation_tells_what_is_decided_by(client: TestClient) -> None:
-    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+def test_the_documentation_tells_what_is_decided_by(openapi: Response) -> None:
+    schemas = openapi.json()["components"]["schemas"]
     for form in ("PredictRecordsIn-Input", "PredictColumnsIn-Input", "PredictArraysIn-Input"):
         options = schemas[form]["properties"]
         assert {"class_priors", "costs", "reject_cost"} <= set(options)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
@@ -18,8 +19,8 @@ Object = dict[str, Json]
 
 
 @pytest.fixture
-def schema(client: TestClient) -> Object:
-    document: Object = client.get("/openapi.json").json()
+def schema(openapi: Response) -> Object:
+    document: Object = openapi.json()
     return document
 
 

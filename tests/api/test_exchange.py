@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from backports import zstd
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
@@ -476,8 +477,8 @@ def test_a_window_that_takes_too_much_memory_is_refused(client: TestClient) -> N
     assert response.status_code == 400
 
 
-def test_the_documentation_names_every_format(client: TestClient) -> None:
-    paths = client.get("/openapi.json").json()["paths"]
+def test_the_documentation_names_every_format(openapi: Response) -> None:
+    paths = openapi.json()["paths"]
     for path in ("/v1/models/{name}/predict", "/v1/models/{name}/versions/{version}/predict"):
         operation = paths[path]["post"]
         assert {*operation["requestBody"]["content"]} >= {one.media_type for one in ROW_FORMATS}

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+from httpx2 import Response
 from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
 from starlette.types import Receive
@@ -451,8 +452,8 @@ def test_the_answers_covariance_has_a_bound_of_rows(client: TestClient, monkeypa
     )
 
 
-def test_the_documentation_tells_what_is_answered(client: TestClient) -> None:
-    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+def test_the_documentation_tells_what_is_answered(openapi: Response) -> None:
+    schemas = openapi.json()["components"]["schemas"]
     assert "near 0: it lies away from all" in schemas["RealOut"]["properties"]["support"]["description"]
     assert schemas["ClassOut"]["properties"]["support"] == schemas["RealOut"]["properties"]["support"]
     assert set(schemas["Contribution"]["properties"]) == {"vector", "kind", "row", "input", "contribution", "share"}

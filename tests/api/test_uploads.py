@@ -142,8 +142,8 @@ def test_a_file_that_is_cut_off_or_something_else_is_refused_in_every_format(ser
     assert service.left_behind() == (0, 0, 0)
 
 
-def test_the_documentation_names_every_format(service: Service) -> None:
-    operation = service.client.get("/openapi.json").json()["paths"][DATASETS]["post"]
+def test_the_documentation_names_every_format(openapi: httpx2.Response) -> None:
+    operation = openapi.json()["paths"][DATASETS]["post"]
     content = {*operation["requestBody"]["content"]}
     assert content == {one.media_type for one in TABLE_FORMATS} | {"multipart/form-data"}
     assert all(one.title in operation["description"] for one in TABLE_FORMATS)

@@ -1,6 +1,5 @@
 """One API and one worker for each of the databases, kept for all tests that don't stop them."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -44,17 +43,32 @@ def api(request: pytest.FixtureRequest, api_on: Callable[[str], Api]) -> Api:
     return api_on(str(request.param))
 
 
+@pytest.fixture(scope="session")
+def another_api_on(
+    api_on: Callable[[str], Api], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Api]]:
+    """A second API process on a database of this name, started when a test first asks for it."""
+    with ExitStack() as stack:
+
+        @cache
+        def start(database: str) -> Api:
+            directory = tmp_path_factory.mktemp(f"{database}-another")
+            return stack.enter_context(deployed(api_on(database).database_url, directory)).api()
+
+        yield start
+
+
+@pytest.fixture(params=DATABASES)
+def two_apis(
+    request: pytest.FixtureRequest, api_on: Callable[[str], Api], another_api_on: Callable[[str], Api]
+) -> tuple[Api, Api]:
+    """Two API processes and a worker on one database, on each in turn."""
+    database = str(request.param)
+    return api_on(database), another_api_on(database)
+
+
 @pytest.fixture
 def deployment(database_url: str, tmp_path: Path) -> Iterator[Deployment]:
     """A deployment of the test's own, without any process yet."""
     with deployed(database_url, tmp_path) as deployment:
-        yield deployment
-
-
-@pytest.fixture
-def sqlite_deployment(sqlite_template: Path, tmp_path: Path) -> Iterator[Deployment]:
-    """The same for what has nothing to do with the database."""
-    path = tmp_path / "relevance.db"
-    shutil.copyfile(sqlite_template, path)
-    with deployed(f"sqlite:///{path}", tmp_path) as deployment:
         yield deployment

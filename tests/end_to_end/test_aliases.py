@@ -3,7 +3,7 @@
 import time
 
 from relevance_bayes.client.responses import Json
-from tests.end_to_end.deployment import Api, Deployment
+from tests.end_to_end.deployment import Api
 
 ROWS: dict[str, Json] = {"columns": {"x": [0.5]}}
 MAX_SECONDS_STALE = 1.0
@@ -19,9 +19,8 @@ def last_asked_in_vain(api: Api, required: int) -> float:
         last = requested_at
 
 
-def test_a_move_is_served_by_another_process_within_a_second(deployment: Deployment) -> None:
-    deployment.start("worker")
-    here, there = deployment.api(), deployment.api()
+def test_a_move_is_served_by_another_process_within_a_second(two_apis: tuple[Api, Api]) -> None:
+    here, there = two_apis
     xs: list[Json] = [x + 0.25 * (x % 3) for x in range(20)]
     ys: list[Json] = [2.0 * x + (x % 2) for x in range(20)]
     dataset = here.calls.create_dataset({"x": xs, "y": ys}, name="lines")

@@ -90,7 +90,7 @@ def test_objects_and_arrays_are_counted_wherever_chunks_end(value: JSON, chunk: 
 
 @pytest.mark.parametrize("piece", [b"{}", b"[]", b'{"a":[]}', b'"[{", {}'])
 def test_ten_million_objects_are_refused_at_once(piece: bytes) -> None:
-    body = b"[" + b",".join([piece] * 10_000_000) + b"]"
+    body = b"[" + (piece + b",") * 9_999_999 + piece + b"]"
     began = time.process_time()
     with pytest.raises(TooLargeError, match="more than 200,000 objects and arrays"):
         check_containers(body, 200_000)

@@ -30,8 +30,8 @@ SERVICE = ("app.domain", "app.storage", "app.queue", "sqlalchemy", "dbos", "pyda
 
 
 @contextmanager
-def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Pool]:
-    it = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)
+def another_pool() -> Iterator[Pool]:
+    it = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
     it.start()
     try:
         yield it
@@ -41,19 +41,28 @@ def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: in
 
 @contextmanager
 def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Child]:
-    with another_pool(trainer=trainer, threads=threads, memory=memory) as pool:
-        taken = pool.take()
-        try:
-            yield taken
-        finally:
-            taken.kill()
+    """A child of a pool that keeps no other one ready."""
+    taken = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)._spawn()
+    try:
+        yield taken
+    finally:
+        taken.kill()
 
 
 @pytest.fixture
 def child(pool: Pool) -> Iterator[Child]:
+    """One that ends with its test."""
     taken = pool.take()
     yield taken
     taken.kill()
+
+
+@pytest.fixture
+def reused_child(pool: Pool) -> Iterator[Child]:
+    """One for fits that end by themselves, after which it goes on to the next test."""
+    taken = pool.take()
+    yield taken
+    pool.give_back(taken)
 
 
 @pytest.fixture
@@ -86,8 +95,8 @@ def messages(child: Child, fit: SupervisedFit) -> list[Message]:
     return said
 
 
-def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Path) -> None:
-    (said,) = messages(child, fit(path, trainers.reported))
+def test_a_child_gets_the_rows_as_they_stand_in_the_file(reused_child: Child, path: Path) -> None:
+    (said,) = messages(reused_child, fit(path, trainers.reported))
     assert isinstance(said, Failure)
     assert ast.literal_eval(said.detail) == (
         [[0.0, 1.0], [6.0, 7.0], [12.0, 13.0]],
@@ -99,65 +108,65 @@ def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Pat
     )
 
 
-def test_a_child_folds_as_its_fit_says(child: Child, path: Path) -> None:
-    (said,) = messages(child, replace(fit(path, trainers.reported), folds=3))
+def test_a_child_folds_as_its_fit_says(reused_child: Child, path: Path) -> None:
+    (said,) = messages(reused_child, replace(fit(path, trainers.reported), folds=3))
     assert isinstance(said, Failure)
     assert ast.literal_eval(said.detail)[-1] == 3
 
 
-def test_the_core_learns_in_a_child(child: Child, tmp_path: Path) -> None:
+def test_the_core_learns_in_a_child(reused_child: Child, tmp_path: Path) -> None:
     draw = np.random.default_rng(0)
     x = draw.uniform(-3, 3, 40)
     t = np.sin(x) + 0.1 * draw.normal(size=40)
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, t, *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
-    *steps, end = messages(child, SupervisedFit(path, 30, 10, 1, trainers.spec_of(train), "random"))
+    *steps, end = messages(reused_child, SupervisedFit(path, 30, 10, 1, trainers.spec_of(train), "random"))
     assert len(steps) >= 2
     trained = result(end)
     assert trained.model.rows == 30
     assert trained.scores["rmse"] < 0.3
 
 
-def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(child: Child, tmp_path: Path) -> None:
+def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(reused_child: Child, tmp_path: Path) -> None:
     x, sd = np.linspace(-3.0, 3.0, 40), np.geomspace(0.02, 0.4, 40)
     t = np.sin(x) + sd * np.random.default_rng(1).normal(size=40)
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, t, sd, np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
     basis = (KernelBasis(width=FixedWidth(1.0)), Bias())
     spec = replace(trainers.spec_of(train), basis=basis, likelihood=GaussianNoise("rows"))
-    end = messages(child, SupervisedFit(path, 30, 10, 1, spec, "random"))[-1]
+    end = messages(reused_child, SupervisedFit(path, 30, 10, 1, spec, "random"))[-1]
     trained = result(end)
     assert trained.model.noise_sd == pytest.approx(float(np.sqrt(np.mean(sd[:30] ** 2))))
     expected = predict(trained.model, x[30:, None], sd[30:]).log_density(t[30:])
     assert trained.scores["nll"] == pytest.approx(-float(expected.mean()))
 
 
-def test_steps_are_told_seldom_but_the_first_and_the_last_always(child: Child, path: Path) -> None:
-    *steps, end = messages(child, fit(path, trainers.chatty))
+def test_steps_are_told_seldom_but_the_first_and_the_last_always(reused_child: Child, path: Path) -> None:
+    *steps, end = messages(reused_child, fit(path, trainers.chatty))
     assert steps[0] == trainers.step(0)
     assert steps[-1] == trainers.step(999)
     assert len(steps) < 10
     assert isinstance(end, Fitted)
 
 
-def test_the_first_step_of_each_phase_is_told_at_once(child: Child, tmp_path: Path) -> None:
+def test_the_first_step_of_each_phase_is_told_at_once(reused_child: Child, tmp_path: Path) -> None:
     x = np.linspace(-3.0, 3.0, 40)
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, np.sin(x), *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
     spec = replace(trainers.spec_of(train), basis=(KernelBasis(width=FixedWidth(1.0)), Bias()))
-    *steps, end = messages(child, SupervisedFit(path, 40, 0, 1, spec, "random", folds=2))
+    *steps, end = messages(reused_child, SupervisedFit(path, 40, 0, 1, spec, "random", folds=2))
     phases = [step.phase for step in steps if isinstance(step, Step)]
     assert list(dict.fromkeys(phases)) == ["fit", "validation", "done"]
     assert result(end).validation["rows"] == 40.0
 
 
-def test_a_refusal_of_the_core_keeps_its_name_and_text(child: Child, path: Path) -> None:
-    end = messages(child, fit(path, trainers.refusing))[-1]
+def test_a_refusal_of_the_core_keeps_its_name_and_text(reused_child: Child, path: Path) -> None:
+    end = messages(reused_child, fit(path, trainers.refusing))[-1]
     assert end == Failure("ConstantTargetError", "all 7 targets are 3.0")
 
 
-def test_a_fault_comes_with_its_traceback(child: Child, path: Path) -> None:
-    end = messages(child, fit(path, trainers.broken))[-1]
+def test_a_fault_comes_with_its_traceback(reused_child: Child, path: Path) -> None:
+    end = messages(reused_child, fit(path, trainers.broken))[-1]
     assert isinstance(end, Failure)
     assert (end.error, end.detail) == ("ZeroDivisionError", "in the depths")
     assert end.traceback is not None
@@ -252,9 +261,9 @@ def test_a_child_whose_fit_was_short_does_the_next_one_too(pool: Pool, path: Pat
     assert len(children) <= 2
 
 
-def test_nothing_of_an_earlier_fit_is_heard_in_the_next_one(child: Child, path: Path) -> None:
-    messages(child, fit(path, trainers.quick))
-    (said,) = messages(child, fit(path, trainers.reported))
+def test_nothing_of_an_earlier_fit_is_heard_in_the_next_one(reused_child: Child, path: Path) -> None:
+    messages(reused_child, fit(path, trainers.quick))
+    (said,) = messages(reused_child, fit(path, trainers.reported))
     assert isinstance(said, Failure)
 
 
@@ -266,11 +275,10 @@ def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch
     assert gone(child.pid)
 
 
-def test_a_child_ends_after_many_fits(pool: Pool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_ends_after_many_fits(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.worker.pool.MAX_FITS", 2)
-    child = pool.take()
-    assert [_again(child, path) for _ in range(2)] == [True, False]
-    child.kill()
+    with its_child() as child:
+        assert [_again(child, path) for _ in range(2)] == [True, False]
 
 
 def _again(child: Child, path: Path) -> bool:

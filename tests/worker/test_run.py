@@ -170,7 +170,8 @@ def test_a_fit_that_is_killed_each_time_is_started_three_times(bench: Bench) -> 
     assert "ended by signal 9" in job.error.detail
 
 
-def test_the_last_words_of_a_fits_process_are_told(bench: Bench) -> None:
+def test_the_last_words_of_a_fits_process_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.storage.repositories.jobs.MAX_STARTS", 1)
     job_id = bench.queued(trainers.crashing)
     assert bench.run(job_id)
     job = bench.look(job_id)

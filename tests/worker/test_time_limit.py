@@ -61,7 +61,8 @@ def test_the_seconds_of_starts_that_were_handed_back_are_added_up(bench: Bench) 
     assert (job.attempt, job.error.kind) == (STARTS + 1, "timed-out")
 
 
-def test_the_seconds_of_a_start_whose_process_died_count(bench: Bench) -> None:
+def test_the_seconds_of_a_start_whose_process_died_count(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.storage.repositories.jobs.MAX_STARTS", 1)
     job_id = bench.queued(trainers.dying)
     assert bench.run(job_id)
     with bench.open_uow() as uow:

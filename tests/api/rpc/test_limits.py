@@ -3,7 +3,7 @@
 import re
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -154,13 +154,13 @@ def test_connections_are_bounded_and_everyone_else_is_answered(service: Service)
     assert is_alive(service)
 
 
-MESSAGES = {
-    "inputs": b"\x2a\x00" * 15_000_000,
-    "outputs": b"\x32\x00" * 15_000_000,
-    "raw contents": b"\x3a\x00" * 15_000_000,
-    "texts": delimited(5, delimited(5, b"\x42\x00" * 15_000_000)),
-    "shape": delimited(5, delimited(3, b"\x01" * 30_000_000)),
-    "typed numbers": delimited(
+MESSAGES: dict[str, Callable[[], bytes]] = {
+    "inputs": lambda: b"\x2a\x00" * 15_000_000,
+    "outputs": lambda: b"\x32\x00" * 15_000_000,
+    "raw contents": lambda: b"\x3a\x00" * 15_000_000,
+    "texts": lambda: delimited(5, delimited(5, b"\x42\x00" * 15_000_000)),
+    "shape": lambda: delimited(5, delimited(3, b"\x01" * 30_000_000)),
+    "typed numbers": lambda: delimited(
         5, delimited(2, b"INT32") + delimited(3, b"\x01") + delimited(5, delimited(2, b"\x01" * 30_000_000))
     ),
 }
@@ -175,9 +175,10 @@ def test_a_message_of_millions_of_fields_is_refused(
     metadata = (("authorization", f"Bearer {service.key}"),) if authorized else ()
     with grpc.insecure_channel(service.rpc) as channel:
         call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(INFER)
+        message = delimited(1, b"numbers") + MESSAGES[name]()
         began = target.cpu()
         with pytest.raises(grpc.RpcError) as refused:
-            call(delimited(1, b"numbers") + MESSAGES[name], metadata=metadata, timeout=100)
+            call(message, metadata=metadata, timeout=100)
     assert target.cpu() - began < seconds
     refusals = {grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED}
     assert refused.value.code() in (refusals if authorized else {grpc.StatusCode.UNAUTHENTICATED})

@@ -180,7 +180,7 @@ def test_predictions_are_the_same_from_every_format_and_from_npy(
         path.write_bytes(written(coded, rows))
         assert json.loads(requested("predict", trained, str(path), "--json").stdout)["predictions"] == expected, coded
     (tmp_path / "flat.csv").write_text("x,y\n" + "".join(f"{x},{3 * x}\n" for x, _, _ in ROWS))
-    assert requested("train", str(tmp_path / "flat.csv"), "--target", "y").exit_code == 0
+    assert requested("train", str(tmp_path / "flat.csv"), "--target", "y", "--effort", "quick").exit_code == 0
     np.save(tmp_path / "flat.npy", np.array([[x] for x, _, _ in ROWS]))
     of_numbers = [
         json.loads(requested("predict", "flat", str(tmp_path / name), "--json").stdout)["predictions"]
@@ -371,7 +371,8 @@ def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(reques
     path = tmp_path / "sizes.csv"
     sizes = {-1: "small", 0: "middle", 1: "large"}
     path.write_text("x,size\n" + "".join(f"{i / 10},{sizes[(i > 10) - (i < -10)]}\n" for i in range(-30, 31)))
-    trained = requested("train", str(path), "--target", "size", "--likelihood", "categorical", "--width", "1.5")
+    options = ("--target", "size", "--likelihood", "categorical", "--width", "1.5", "--effort", "quick")
+    trained = requested("train", str(path), *options)
     assert trained.exit_code == 0, trained.stderr
     assert re.search(r"classes +large \(20 rows\), middle \(21 rows\), small \(20 rows\)", trained.stdout)
     assert re.search(r"likelihood +categorical", trained.stdout)

@@ -16,7 +16,7 @@ def trained(requested: Run, tmp_path: Path) -> Path:
     rows = "".join(f"{i / 5},{math.sin(i / 5) + 0.1 * math.cos(40 * i)}\n" for i in range(-30, 31))
     file = tmp_path / "wave.csv"
     file.write_text("x,y\n" + rows)
-    done = requested("train", str(file), "--target", "y")
+    done = requested("train", str(file), "--target", "y", "--effort", "quick")
     assert done.exit_code == 0, done.stderr
     return file
 

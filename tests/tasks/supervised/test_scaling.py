@@ -72,6 +72,8 @@ OTHERS: dict[str, Likelihood] = {
     "three classes": Categorical(3),
     "one against rest": OneAgainstRest(3),
 }
+LIKELIHOODS = IN_TARGET_UNITS | OTHERS
+CLASSES = ("two classes", "three classes", "one against rest")
 
 ROUNDING = 1e-5
 """Of the target's standard deviation: iterations end where their gains vanish, and rounding decides which is the last.
@@ -174,11 +176,11 @@ def learned(requested: SupervisedRequest, block: Block, directory: Path) -> Vers
 
 @pytest.fixture(scope="module")
 def in_own_units(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Version]:
-    """The version of the table of a likelihood in the target's units, under a prior: one for all changes of units."""
+    """The version of the table of a likelihood without classes, under a prior: one for all changes of units."""
 
     @cache
     def version(name: str, prior: str) -> Version:
-        likelihood, (weights, algorithm) = IN_TARGET_UNITS[name], PRIORS[prior]
+        likelihood, (weights, algorithm) = LIKELIHOODS[name], PRIORS[prior]
         requested = request(likelihood, fitting(weights, likelihood), algorithm)
         return learned(requested, table(likelihood), tmp_path_factory.mktemp("version"))
 
@@ -258,22 +260,45 @@ def test_a_target_in_other_units_is_predicted_in_these(
 
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("a", [2.0**12, 0.003])
-def test_a_positive_target_times_a_factor_is_predicted_so(prior: str, a: float, tmp_path: Path) -> None:
+def test_a_positive_target_times_a_factor_is_predicted_so(
+    prior: str, a: float, in_own_units: Callable[[str, str], Version], tmp_path: Path
+) -> None:
+    before = in_own_units("logarithm", prior)
     weights, algorithm = PRIORS[prior]
-    here = table(LogGaussian())
-    before = learned(request(LogGaussian(), weights, algorithm), here, tmp_path)
-    after = learned(request(LogGaussian(), weights, algorithm), changed(here, y=(a, 0.0)), tmp_path)
+    there = changed(table(LogGaussian()), y=(a, 0.0))
+    after = learned(request(LogGaussian(), fitting(weights, LogGaussian()), algorithm), there, tmp_path)
     one, other = (predicted(*found, new_rows(LogGaussian())) for found in (before, after))
     for name in ("mean", "sd", "lower", "upper"):
         np.testing.assert_allclose(other[name] / a, one[name], rtol=100.0 * ROUNDING, err_msg=name)
     assert noise_sd(after[0]) == pytest.approx(noise_sd(before[0]), rel=100.0 * ROUNDING)
 
 
-@each([*IN_TARGET_UNITS, *OTHERS])
+INPUT_UNITS = {"x": (2.7e5, 31.0), "z": (-0.004, -3.0)}
+
+
+def assert_alike(one: Mapping[str, Array], other: Mapping[str, Array]) -> None:
+    assert one.keys() == other.keys()
+    assert one
+    for figure, values in one.items():
+        np.testing.assert_allclose(other[figure], values, rtol=100.0 * ROUNDING, atol=ROUNDING, err_msg=figure)
+
+
+@each([name for name in LIKELIHOODS if name not in CLASSES])
 def test_inputs_in_other_units_change_nothing(
+    name: str, prior: str, in_own_units: Callable[[str, str], Version], tmp_path: Path
+) -> None:
+    before = in_own_units(name, prior)
+    likelihood, (weights, algorithm) = LIKELIHOODS[name], PRIORS[prior]
+    requested, rows = request(likelihood, fitting(weights, likelihood), algorithm), new_rows(likelihood)
+    after = learned(requested, changed(table(likelihood), **INPUT_UNITS), tmp_path)
+    assert_alike(predicted(*before, rows), predicted(*after, changed(rows, **INPUT_UNITS)))
+
+
+@each(CLASSES)
+def test_inputs_in_other_units_change_no_probability(
     name: str, prior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    likelihood, (weights, algorithm) = (IN_TARGET_UNITS | OTHERS)[name], PRIORS[prior]
+    likelihood, (weights, algorithm) = OTHERS[name], PRIORS[prior]
     coupled = isinstance(likelihood, Categorical)
     if coupled:
         monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 4)
@@ -283,23 +308,19 @@ def test_inputs_in_other_units_change_nothing(
     # Random folds are dealt by the bits of the inputs, which other units round: groups are the same in all units.
     here["group"] = NumberColumn(np.arange(len(here["y"].values), dtype=np.float64) % FOLDS)
     requested = replace(requested, split=GroupSplit("group"))
-    units = {"x": (2.7e5, 31.0), "z": (-0.004, -3.0)}
-    before, after = learned(requested, here, tmp_path), learned(requested, changed(here, **units), tmp_path)
-    one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
-    assert one.keys() == other.keys()
-    assert one
-    for figure, values in one.items():
-        np.testing.assert_allclose(other[figure], values, rtol=100.0 * ROUNDING, atol=ROUNDING, err_msg=figure)
+    before, after = learned(requested, here, tmp_path), learned(requested, changed(here, **INPUT_UNITS), tmp_path)
+    assert_alike(predicted(*before, rows), predicted(*after, changed(rows, **INPUT_UNITS)))
 
 
 @each(["known", "student t"])
-def test_powers_of_two_change_no_bit(name: str, prior: str, tmp_path: Path) -> None:
-    likelihood: Likelihood = GaussianNoise(0.125) if name == "known" else StudentT()
-    weights, algorithm = PRIORS[prior]
+def test_powers_of_two_change_no_bit(
+    name: str, prior: str, in_own_units: Callable[[str, str], Version], tmp_path: Path
+) -> None:
+    likelihood, (weights, algorithm) = LIKELIHOODS[name], PRIORS[prior]
+    before = in_own_units(name, prior)
     here, rows = table(likelihood), new_rows(likelihood)
     units = {"x": (2.0**20, 0.0), "z": (2.0**-7, 0.0), "y": (2.0**9, 0.0)}
     weights = fitting(weights, likelihood)
-    before = learned(request(likelihood, weights, algorithm), here, tmp_path)
     requested = request(known(likelihood, 2.0**9), in_units(weights, 2.0**9), algorithm)
     after = learned(requested, changed(here, **units), tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))

@@ -48,7 +48,7 @@ def last_of(problem: Problem, spec: Spec, start: State | None = None) -> State:
     return last
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 @each_algorithm
 @each_kernel
 @each_likelihood

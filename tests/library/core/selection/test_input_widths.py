@@ -1,6 +1,7 @@
 """A width for each input under independent weights: what is learned, and that no climb falls."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -102,16 +103,34 @@ def test_no_climb_falls_and_it_is_the_evidence_that_rises(spec: Spec) -> None:
     assert np.isfinite(further)
 
 
-@each_spec
-def test_what_is_found_ends_in_fixed_widths_one_for_each_input(spec: Spec) -> None:
+@cache
+def steps_and_end(name: str) -> tuple[list[Step], Trained]:
+    """All steps, and what is found, with an input that does not matter."""
+    spec = SPECS[name]
     X, t = rows_for(spec.model_likelihood, 30, 1)
-    X = irrelevant_beside(X)
-    found = trained(X, t, spec)
-    widths = widths_of(found, place_of(spec))
-    assert widths.shape == (X.shape[1],)
+    *steps, last = train(Rows(irrelevant_beside(X), t), spec)
+    assert isinstance(last, Trained)
+    return [step for step in steps if isinstance(step, Step)], last
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_what_is_found_ends_in_fixed_widths_one_for_each_input(name: str) -> None:
+    _, found = steps_and_end(name)
+    widths = widths_of(found, place_of(SPECS[name]))
+    inputs = rows_for(SPECS[name].model_likelihood, 30, 1)[0].shape[1] + 1
+    assert widths.shape == (inputs,)
     assert np.isfinite(widths).all()
     assert (widths > 0.0).all()
     assert np.isfinite(found.model.mean).all()
+
+
+@pytest.mark.parametrize(("name", "least"), [("noise learned", 3), ("heavy tails", 6)])
+def test_the_search_is_told_fit_by_fit(name: str, least: int) -> None:
+    steps, _ = steps_and_end(name)
+    searching = [step for step in steps if step.phase == "width search"]
+    assert [step.completed for step in searching] == list(range(len(searching)))
+    assert len(searching) > least
+    assert steps[0].phase == "width search"
 
 
 @pytest.mark.parametrize("name", ["noise learned", "classes", "heavy tails"])
@@ -167,16 +186,6 @@ def test_a_fit_on_the_way_stops_to_grow() -> None:
     rows = Rows(rng.standard_normal((120, 2)), rng.standard_normal(120))
     there = chosen(rows, np.full(2, 0.05), fixing(SPECS["noise learned"]), FitLog())
     assert len(there.iterate.state.active) == MAX_FUNCTIONS
-
-
-def test_the_search_is_told_fit_by_fit() -> None:
-    X, t = sinc(30, 0)
-    for name, least in (("noise learned", 3), ("heavy tails", 6)):
-        steps = [step for step in train(Rows(X, t), SPECS[name]) if isinstance(step, Step)]
-        searching = [step for step in steps if step.phase == "width search"]
-        assert [step.completed for step in searching] == list(range(len(searching)))
-        assert len(searching) > least
-        assert steps[0].phase == "width search"
 
 
 def test_where_it_has_a_closed_form_the_widths_are_those_of_the_process() -> None:

@@ -122,7 +122,8 @@ def test_members_have_the_weights_and_functions_that_are_told() -> None:
         assert found.learned.weights.tolist() == [member.weight for member in found.members]
 
 
-def test_a_training_that_is_broken_off_anywhere_ends_the_same() -> None:
+@pytest.mark.parametrize("places", [3, pytest.param(8, marks=pytest.mark.thorough)])
+def test_a_training_that_is_broken_off_anywhere_ends_the_same(places: int) -> None:
     expected = predicted(trained(), rows().X)
     marks: list[tuple[LogEntry, ...]] = []
     fit_log = FitLog()
@@ -133,7 +134,7 @@ def test_a_training_that_is_broken_off_anywhere_ends_the_same() -> None:
             or any(a is not b for a, b in zip(marks[-1], fit_log.entries, strict=True))
         ):
             marks.append(fit_log.entries)
-    for kept in marks[:: max(1, len(marks) // 8)]:
+    for kept in marks[:: max(1, len(marks) // places)]:
         again = ended(train(rows(), SMOOTH, pool=(ROUGH, ONE_WIDTH), fit_log=FitLog(kept)))
         np.testing.assert_array_equal(predicted(again, rows().X).mean, expected.mean)
         assert again.validation == trained().validation
@@ -218,7 +219,7 @@ def test_the_number_of_folds_is_that_asked_for() -> None:
 VARYING = replace(SMOOTH, likelihood=GaussianNoise("heteroscedastic"))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_noise_that_depends_on_the_inputs_is_taken_where_residuals_ask_for_it(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.uniform(-2.0, 2.0, 120)
