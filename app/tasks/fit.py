@@ -6,7 +6,8 @@ from typing import Protocol
 
 from app.tasks.limits import Limits
 from relevance_bayes.core.fit_log import FitLog, LogEntry
-from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, LocalChoice, Rows, Step, Trained
+from relevance_bayes.core.local.choice import LocalChoice
+from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step, Trained
 from relevance_bayes.core.spec import Spec
 
 

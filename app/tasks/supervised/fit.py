@@ -11,7 +11,8 @@ from app.tasks.fit import Fitted, Trainer
 from app.tasks.limits import Limits
 from app.tasks.mapped_rows import MappedRows, mapped
 from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, LocalChoice, Rows, Step
+from relevance_bayes.core.local.choice import LocalChoice
+from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 

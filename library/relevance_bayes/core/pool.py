@@ -28,7 +28,7 @@ class Pool:
 
 
 LearnedModel: TypeAlias = Model | Pool | PerClass | LocalModel
-"""What a fit learns: one model, several that predict together, or a process that predicts from neighbours."""
+"""The result of a fit: one model, several that predict together, or a process that predicts from neighbours."""
 
 
 def members_of(model: LearnedModel) -> tuple[Model, ...]:

@@ -5,7 +5,7 @@ import numpy as np
 from relevance_bayes.core.basis import evaluate
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Kernel
-from relevance_bayes.core.local.learning import KERNELS, LocalKernel
+from relevance_bayes.core.local.choice import KERNELS, LocalKernel
 from relevance_bayes.core.local.prediction import LocalProcess
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.local.learning import KERNELS, MIN_ROWS, LocalKernel
+from relevance_bayes.core.local.choice import KERNELS, MIN_ROWS, LocalChoice, LocalKernel
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.selection import LocalChoice
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.plans.requests import (
     AutomaticLocal,

@@ -163,7 +163,7 @@ class LocalCandidate:
     is learned.
     """
     reason: str | None
-    """Why it was not taken; null for the one that was."""
+    """Why it was not taken, or would not have been had it not been requested; null where nothing speaks against it."""
 
 
 @dataclass(frozen=True)

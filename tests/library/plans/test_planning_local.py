@@ -7,10 +7,9 @@ import pytest
 
 from relevance_bayes.core.kernels import CityBlock, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise, StudentT
-from relevance_bayes.core.local.learning import KERNELS
+from relevance_bayes.core.local.choice import KERNELS, LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth
-from relevance_bayes.core.selection import LocalChoice
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import (
     AutomaticLocal,

@@ -8,7 +8,7 @@ from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs.shared import shared_by_jobs
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.jobs import Job
-from relevance_bayes.core.selection.local import LocalTarget
+from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.plans.requests import Effort, LocalPlan, Missing, Split, SupervisedPlan, Task, Validation
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn

@@ -21,21 +21,14 @@ from relevance_bayes.core.algorithms.task import RISE, Task
 from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.kernels import Gaussian, Matern32, Matern52
 from relevance_bayes.core.kernels.radial import Radial
+from relevance_bayes.core.local.choice import KERNELS, MIN_ROWS, LocalKernel
 from relevance_bayes.core.local.likelihood import Conditionals, NeighbourLikelihood
 from relevance_bayes.core.local.neighbours import Neighbourhoods, NeighbourSearch, earlier
+from relevance_bayes.core.local.prediction import LocalProcess
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows
 from relevance_bayes.core.types import Array, Indices
-
-LocalKernel = Matern32 | Matern52 | Gaussian
-"""The kernels that are tried: of rough, of smooth and of very smooth functions."""
-
-KERNELS: tuple[LocalKernel, ...] = (Matern52(), Matern32(), Gaussian())
-
-MIN_ROWS = 100
-"""Fewer are no sample to keep a part of apart, and the process itself is cheap."""
 
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.2, 1_000
 """Of the rows this share, and at most so many, are kept apart to score by."""
@@ -233,3 +226,9 @@ def learn(task: LocalTask, state: LocalState | None = None) -> Iterator[LocalSta
     while now.found is None:
         now = advance(task, now)
         yield now
+
+
+def local_process(task: LocalTask, kernel: LocalKernel, h: Hyperparameters) -> LocalProcess:
+    """The process of all rows of a task, those kept apart too."""
+    functions, _ = task.problem.candidates.take(task.fixed)
+    return LocalProcess(kernel, h, task.rows, functions, task.neighbours, float(task.problem.centre))

@@ -9,7 +9,7 @@ interpreter lock, and needs no randomness, as graphs do (hnswlib), nor 30 MB mor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from relevance_bayes.core.types import Array, Indices, Mask
 
@@ -39,7 +39,7 @@ class NeighbourSearch:
     """
 
     def __init__(self, U: Array) -> None:
-        self._tree = cKDTree(U)
+        self._tree = scipy.spatial.cKDTree(U)
 
     def nearest(self, Z: Array, k: int) -> tuple[Array, Indices]:
         """Distances and numbers (n, k) of the k nearest rows of each of Z (n, d), of all of them where k is greater."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from relevance_bayes.core.basis import Functions, evaluate
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.local.choice import LocalKernel
 from relevance_bayes.core.local.conditioning import Stack, correlations, slices, solved
-from relevance_bayes.core.local.learning import LocalKernel, LocalTask
 from relevance_bayes.core.local.neighbours import NeighbourSearch
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows
@@ -38,12 +37,6 @@ class LocalProcess:
     functions: tuple[Functions, ...]
     neighbours: int
     centre: float = 0.0
-
-    @classmethod
-    def of(cls, task: LocalTask, kernel: LocalKernel, h: Hyperparameters) -> Self:
-        """With all rows of a task, those kept apart too."""
-        functions, _ = task.problem.candidates.take(task.fixed)
-        return cls(kernel, h, task.rows, functions, task.neighbours, float(task.problem.centre))
 
     @property
     def noise_sd(self) -> float:

@@ -1,6 +1,6 @@
 """Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
 
-from relevance_bayes.core.selection.local import LocalChoice, LocalComparison
+from relevance_bayes.core.selection.local import LocalComparison
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member
 from relevance_bayes.core.selection.ranking import RankedModel
@@ -16,7 +16,6 @@ __all__ = [
     "Bounds",
     "Compared",
     "Folding",
-    "LocalChoice",
     "LocalComparison",
     "Member",
     "RankedModel",

@@ -7,7 +7,6 @@ rows. It is then of all rows, those kept apart too.
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -18,34 +17,23 @@ from relevance_bayes.core.fitting import pose_rows
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.local.learning import (
-    KERNELS,
-    LocalKernel,
-    LocalState,
-    LocalTask,
-    Scored,
-    advance,
-    n_apart,
-)
-from relevance_bayes.core.local.prediction import LocalProcess, residuals
+from relevance_bayes.core.local.choice import LocalChoice, LocalKernel, LocalTarget
+from relevance_bayes.core.local.learning import LocalState, LocalTask, Scored, advance, local_process, n_apart
+from relevance_bayes.core.local.prediction import residuals
 from relevance_bayes.core.local.validation import Validation, validated
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.prediction import Measured, Ready
 from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.sampling import Sampler
 from relevance_bayes.core.scales import EvidencePerInputWidth
-from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.ranking import FitContext, fitted_to
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import standard_error
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 
-LocalTarget = Literal["targets", "residuals"]
-"""What a nearest-neighbour process is of: the targets, or what the sparse model leaves of them."""
-
 NEIGHBOURS, FEWER_NEIGHBOURS = 256, (64, 128)
-"""How many a prediction has, where that is open, and how many where these cost little."""
+"""The number of rows that a prediction is conditioned on where that is open, and fewer that are tried in its place."""
 
 MAX_LOSS_OF_FEWER = 0.02
 """Nats a row that fewer neighbours may cost. Of 36,000 rows of 8 inputs a prediction of one row from 64, 128 and 256
@@ -59,27 +47,11 @@ NOT_COMPUTABLE = "Its covariances were not positive definite in floating point."
 
 
 @dataclass(frozen=True)
-class LocalChoice:
-    """The nearest-neighbour processes to be learned.
-
-    `neighbours` of a prediction, None for 256, or the fewest of 64 and 128 that cost at most MAX_LOSS_OF_FEWER. `on` is
-    what they are of, None for both. One that is `required` is taken even where the sparse model scores better.
-    `kernels` are tried, with a warp for each input where they are `warped`; `min_gain` is in nats a row.
-    """
-
-    neighbours: int | None = None
-    on: LocalTarget | None = None
-    required: bool = False
-    kernels: tuple[LocalKernel, ...] = KERNELS
-    warped: bool = True
-    min_gain: float = MAX_SCORE_LOSS
-
-
-@dataclass(frozen=True)
 class ProcessScore:
     """A process of `on` on the rows kept apart: its kernel, its mean log density, and the variance factor.
 
-    `reason` is why it was not taken; the figures are None where there are none.
+    `reason` is why it was not taken, or would not have been had it not been required, None where nothing speaks against
+    it; the figures are None where there are none.
     """
 
     on: LocalTarget
@@ -93,9 +65,9 @@ class ProcessScore:
 class LocalComparison:
     """Mean log densities of the `rows` kept apart, in nats a row, in the units of t.
 
-    `taken` is what the process is of that was taken, None where the sparse model was; that has the score `sparse`, None
-    where it was not fitted. `linear` and `noise` are those of a linear model and of noise alone, None where no process
-    was learned.
+    `taken` is the quantity that the process models which was taken, None where the sparse model was; that has the score
+    `sparse`, None where it was not fitted. `linear` and `noise` are those of a linear model and of noise alone, None
+    where no process was learned.
     """
 
     taken: LocalTarget | None
@@ -108,7 +80,7 @@ class LocalComparison:
 
 @dataclass(frozen=True, eq=False)
 class LocalFit:
-    """What was compared, and the process that was taken, with its figures on the rows kept apart; None where none."""
+    """The comparison, and the process that was taken with its figures on the rows kept apart; None where none was."""
 
     comparison: LocalComparison
     model: LocalModel | None = None
@@ -116,7 +88,7 @@ class LocalFit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Learned:
+class LearnedProcess:
     """A process that was learned, and the trend of whose residuals it is."""
 
     on: LocalTarget
@@ -128,9 +100,7 @@ class _Learned:
     @property
     def log_density(self) -> Array:
         """Of the rows kept apart, in the order of the rows."""
-        each = np.empty(self.validation.rows)
-        each[np.argsort(self._numbers)] = self.validation.predicted.log_density
-        return each
+        return self.validation.predicted.log_density[np.argsort(self._numbers)]
 
     @property
     def _numbers(self) -> Indices:
@@ -147,12 +117,12 @@ class _Learned:
 
     def model(self, likelihood: GaussianNoise) -> LocalModel:
         """With all rows."""
-        process = LocalProcess.of(self.task, self.found.kernel, self.validation.hyperparameters)
+        process = local_process(self.task, self.found.kernel, self.validation.hyperparameters)
         return LocalModel(process, likelihood, None if self.trend is None else self.trend.model)
 
 
 def learned_locally(
-    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], choice: LocalChoice, folding: Folding, on: FitContext
+    rows: Rows, spec: Spec, compared_models: tuple[Spec, ...], choice: LocalChoice, folding: Folding, on: FitContext
 ) -> Generator[Step, None, LocalFit]:
     """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
 
@@ -166,7 +136,7 @@ def learned_locally(
     sparse: Ready | None = None
     if choice.on != "targets" or not choice.required:
         sparse = yield from _sparse(rows.take(others), spec, folding.take(others), on)
-    learned, candidates = list[_Learned](), list[ProcessScore]()
+    learned, candidates = list[LearnedProcess](), list[ProcessScore]()
     for of in ("targets", "residuals") if choice.on is None else (choice.on,):
         if of == "residuals" and sparse is None:
             continue
@@ -176,9 +146,9 @@ def learned_locally(
         else:
             learned.append(one)
     by_sparse = None if sparse is None else sparse.predict(rows.X[apart])[0].log_density(rows.t[apart])
-    for rival in () if choice.required else rivals:
-        if isinstance(rival.likelihood, LogGaussian):
-            other = yield from _sparse(rows.take(others), rival, folding.take(others), on)
+    for alternative in () if choice.required else compared_models:
+        if isinstance(alternative.likelihood, LogGaussian):
+            other = yield from _sparse(rows.take(others), alternative, folding.take(others), on)
             by_other = None if other is None else other.predict(rows.X[apart])[0].log_density(rows.t[apart])
             by_sparse = _better(by_sparse, by_other)
     best = _best(learned, by_sparse, choice)
@@ -233,7 +203,7 @@ def _sparse(others: Rows, spec: Spec, folding: Folding, on: FitContext) -> Gener
 
 def _learned(
     of: LocalTarget, task: LocalTask, sparse: Ready | None, choice: LocalChoice, fit_log: FitLog
-) -> Generator[Step, None, _Learned | None]:
+) -> Generator[Step, None, LearnedProcess | None]:
     """A process with the number of neighbours that it is to have; None where it can't be computed."""
     trend = None
     if of == "residuals" and sparse is not None:
@@ -251,7 +221,7 @@ def _learned(
                     break
     except (NotPositiveDefiniteError, DataError):
         return None
-    return _Learned(of, task, found, validation, trend)
+    return LearnedProcess(of, task, found, validation, trend)
 
 
 def _scales(task: LocalTask, fit_log: FitLog) -> Generator[Step, None, Scored]:
@@ -298,7 +268,7 @@ def decoded(numbers: Array, task: LocalTask) -> LocalState:
     return LocalState(int(completed), start, reached, tuple(done), end)
 
 
-def _best(learned: list[_Learned], by_sparse: Array | None, choice: LocalChoice) -> _Learned | None:
+def _best(learned: list[LearnedProcess], by_sparse: Array | None, choice: LocalChoice) -> LearnedProcess | None:
     """The process of the greatest score where it is clearly better than the sparse model, or required."""
     usable = [one for one in learned if one.validation.refusal is None or choice.required]
     best = max(usable, key=lambda one: one.validation.score, default=None)
@@ -315,7 +285,7 @@ def _better(one: Array | None, other: Array | None) -> Array | None:
     return one if one.mean() >= other.mean() else other
 
 
-def _candidate(one: _Learned, best: _Learned | None) -> ProcessScore:
+def _candidate(one: LearnedProcess, best: LearnedProcess | None) -> ProcessScore:
     validation = one.validation
     reason: str | None = validation.refusal
     if reason is not None:

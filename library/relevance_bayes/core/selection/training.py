@@ -7,6 +7,7 @@ from functools import partial
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.likelihoods import ClassLikelihood
+from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
 from relevance_bayes.core.prediction import predict, scores
@@ -21,7 +22,7 @@ from relevance_bayes.core.selection.classes import (
 )
 from relevance_bayes.core.selection.heteroscedastic import with_log_noise
 from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_temperature
-from relevance_bayes.core.selection.local import LocalChoice, LocalComparison, LocalFit, learned_locally
+from relevance_bayes.core.selection.local import LocalComparison, LocalFit, learned_locally
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member, pooled
 from relevance_bayes.core.selection.ranking import FitContext, RankedModel, fitted_to, ranked

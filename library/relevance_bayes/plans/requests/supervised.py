@@ -7,9 +7,9 @@ from uuid import UUID
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.dictionaries import Dictionary
 from relevance_bayes.core.kernels import Gaussian, Kernel
+from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import Width
-from relevance_bayes.core.selection import LocalChoice
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn, Missing
 from relevance_bayes.types.values import ColumnKind, Label

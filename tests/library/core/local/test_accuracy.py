@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.kernels import Gaussian, Matern32
-from relevance_bayes.core.local.learning import LocalKernel, LocalTask, Stage, Stages, learn
-from relevance_bayes.core.local.prediction import LocalProcess
+from relevance_bayes.core.local.choice import LocalKernel
+from relevance_bayes.core.local.learning import LocalTask, Stage, Stages, learn, local_process
 from relevance_bayes.core.local.validation import validated
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import posed
@@ -36,7 +36,7 @@ def test_it_predicts_nearly_as_the_process_that_made_the_data(kernel: LocalKerne
     assert last.found is not None
     validation = validated(task, last.found)
     h = validation.hyperparameters
-    found = LocalProcess.of(task, kernel, h).latent(X[new])
+    found = local_process(task, kernel, h).latent(X[new])
     total = found.variance + 1.0 / h.beta
     off = t[new] - found.mean
     assert validation.refusal is None

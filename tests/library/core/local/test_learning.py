@@ -6,8 +6,8 @@ import pytest
 from relevance_bayes.core.errors import DataError, IllegalCombinationError
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.local.choice import LocalKernel
 from relevance_bayes.core.local.learning import (
-    LocalKernel,
     LocalState,
     LocalTask,
     Scored,

@@ -4,7 +4,7 @@ import pytest
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.kernels import Matern52
 from relevance_bayes.core.local import prediction
-from relevance_bayes.core.local.learning import LocalTask
+from relevance_bayes.core.local.learning import LocalTask, local_process
 from relevance_bayes.core.local.prediction import LocalProcess, residuals
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import plausible, posed, wavy
@@ -13,7 +13,7 @@ from tests.library.core.local.drawn_locally import plausible, posed, wavy
 def model(*, neighbours: int = 40, linear: bool = False) -> LocalProcess:
     X, t = wavy(150)
     task = LocalTask(posed(X, t + 7.0, linear=linear), neighbours=neighbours)
-    return LocalProcess.of(task, Matern52(), plausible(task.problem))
+    return local_process(task, Matern52(), plausible(task.problem))
 
 
 def new(rows: int = 20) -> Array:
@@ -66,7 +66,7 @@ def test_a_process_of_residuals_is_of_the_targets_less_the_other_models_mean() -
 
     task = LocalTask(residuals(posed(X[:300], t[:300] + 7.0), mean), neighbours=64)
     np.testing.assert_allclose(task.rows.t, (t[:300] + 7.0 - mean(X[:300]))[task.order], rtol=1e-12, atol=1e-12)
-    local = LocalProcess.of(task, Matern52(), plausible(task.problem, noise=0.05))
+    local = local_process(task, Matern52(), plausible(task.problem, noise=0.05))
     error = t[300:] + 7.0 - mean(X[300:]) - local.latent(X[300:]).mean
     assert float(np.mean(error**2)) < 0.2 * float(np.var(t[300:] - mean(X[300:])))
 

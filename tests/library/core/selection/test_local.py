@@ -14,13 +14,15 @@ from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian, Matern52
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
-from relevance_bayes.core.local.learning import LocalState, LocalTask, advance
+from relevance_bayes.core.local.choice import LocalChoice
+from relevance_bayes.core.local.learning import LocalState, LocalTask, advance, learn
+from relevance_bayes.core.local.validation import validated
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.pool import members_of, n_functions, ready_of, representative
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
-from relevance_bayes.core.selection.local import LocalChoice, decoded, encoded, rows_apart
+from relevance_bayes.core.selection.local import LearnedProcess, decoded, encoded, rows_apart
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import posed
@@ -178,6 +180,17 @@ def test_a_state_of_learning_is_the_same_from_its_numbers() -> None:
         np.testing.assert_allclose(numbers, encoded(decoded(numbers, task), task), rtol=1e-12)
         seen.append(numbers.tolist())
     assert [numbers[0] for numbers in seen] == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_log_densities_are_those_of_the_rows_in_their_order() -> None:
+    rows = rough(200)
+    task = LocalTask(posed(rows.X, rows.t), ONE_KERNEL, neighbours=20)
+    *_, last = learn(task)
+    assert last.found is not None
+    found = LearnedProcess("targets", task, last.found, validated(task, last.found))
+    numbers = task.order[task.learned :]
+    by_row = dict(zip(numbers.tolist(), found.validation.predicted.log_density.tolist(), strict=True))
+    assert found.log_density.tolist() == [by_row[number] for number in sorted(by_row)]
 
 
 def test_groups_stay_whole_and_the_last_in_time_are_kept_apart() -> None:
