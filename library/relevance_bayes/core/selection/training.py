@@ -1,11 +1,12 @@
 """One training: the width where it is searched for, the fit, the models compared with it, and what was measured."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
 from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods import ClassLikelihood
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.model import Model
@@ -100,12 +101,13 @@ def train(
     With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. What is learned of classes has a
     temperature: of whole folds where there are any, else of folds of the weights alone. With `local`, nearest-neighbour
     processes are compared with the spec's first; where one is better it is taken, and its score on the rows kept apart
-    is the validation: see `learned_locally`. A compared model's kernel may inherit input map and terms of the best
-    before it. With `folds` all of this is done again on each fold's other rows, within `bounds` where there are any:
-    see `Scoring`. `threads` share passes over all rows. It keeps its log in `fit_log`, and goes on from where an
-    earlier start's log ended. Steps, at least one first and one last, then one Trained. An alternative that can't be
-    computed is left out. Raises DataError, IllegalCombinationError, TooManyCandidatesError where rows times candidates
-    are more than `max_cells`, and NotPositiveDefiniteError where nothing can be fitted.
+    is the validation, where no folds without `bounds` were asked for: see `learned_locally`. A compared model's
+    kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on each
+    fold's other rows, within `bounds` where there are any: see `Scoring`. `threads` share passes over all rows. It
+    keeps its log in `fit_log`, and goes on from where an earlier start's log ended. Steps, at least one first and
+    one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
+    IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `max_cells`, and
+    NotPositiveDefiniteError where nothing can be fitted.
     """
     for each in (spec, *compared_models, *pool, *alternatives):
         check(each)
@@ -117,7 +119,9 @@ def train(
     if local is not None:
         found = yield from learned_locally(rows, spec, compared_models, local, folding, on)
         if found.model is not None:
-            yield from _locally(found, spec, held_out)
+            again = replace(local, required=True, on=found.comparison.taken)
+            splits = scoring.splits(rows, folding, spec.seed) if folds and bounds is None else []
+            yield from _locally(found, rows, spec, again, splits, folding, on, held_out)
             return
         comparison = found.comparison
     if pool:
@@ -140,7 +144,7 @@ def _ranked(
     on: FitContext,
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
-    """The training of a spec and its rivals, compared by their evidence."""
+    """The training of a spec and of those compared with it, by their evidence."""
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
         ranking = yield from ranked(some, spec, compared_models, apart, on)
@@ -163,15 +167,38 @@ def _ranked(
     yield Trained(model, best.spec, measured, left_out, ranked_models, validation, compared=ranking.failed, score=score)
 
 
-def _locally(found: LocalFit, spec: Spec, held_out: Rows | None) -> Iterator[Step | Trained]:
-    """The end of a training whose nearest-neighbour process was taken."""
+def _locally(
+    found: LocalFit,
+    rows: Rows,
+    spec: Spec,
+    choice: LocalChoice,
+    splits: Sequence[Split],
+    folding: Folding,
+    on: FitContext,
+    held_out: Rows | None,
+) -> Iterator[Step | Trained]:
+    """The end of a training whose nearest-neighbour process was taken.
+
+    It is measured by the rows kept apart, or by the folds `splits`, where there are any: on each one's other rows the
+    process is learned anew by `choice`.
+    """
     if found.model is None or found.measured is None:
         raise SparseBayesError("expected a process that was taken")
+
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+        again = yield from learned_locally(some, spec, (), choice, apart, on)
+        if again.model is None:
+            raise NotPositiveDefiniteError("expected a process that can be computed")
+        return again.model
+
     measured = {}
     if held_out is not None:
         prediction, _ = ready_of(found.model).predict(held_out.X)
         measured = scores(prediction, held_out.t)
     validation = figures(found.measured)
+    if splits:
+        validation = yield from validated(rows, learning, splits, folding, on.fit_log)
+    folds = max(len(splits), 1)
     noise_sd = found.model.process.noise_sd
     yield Step("done", 1, 1, "fits", None, n_functions(found.model), noise_sd)
     yield Trained(
@@ -180,7 +207,7 @@ def _locally(found: LocalFit, spec: Spec, held_out: Rows | None) -> Iterator[Ste
         measured,
         {},
         validation=validation,
-        score=score_of(validation, 1, 1),
+        score=score_of(validation, folds, folds),
         local=found.comparison,
     )
 

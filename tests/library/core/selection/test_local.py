@@ -93,6 +93,16 @@ def test_its_score_is_of_the_rows_kept_apart(taken: Trained) -> None:
     assert 0.88 <= taken.validation["coverage_95"] <= 1.0
 
 
+def test_folds_that_are_asked_for_measure_whole_trainings_of_the_process() -> None:
+    choice = LocalChoice(20, "targets", True, ONE_KERNEL, False)
+    *_, last = train(rough(360), SPEC, local=choice, folds=3)
+    assert isinstance(last, Trained)
+    assert isinstance(last.learned, LocalModel)
+    assert last.validation["rows"] == 360
+    assert (last.score.rows, last.score.folds) == (360, 3)
+    assert last.validation["rmse"] < 0.5 * float(rough(360).t.std())
+
+
 def test_residuals_keep_the_sparse_model_as_trend() -> None:
     found = trained(rough(), LocalChoice(on="residuals", required=True, kernels=ONE_KERNEL, warped=False))
     assert isinstance(found.learned, LocalModel)
