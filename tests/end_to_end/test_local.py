@@ -131,6 +131,7 @@ FORGERIES: list[tuple[list[str | int], Json, str]] = [
     (["model", "kernel"], {"type": "cauchy"}, "/model/kernel"),
     (["model", "widths"], [1.0], "/model/widths"),
     (["model", "neighbours"], 0, "/model/neighbours"),
+    (["model", "neighbours"], 2**40, "/model/neighbours"),
     (["model", "noise_sd"], 0.0, "/model/noise_sd"),
     (["model", "alpha"], [1.0], "/model/alpha"),
     (["model", "rows", 0, "targets"], [1.0], "/model/rows/0/inputs"),

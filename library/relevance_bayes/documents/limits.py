@@ -39,7 +39,9 @@ def refuse_large(document: VersionDocument) -> None:
                 raise wrong("/model/members", detail)
             for place, model in enumerate(members):
                 _refuse_large_model(model, f"/model/members/{place}")
-        case LocalPart(trend=trend):
+        case LocalPart(trend=trend, functions=functions_beside):
+            if sum(map(_size, functions_beside)) > MAX_FUNCTIONS:
+                raise wrong("/model/functions", f"There are more than {MAX_FUNCTIONS:,} functions.")
             if trend is not None:
                 _refuse_large_model(trend, "/model/trend")
         case ComponentsPart(functions=functions):

@@ -26,6 +26,7 @@ from relevance_bayes.documents.numbers import (
 )
 from relevance_bayes.documents.parts import FIRST_FAULT, FunctionsPart, KernelPart, Part, WaveletsPart
 from relevance_bayes.plans.names import MODEL_NAME
+from relevance_bayes.plans.requests.supervised import MAX_NEIGHBOURS
 from relevance_bayes.types.annotations import Bounds, OneBy, OneOf
 from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import ColumnKind, Label
@@ -166,7 +167,7 @@ class LocalPart(Part):
     """
 
     likelihood: GaussianNoise
-    neighbours: Annotated[Count, Bounds(ge=1)]
+    neighbours: Annotated[int, Bounds(ge=1, le=MAX_NEIGHBOURS)]
     kernel: Annotated[Kernel, OneOf("type")]
     widths: PositiveVector
     skew: Vector | None

@@ -22,8 +22,9 @@ MIN_AUTOMATIC_ROWS = 5_000
 """From so many rows on they are compared by default: with fewer, a pool of processes with few functions predicts as
 well, in less memory and time."""
 
-MAX_AUTOMATIC_BYTES = 64 * 2**20
-"""By default a version keeps rows of at most so many bytes."""
+MAX_AUTOMATIC_BYTES = 16 * 2**20
+"""By default a version keeps rows of at most so many bytes: loaded to predict they take six times that, which the cache
+of versions has room for."""
 
 BYTES = 8
 """Of a number."""

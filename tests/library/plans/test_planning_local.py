@@ -66,7 +66,7 @@ def test_they_are_not_where_other_choices_are_named(request_: SupervisedRequest)
     assert planned(request_, rows=6_000).local is None
 
 
-def test_they_are_not_where_the_rows_are_more_than_64_mib() -> None:
+def test_they_are_not_where_the_rows_are_more_than_16_mib() -> None:
     rows, labels = 200_000, tuple(f"a{place:02}" for place in range(50))
     y = NumberColumn(np.sin(np.linspace(0.0, 1.0, rows)) + 0.3)
     table: Block = {"x": CategoryColumn(np.arange(rows, dtype=np.int32) % 50, labels), "z": y, "y": y}

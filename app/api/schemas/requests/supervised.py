@@ -134,7 +134,7 @@ class SupervisedJobIn(JobIn):
         description="Whether a prediction may be conditioned on the rows nearest to it, which the version then keeps. "
         "`neighbours`: a nearest-neighbour Gaussian process, of the targets or of the residuals of the sparse model, "
         "with Gaussian noise of one size. `none`: the sparse model. `automatic`, the default: from 5,000 rows on, "
-        "if they take at most 64 MiB and `effort` is not `quick`, such processes are compared with the sparse model on "
+        "if they take at most 16 MiB and `effort` is not `quick`, such processes are compared with the sparse model on "
         "at most 1,000 rows kept apart, and the best is taken where it is better by more than its standard error and "
         "`max_score_loss`. A version that keeps rows can't be exported as ONNX or Python, has no covariance of "
         "predictions, and its functions are those of the sparse model alone.",

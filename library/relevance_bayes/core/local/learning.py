@@ -107,6 +107,8 @@ class LocalTask:
             raise IllegalCombinationError("local", "expected no terms of single inputs beside neighbours")
         if self.problem.rows < MIN_ROWS:
             raise DataError(f"expected at least {MIN_ROWS} rows to learn from by neighbours, got {self.problem.rows}")
+        if self.learned < MIN_ROWS // 2:
+            raise DataError(f"expected at least {MIN_ROWS // 2} rows beside those kept apart, got {self.learned}")
 
     @cached_property
     def order(self) -> Indices:

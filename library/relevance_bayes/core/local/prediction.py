@@ -17,6 +17,9 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows
 from relevance_bayes.core.types import Array, Indices
 
+MAX_MAPPED = 1e75
+"""A mapped input is at most so far from 0."""
+
 ROWS_AT_ONCE = 1_024
 """Neighbours are searched for so many new rows at a time, which bounds what is held of them."""
 
@@ -63,7 +66,7 @@ class LocalProcess:
 
     def _of(self, X: Array) -> tuple[Array, Array, Array]:
         """Of the latent at few rows X (n, d): mean, variance and prior variance, each (n,)."""
-        U, F = self.hyperparameters.input_map(X), evaluate(self.functions, X)
+        U, F = self._mapped(X), evaluate(self.functions, X)
         _, numbers = self._search.nearest(U, self.neighbours)
         parts = [self._given(U[piece], F[piece], numbers[piece]) for piece in slices(len(X), numbers.shape[1] + 1)]
         mean, variance, prior = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -81,9 +84,14 @@ class LocalProcess:
         prior = C[:, -1, -1]
         return np.vecdot(w, self.rows.t[numbers]), np.maximum(prior - np.vecdot(C[:, :-1, -1], w), 0.0), prior
 
+    def _mapped(self, X: Array) -> Array:
+        """U of rows X (n, d), within MAX_MAPPED: squared distances are numbers however far a row is."""
+        with np.errstate(over="ignore"):
+            return np.clip(self.hyperparameters.input_map(X), -MAX_MAPPED, MAX_MAPPED)
+
     @cached_property
     def _U(self) -> Array:
-        return self.hyperparameters.input_map(self.rows.X)
+        return self._mapped(self.rows.X)
 
     @cached_property
     def _noise(self) -> Array:

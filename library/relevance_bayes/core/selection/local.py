@@ -14,6 +14,7 @@ from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import pose_rows
+from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
@@ -67,7 +68,7 @@ class LocalComparison:
 
     `taken` is the quantity that the process models which was taken, None where the sparse model was; that has the score
     `sparse`, None where it was not fitted. `linear` and `noise` are those of a linear model and of noise alone, None
-    where no process was learned.
+    where no process of the targets was learned.
     """
 
     taken: LocalTarget | None
@@ -153,7 +154,7 @@ def learned_locally(
             by_sparse = _better(by_sparse, by_other)
     best = _best(learned, by_sparse, choice)
     candidates += [_candidate(one, best) for one in learned]
-    first = learned[0].validation if learned else None
+    first = next((one.validation for one in learned if one.on == "targets"), None)
     comparison = LocalComparison(
         None if best is None else best.on,
         len(apart),
@@ -188,8 +189,13 @@ def rows_apart(rows: Rows, folding: Folding, seed: int) -> Indices | None:
         return None
     if folding.by == "order":
         return np.flatnonzero(folding.keys >= np.sort(folding.keys)[-size])
-    folds = min(max(len(rows.t) // size, 2), len(np.unique(folding.keys)))
-    return folding.splits(rows, folds, seed)[0][1]
+    codes, groups, sizes = np.unique(folding.keys, return_inverse=True, return_counts=True)
+    chosen, total = list[int](), 0
+    for group in np.argsort(content_keys(codes[:, None], seed), kind="stable").tolist():
+        if total + sizes[group] <= size:
+            chosen.append(group)
+            total += int(sizes[group])
+    return np.flatnonzero(np.isin(groups, chosen or [int(sizes.argmin())]))
 
 
 def _sparse(others: Rows, spec: Spec, folding: Folding, on: FitContext) -> Generator[Step, None, Ready | None]:

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
+from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError, SparseBayesError
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods import ClassLikelihood
@@ -117,7 +117,12 @@ def train(
         scoring = scoring if folds else Scoring(FOLDS, bounds or NORMAL)
     comparison: LocalComparison | None = None
     if local is not None:
-        found = yield from learned_locally(rows, spec, compared_models, local, folding, on)
+        try:
+            found = yield from learned_locally(rows, spec, compared_models, local, folding, on)
+        except DataError:  # the rows kept apart leave too few, or targets that are all the same
+            if local.required:
+                raise
+            found = LocalFit(LocalComparison(None, 0, None, None, None, ()))
         if found.model is not None:
             again = replace(local, required=True, on=found.comparison.taken)
             splits = scoring.splits(rows, folding, spec.seed) if folds and bounds is None else []

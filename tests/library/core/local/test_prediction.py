@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,15 @@ def test_many_rows_are_predicted_as_few(monkeypatch: pytest.MonkeyPatch) -> None
     apart = local.latent(X)
     np.testing.assert_allclose(apart.mean, together.mean, rtol=1e-10)
     np.testing.assert_allclose(apart.variance, together.variance, rtol=1e-8)
+
+
+def test_a_row_beyond_all_numbers_has_its_prior() -> None:
+    local = model()
+    bent = replace(local.hyperparameters.input_map, tail=np.full(3, 2.0))
+    local = replace(local, hyperparameters=replace(local.hyperparameters, input_map=bent))
+    found = local.latent(np.full((2, 3), 1e60))
+    assert np.isfinite(found.mean).all()
+    assert found.variance[0] > 0.9 * local.hyperparameters.signal_variance
 
 
 def test_rows_of_another_width_are_refused() -> None:

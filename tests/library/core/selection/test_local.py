@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -214,6 +215,29 @@ def test_groups_stay_whole_and_the_last_in_time_are_kept_apart() -> None:
     late = rows_apart(rows, Folding("order", np.arange(500.0)), 0)
     np.testing.assert_array_equal(late, np.arange(400, 500))
     assert rows_apart(rows, Folding(), 0) is None
+
+
+def test_of_large_groups_no_more_than_the_size_is_kept_apart() -> None:
+    rows = rough(500)
+    groups = np.concatenate([np.zeros(300), np.arange(1.0, 201.0)])
+    apart = rows_apart(rows, Folding("groups", groups), 0)
+    assert apart is not None
+    assert len(apart) == 100
+    assert not (groups[apart] == 0.0).any()
+    few = rows_apart(rows, Folding("groups", np.repeat([0.0, 1.0], [300, 200])), 0)
+    np.testing.assert_array_equal(few, np.arange(300, 500))
+
+
+@pytest.mark.parametrize("by", ["order", "groups"])
+def test_where_the_rows_kept_apart_leave_too_few_the_sparse_model_is_trained(by: Literal["order", "groups"]) -> None:
+    rows, keys = rough(200), np.zeros(200)
+    choice = LocalChoice(20, "targets", kernels=ONE_KERNEL)
+    found = trained(rows, choice, folding=Folding(by, keys))
+    assert not isinstance(found.learned, LocalModel)
+    assert found.local is not None
+    assert (found.local.taken, found.local.rows) == (None, 0)
+    with pytest.raises(DataError):
+        trained(rows, replace(choice, required=True), folding=Folding(by, keys))
 
 
 def test_rows_kept_apart_are_never_learned_from() -> None:
