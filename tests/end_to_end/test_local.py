@@ -144,7 +144,11 @@ FORGERIES: list[tuple[list[str | int], Json, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "pointer"), FORGERIES, ids=[pointer for _, _, pointer in FORGERIES])
+@pytest.mark.parametrize(
+    ("path", "value", "pointer"),
+    FORGERIES,
+    ids=[f"{place}: {pointer}" for place, (_, _, pointer) in enumerate(FORGERIES)],
+)
 def test_what_does_not_go_together_is_refused_where_it_stands(
     api: Api, local: SupervisedVersion, tmp_path: Path, path: list[str | int], value: Json, pointer: str
 ) -> None:
