@@ -185,9 +185,9 @@ class LocalReport:
     sparse_score: float | None
     """The mean log density of these rows, in nats, by the sparse model; null where it was not fitted."""
     linear_score: float | None
-    """The same by a linear model."""
+    """The same by a linear model; null where no process of the targets was learned."""
     noise_score: float | None
-    """The same by one normal distribution."""
+    """The same by one normal distribution; null where no process of the targets was learned."""
     candidates: tuple[LocalCandidate, ...]
 
 
