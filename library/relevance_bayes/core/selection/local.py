@@ -128,7 +128,7 @@ def learned_locally(
     """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
 
     Where one of `compared_models` is of the target's logarithm it is fitted too, and the better one compared. Raises
-    DataError.
+    DataError, and NotPositiveDefiniteError where a process is required and none can be computed.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
@@ -153,7 +153,9 @@ def learned_locally(
             by_other = None if other is None else other.predict(rows.X[apart])[0].log_density(rows.t[apart])
             by_sparse = _better(by_sparse, by_other)
     best = _best(learned, by_sparse, choice)
-    candidates += [_candidate(one, best) for one in learned]
+    if best is None and choice.required:
+        raise NotPositiveDefiniteError(NOT_COMPUTABLE)
+    candidates += [_candidate(one, best, by_sparse, choice) for one in learned]
     first = next((one.validation for one in learned if one.on == "targets"), None)
     comparison = LocalComparison(
         None if best is None else best.on,
@@ -278,10 +280,14 @@ def _best(learned: list[LearnedProcess], by_sparse: Array | None, choice: LocalC
     """The process of the greatest score where it is clearly better than the sparse model, or required."""
     usable = [one for one in learned if one.validation.refusal is None or choice.required]
     best = max(usable, key=lambda one: one.validation.score, default=None)
-    if best is None or choice.required or by_sparse is None:
-        return best
-    gain = best.log_density - by_sparse
-    return best if gain.mean() > max(standard_error(gain), choice.min_gain) else None
+    return best if best is None or choice.required or _is_better(best, by_sparse, choice) else None
+
+
+def _is_better(one: LearnedProcess, by_sparse: Array | None, choice: LocalChoice) -> bool:
+    if by_sparse is None:
+        return True
+    gain = one.log_density - by_sparse
+    return bool(gain.mean() > max(standard_error(gain), choice.min_gain))
 
 
 def _better(one: Array | None, other: Array | None) -> Array | None:
@@ -291,11 +297,15 @@ def _better(one: Array | None, other: Array | None) -> Array | None:
     return one if one.mean() >= other.mean() else other
 
 
-def _candidate(one: LearnedProcess, best: LearnedProcess | None) -> ProcessScore:
+def _candidate(
+    one: LearnedProcess, best: LearnedProcess | None, by_sparse: Array | None, choice: LocalChoice
+) -> ProcessScore:
     validation = one.validation
     reason: str | None = validation.refusal
     if reason is not None:
         reason = f"{reason[0].upper()}{reason[1:]}."
-    elif one is not best:
-        reason = NOT_BETTER if best is None else f"That of the {best.on} was better."
+    elif not _is_better(one, by_sparse, choice):
+        reason = NOT_BETTER
+    elif best is not None and one is not best:
+        reason = f"That of the {best.on} was better."
     return ProcessScore(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)

@@ -10,7 +10,7 @@ import pytest
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.contributions import contributions
-from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian, Matern52
@@ -136,6 +136,25 @@ def test_the_sparse_model_stays_where_a_process_is_no_better() -> None:
     assert found.local is not None
     assert found.local.taken is None
     assert all(one.reason is not None for one in found.local.candidates)
+
+
+def test_a_required_process_says_what_speaks_against_it_and_nothing_takes_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choice = LocalChoice(40, "residuals", required=True, kernels=ONE_KERNEL)
+    found = trained(linear(), choice)
+    assert isinstance(found.learned, LocalModel)
+    assert found.local is not None
+    (candidate,) = found.local.candidates
+    assert candidate.reason is not None
+
+    def fails(task: LocalTask, state: LocalState) -> LocalState:
+        raise NotPositiveDefiniteError("expected positive definite covariances")
+
+    monkeypatch.setattr("relevance_bayes.core.selection.local.advance", fails)
+    with pytest.raises(NotPositiveDefiniteError):
+        trained(linear(), choice)
+    assert not isinstance(trained(linear(), replace(choice, required=False)).learned, LocalModel)
 
 
 def test_a_model_of_the_logarithm_is_compared_too() -> None:
