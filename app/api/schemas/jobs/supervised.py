@@ -41,7 +41,7 @@ class LocalPlanOut:
     rows: int
     """Rows of the dataset; the version keeps those that are learned from."""
     bytes: int
-    """The size of so many rows in the version; in memory to predict, about six times that."""
+    """The size of so many rows in the version; in memory to predict, five to six times that."""
 
 
 @dataclass(frozen=True, kw_only=True)
