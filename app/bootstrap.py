@@ -28,6 +28,7 @@ from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.batch_predictions import BatchPredictions
 from app.services.catalogue import Catalogue
+from app.services.datasets import Datasets
 from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
@@ -47,6 +48,7 @@ from app.storage.monitor import DatabaseMonitor
 from app.storage.notifier import MODELS, SqlNotifier
 from app.storage.unit_of_work import unit_of_work
 from app.tasks.limits import Limits
+from app.tasks.union import weight_unit
 from app.worker.attempts import Records
 from app.worker.health_check import default_directory
 from app.worker.health_file import HealthFile
@@ -98,6 +100,7 @@ class Parts:
     ingest: Ingest
     idempotency: Idempotency
     catalogue: Catalogue
+    datasets: Datasets
     aliases: Aliases
     annotations: Annotations
     exporting: Exporting
@@ -151,7 +154,8 @@ def build(settings: Settings) -> Parts:
     return Parts(
         ingest=Ingest(base.open_uow, now),
         idempotency=Idempotency(base.open_uow),
-        catalogue=Catalogue(base.open_uow),
+        datasets=Datasets(base.open_uow),
+        catalogue=Catalogue(base.open_uow, weight_unit),
         aliases=Aliases(base.open_uow),
         annotations=Annotations(base.open_uow),
         exporting=Exporting(base.open_uow),

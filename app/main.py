@@ -42,12 +42,12 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         api_key=key,
         log_requests=settings.log_requests,
         close=built.close if parts is None else None,
-        beside=_rpc(settings, built, key),
+        beside=_rpc(settings, key),
         cors_origins=settings.allowed_origins,
     )
 
 
-def _rpc(settings: Settings, parts: Parts, key: str | None) -> Beside | None:
+def _rpc(settings: Settings, key: str | None) -> Beside | None:
     """The protocol over gRPC, where that is wanted."""
     if settings.grpc_port is None:
         return None
@@ -63,4 +63,4 @@ def _rpc(settings: Settings, parts: Parts, key: str | None) -> Beside | None:
         max_metadata_bytes=settings.max_header_bytes,
         grace_seconds=settings.grace_seconds,
     )
-    return lambda runner, shutdown: serving(parts, runner, rules, shutdown)
+    return lambda services: serving(services, rules)

@@ -8,6 +8,8 @@ import pytest
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
+from app.api.dependencies import Limits
+from app.bootstrap import build
 from app.main import ExposedWithoutKey, create_app
 from app.settings import Settings
 
@@ -30,9 +32,10 @@ def test_with_a_key_or_on_purpose_it_is(settings: Settings, allowed: dict[str, o
 
 
 def test_limits_are_those_of_the_settings(settings: Settings) -> None:
-    app = create_app(settings)
-    assert app.state.limits.max_prediction_rows == 7
-    app.state.parts.close()
+    parts = build(settings)
+    app = create_app(settings, parts)
+    assert app.state.services[Limits].max_prediction_rows == 7
+    parts.close()
 
 
 def test_without_its_tables_the_service_lives_and_is_not_ready(settings: Settings) -> None:

@@ -2,16 +2,17 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
+from pydantic import TypeAdapter
 
 from app import __version__
 from app.api import documentation_pages
 from app.api.cross_origin import CrossOrigin
-from app.api.dependencies import Limits, Parts
-from app.api.documentation import document
+from app.api.dependencies import Limits, Services
+from app.api.documentation import Schema, document
 from app.api.handlers import add_handlers
 from app.api.head_requests import HeadRequests
 from app.api.job_waiter import JobWaiter
@@ -33,11 +34,40 @@ from app.api.routes import (
     predictions,
     promotions,
     reconstructions,
+    statistics,
     training_jobs,
     webhooks,
 )
+from app.api.schemas.aliases import ALIAS_IN
+from app.api.schemas.annotations import ANNOTATION_IN
+from app.api.schemas.datasets import DATASET_IN
+from app.api.schemas.inference import INFERENCE_IN
+from app.api.schemas.problems import InferenceProblemOut, ProblemOut
+from app.api.schemas.requests import TRAINING_JOB_IN
+from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN
+from app.api.schemas.requests.compare import COMPARE_IN
+from app.api.schemas.requests.predict import PREDICT_IN
+from app.api.schemas.requests.scoring import EVALUATION_IN, PROMOTION_IN
+from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN
 from app.api.shutdown import Shutdown
 from app.api.shutdown_signal import on_shutdown
+from app.domain.readiness import Readiness
+from app.exports.json_file import DOCUMENT
+from app.services.aliases import Aliases
+from app.services.annotations import Annotations
+from app.services.batch_predictions import BatchPredictions
+from app.services.catalogue import Catalogue
+from app.services.datasets import Datasets
+from app.services.exporting import Exporting
+from app.services.idempotency import Idempotency
+from app.services.importing import Importing
+from app.services.ingest import Ingest
+from app.services.job_watcher import JobWatcher
+from app.services.jobs import Jobs
+from app.services.scoring import Scoring
+from app.services.served_versions import ServedVersions
+from app.services.training import Training
+from app.services.webhooks import Webhooks
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -59,6 +89,25 @@ TAGS = [
     {"name": "Health", "description": "For probes; needs no key."},
 ]
 
+SCHEMAS: Mapping[str, Schema] = {
+    "DatasetIn": DATASET_IN,
+    "TrainingJobIn": TRAINING_JOB_IN,
+    "EvaluationIn": EVALUATION_IN,
+    "PromotionIn": PROMOTION_IN,
+    "BatchPredictionIn": BATCH_PREDICTION_IN,
+    "PredictIn": PREDICT_IN,
+    "CompareIn": COMPARE_IN,
+    "InferenceIn": INFERENCE_IN,
+    "AliasIn": ALIAS_IN,
+    "AnnotationIn": ANNOTATION_IN,
+    "WebhookIn": WEBHOOK_IN,
+    "WebhookChangeIn": WEBHOOK_CHANGE_IN,
+    "VersionDocument": DOCUMENT,
+    "ProblemOut": TypeAdapter(ProblemOut),
+    "InferenceProblemOut": TypeAdapter(InferenceProblemOut),
+}
+"""The bodies that routes read themselves, by the names that the routes' documentation has for them."""
+
 ROUTES = APIRouter()
 """Of every application of this process, which all share what FastAPI works out of them at the first request."""
 
@@ -74,6 +123,7 @@ for _router in (
     job_events.events_of("prediction", tag=batch_predictions.TAG, summary="What happened to a batch prediction"),
     datasets.router,
     models.router,
+    statistics.router,
     evaluations.of_versions,
     promotions.of_aliases,
     exports.router,
@@ -97,7 +147,58 @@ SHUTDOWN = "shutdown"
 """Where in the lifespan's state the server finds the `Shutdown` of the application."""
 
 State: TypeAlias = Mapping[str, int | Shutdown | None]
-Beside: TypeAlias = Callable[[PredictionRunner, Shutdown], AbstractAsyncContextManager[int]]
+Beside: TypeAlias = Callable[[Services], AbstractAsyncContextManager[int]]
+
+
+class Parts(Protocol):
+    """The parts that an application is made from."""
+
+    @property
+    def ingest(self) -> Ingest: ...
+
+    @property
+    def idempotency(self) -> Idempotency: ...
+
+    @property
+    def datasets(self) -> Datasets: ...
+
+    @property
+    def catalogue(self) -> Catalogue: ...
+
+    @property
+    def aliases(self) -> Aliases: ...
+
+    @property
+    def annotations(self) -> Annotations: ...
+
+    @property
+    def exporting(self) -> Exporting: ...
+
+    @property
+    def importing(self) -> Importing: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    @property
+    def training(self) -> Training: ...
+
+    @property
+    def scoring(self) -> Scoring: ...
+
+    @property
+    def batch_predictions(self) -> BatchPredictions: ...
+
+    @property
+    def prediction(self) -> ServedVersions: ...
+
+    @property
+    def watcher(self) -> JobWatcher: ...
+
+    @property
+    def webhooks(self) -> Webhooks: ...
+
+    def ready(self) -> Readiness: ...
 
 
 def make_application(
@@ -121,6 +222,27 @@ def make_application(
         parts.prediction, limits.max_prediction_rows, limits.max_body_bytes, limits.spool_directory
     )
     shutdown = Shutdown(parts.watcher.stop)
+    services = Services(
+        parts.ingest,
+        parts.idempotency,
+        parts.datasets,
+        parts.catalogue,
+        parts.aliases,
+        parts.annotations,
+        parts.exporting,
+        parts.importing,
+        parts.jobs,
+        parts.training,
+        parts.scoring,
+        parts.batch_predictions,
+        parts.prediction,
+        parts.webhooks,
+        JobWaiter(parts.jobs, parts.watcher),
+        ReadinessProbe(lambda: parts.ready()),
+        runner,
+        shutdown,
+        limits,
+    )
     app = FastAPIOffline(
         docs_url=None,
         redoc_url=None,
@@ -129,19 +251,14 @@ def make_application(
         description=DESCRIPTION,
         openapi_tags=TAGS,
         redirect_slashes=False,
-        lifespan=_lifespan(parts, close, shutdown, None if beside is None else lambda: beside(runner, shutdown)),
+        lifespan=_lifespan(parts, close, shutdown, None if beside is None else lambda: beside(services)),
         telemetry={"tracing": False, "metrics": False, "logs": False},
         routes=ROUTES.routes,
     )
-    app.state.parts = parts
-    app.state.limits = limits
-    app.state.shutdown = shutdown
-    app.state.readiness = ReadinessProbe(lambda: parts.ready())
-    app.state.job_waiter = JobWaiter(parts.jobs, parts.watcher)
-    app.state.predictions = runner
+    app.state.services = services
     app.webhooks.include_router(webhooks.messages)
     add_handlers(app)
-    document(app, protected=api_key is not None)
+    document(app, SCHEMAS, protected=api_key is not None)
     uploads = frozenset({("POST", "/v1/datasets")})
     rules = Rules(api_key, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
     app.add_middleware(HeadRequests)

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from app.api.bodies import MAX_MEMBERS, checked
 from app.api.json_codec import max_containers
-from app.api.schemas.requests import CompareOptions
+from app.api.schemas.requests.compare import CompareOptions
 from app.domain.errors import TooLargeError
 from app.formats.cell_faults import refuse
 from app.formats.json_table import has_column, read_json, typed_block

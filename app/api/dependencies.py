@@ -1,8 +1,8 @@
-"""Dependencies of routes: the application's parts and limits, and the owner."""
+"""Dependencies of routes: the application's services and limits, and the owner."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 from anyio import to_thread
@@ -11,76 +11,24 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from app.api.decompression import Decompressor, expanded
-from app.api.job_waiter import JobWaiter
 from app.api.negotiation import media_type_of
-from app.api.prediction import PredictionRunner
 from app.api.raw_route import body_of
-from app.api.readiness import ReadinessProbe
-from app.api.shutdown import Shutdown
-from app.domain.readiness import Readiness
-from app.services.aliases import Aliases
-from app.services.annotations import Annotations
-from app.services.batch_predictions import BatchPredictions
-from app.services.catalogue import Catalogue
-from app.services.exporting import Exporting
-from app.services.idempotency import Idempotency
-from app.services.importing import Importing
-from app.services.ingest import Ingest
-from app.services.job_watcher import JobWatcher
-from app.services.jobs import Jobs
-from app.services.scoring import Scoring
-from app.services.served_versions import ServedVersions
-from app.services.training import Training
-from app.services.webhooks import Webhooks
 from relevance_bayes.types.errors import NotFoundError
 
+T = TypeVar("T")
 
-class Parts(Protocol):
-    """The parts that the application was built from."""
 
-    @property
-    def ingest(self) -> Ingest: ...
+class Services:
+    """The services of an application, each found by its class: `services[Catalogue]`."""
 
-    @property
-    def idempotency(self) -> Idempotency: ...
+    def __init__(self, *services: object) -> None:
+        self._by_class = {type(service): service for service in services}
 
-    @property
-    def catalogue(self) -> Catalogue: ...
-
-    @property
-    def aliases(self) -> Aliases: ...
-
-    @property
-    def annotations(self) -> Annotations: ...
-
-    @property
-    def exporting(self) -> Exporting: ...
-
-    @property
-    def importing(self) -> Importing: ...
-
-    @property
-    def jobs(self) -> Jobs: ...
-
-    @property
-    def training(self) -> Training: ...
-
-    @property
-    def scoring(self) -> Scoring: ...
-
-    @property
-    def batch_predictions(self) -> BatchPredictions: ...
-
-    @property
-    def prediction(self) -> ServedVersions: ...
-
-    @property
-    def watcher(self) -> JobWatcher: ...
-
-    @property
-    def webhooks(self) -> Webhooks: ...
-
-    def ready(self) -> Readiness: ...
+    def __getitem__(self, kind: type[T]) -> T:
+        """The service of this class; raises KeyError where there is none."""
+        service = self._by_class[kind]
+        assert isinstance(service, kind)
+        return service
 
 
 @dataclass(frozen=True)
@@ -95,28 +43,15 @@ class Limits:
     spool_directory: Path | None
 
 
-def parts_of(request: Request) -> Parts:
-    """The application's parts."""
-    parts: Parts = request.app.state.parts
-    return parts
+def services_of(request: Request) -> Services:
+    """The application's services."""
+    services: Services = request.app.state.services
+    return services
 
 
 def limits_of(request: Request) -> Limits:
     """The application's limits."""
-    limits: Limits = request.app.state.limits
-    return limits
-
-
-def job_waiter_of(request: Request) -> JobWaiter:
-    """Return what the application's requests wait for jobs with."""
-    job_waiter: JobWaiter = request.app.state.job_waiter
-    return job_waiter
-
-
-def runner_of(request: Request) -> PredictionRunner:
-    """The application's predictions."""
-    runner: PredictionRunner = request.app.state.predictions
-    return runner
+    return services_of(request)[Limits]
 
 
 def owner_of(request: Request) -> str:
@@ -125,22 +60,8 @@ def owner_of(request: Request) -> str:
     return owner
 
 
-async def _parts(request: Request) -> Parts:
-    return parts_of(request)
-
-
-async def _job_waiter(request: Request) -> JobWaiter:
-    return job_waiter_of(request)
-
-
-async def _readiness(request: Request) -> Readiness:
-    probe: ReadinessProbe = request.app.state.readiness
-    return await probe.readiness()
-
-
-async def _shutdown(request: Request) -> Shutdown:
-    shutdown: Shutdown = request.app.state.shutdown
-    return shutdown
+async def _services(request: Request) -> Services:
+    return services_of(request)
 
 
 async def _owner(request: Request) -> str:
@@ -179,10 +100,7 @@ async def json_body_of(request: Request) -> bytes:
 
 
 # Async, because a plain function would cost each request a trip through the threadpool.
-PartsDependency = Annotated[Parts, Depends(_parts)]
-JobWaiterDependency = Annotated[JobWaiter, Depends(_job_waiter)]
-ReadinessDependency = Annotated[Readiness, Depends(_readiness)]
-ShutdownDependency = Annotated[Shutdown, Depends(_shutdown)]
+ServicesDependency = Annotated[Services, Depends(_services)]
 Owner = Annotated[str, Depends(_owner)]
 JsonBody = Annotated[bytes, Depends(json_body_of)]
 

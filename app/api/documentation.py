@@ -3,29 +3,25 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from pydantic import TypeAdapter
 
 from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
 from app.api.paths import has_owner
-from app.api.schemas.aliases import ALIAS_IN, AliasIn
-from app.api.schemas.annotations import ANNOTATION_IN, AnnotationIn
-from app.api.schemas.datasets import DATASET_IN, DatasetIn
-from app.api.schemas.inference import INFERENCE_IN, InferenceIn
-from app.api.schemas.problems import InferenceProblemOut, ProblemOut
-from app.api.schemas.requests import COMPARE_IN, PREDICT_IN, TRAINING_JOB_IN, CompareIn, PredictIn, TrainingJobIn
-from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN, BatchPredictionIn
-from app.api.schemas.requests.scoring import EVALUATION_IN, PROMOTION_IN, EvaluationIn, PromotionIn
-from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
 from app.domain.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
-from app.exports.json_file import DOCUMENT
-from relevance_bayes.documents.schema import VersionDocument
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]
+
+
+class Schema(Protocol):
+    """The schema of a body that a route reads itself, as pydantic's TypeAdapter has it."""
+
+    def json_schema(self, *, ref_template: str) -> Object:
+        """The JSON schema, with references made by the template."""
+
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 """Exchanges with a running service, one after the other: operation, path, media type, request, status, response."""
@@ -33,40 +29,6 @@ EXAMPLES = Path(__file__).with_name("examples.json")
 _REFERENCE = "#/components/schemas/"
 _PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
 _INFERENCE_PROBLEM: Object = {"application/json": {"schema": {"$ref": f"{_REFERENCE}InferenceProblemOut"}}}
-_SCHEMAS: Mapping[
-    str,
-    TypeAdapter[DatasetIn]
-    | TypeAdapter[TrainingJobIn]
-    | TypeAdapter[EvaluationIn]
-    | TypeAdapter[PromotionIn]
-    | TypeAdapter[BatchPredictionIn]
-    | TypeAdapter[PredictIn]
-    | TypeAdapter[CompareIn]
-    | TypeAdapter[InferenceIn]
-    | TypeAdapter[AliasIn]
-    | TypeAdapter[AnnotationIn]
-    | TypeAdapter[WebhookIn]
-    | TypeAdapter[WebhookChangeIn]
-    | TypeAdapter[VersionDocument]
-    | TypeAdapter[ProblemOut]
-    | TypeAdapter[InferenceProblemOut],
-] = {
-    "DatasetIn": DATASET_IN,
-    "TrainingJobIn": TRAINING_JOB_IN,
-    "EvaluationIn": EVALUATION_IN,
-    "PromotionIn": PROMOTION_IN,
-    "BatchPredictionIn": BATCH_PREDICTION_IN,
-    "PredictIn": PREDICT_IN,
-    "CompareIn": COMPARE_IN,
-    "InferenceIn": INFERENCE_IN,
-    "AliasIn": ALIAS_IN,
-    "AnnotationIn": ANNOTATION_IN,
-    "WebhookIn": WEBHOOK_IN,
-    "WebhookChangeIn": WEBHOOK_CHANGE_IN,
-    "VersionDocument": DOCUMENT,
-    "ProblemOut": TypeAdapter(ProblemOut),
-    "InferenceProblemOut": TypeAdapter(InferenceProblemOut),
-}
 _KINDS = {
     **FRAMEWORK,
     401: UNAUTHENTICATED,
@@ -110,8 +72,11 @@ def file_body(schema: str, media_type: str) -> dict[str, object]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def document(app: FastAPI, *, protected: bool) -> None:
-    """Complete the application's OpenAPI; `protected`: what has an owner needs a key."""
+def document(app: FastAPI, schemas: Mapping[str, Schema], *, protected: bool) -> None:
+    """Complete the application's OpenAPI by the `schemas` of bodies that routes read themselves, by their names.
+
+    `protected`: what has an owner needs a key.
+    """
 
     def openapi() -> Object:
         if not app.openapi_schema:
@@ -125,20 +90,21 @@ def document(app: FastAPI, *, protected: bool) -> None:
                 webhooks=app.webhooks.routes,
                 tags=app.openapi_tags,
             )
-            app.openapi_schema = _completed(made, protected=protected)
+            app.openapi_schema = _completed(made, schemas, protected=protected)
         schema: Object = app.openapi_schema
         return schema
 
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _completed(made: Object, *, protected: bool) -> Object:
+def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -> Object:
     components = _object(made, "components")
     schemas = _object(components, "schemas")
-    for name, adapter in _SCHEMAS.items():
+    for name, adapter in bodies.items():
         # Their own names, because FastAPI has the same classes as they go out, with all members required.
         schema = adapter.json_schema(ref_template=f"{_REFERENCE}{{model}}-Input")
-        definitions = schema.pop("$defs", {})
+        definitions = _object(schema, "$defs")
+        del schema["$defs"]
         schemas |= {f"{inner}-Input": definition for inner, definition in definitions.items()}
         schemas[name] = schema
     for exchange in recorded():

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
-from app.api.dependencies import Parts
+from app.api.dependencies import Services
 from app.api.inference.signature import Kind, inputs_of, outputs_of
+from app.services.catalogue import Catalogue
+from app.services.served_versions import ServedVersions
 from relevance_bayes.types.references import Reference
 
 EXTENSIONS = ("binary_tensor_data", "model_repository", "statistics", "parameters")
@@ -21,10 +23,10 @@ class InferenceMetadata:
     outputs: tuple[Kind, ...]
 
 
-def described(parts: Parts, owner: str, reference: Reference) -> InferenceMetadata:
+def described(services: Services, owner: str, reference: Reference) -> InferenceMetadata:
     """Raises NotFoundError."""
-    served = parts.prediction.version(owner, *reference)
-    names = parts.catalogue.names(owner, reference.model)
+    served = services[ServedVersions].version(owner, *reference)
+    names = services[Catalogue].names(owner, reference.model)
     return InferenceMetadata(
         reference.model, tuple(str(one.version) for one in names), inputs_of(served), outputs_of(served)
     )

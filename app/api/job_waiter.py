@@ -4,14 +4,17 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 import anyio
 import anyio.to_thread
 from anyio import CapacityLimiter
+from fastapi import Depends
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 
+from app.api.dependencies import services_of
 from app.api.event_stream import rendered
 from app.domain.jobs import Job
 from app.services.job_watcher import JobWatcher
@@ -117,3 +120,10 @@ class JobWaiter:
             is_end=history.is_whole,
             is_full=len(history.events) == BATCH,
         )
+
+
+async def _job_waiter(request: Request) -> JobWaiter:
+    return services_of(request)[JobWaiter]
+
+
+JobWaiterDependency = Annotated[JobWaiter, Depends(_job_waiter)]

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from app.api.bodies import MAX_MEMBERS, checked
 from app.api.prediction import YieldGil, is_quick, is_read_quickly, no_yield
 from app.api.render import predictions_json
-from app.api.schemas.requests import PredictOptionsIn
+from app.api.schemas.requests.predict import PredictOptionsIn
 from app.domain.errors import TooLargeError
 from app.formats.json_scan import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block

@@ -15,7 +15,7 @@ from app.api.json_codec import options_of
 from app.api.predict_query import read_query
 from app.api.prediction import PredictionRunner, YieldGil, is_quick, no_yield
 from app.api.render import prediction_lines
-from app.api.schemas.requests import PredictOptionsIn
+from app.api.schemas.requests.predict import PredictOptionsIn
 from app.api.table_codec import ContentNegotiation, expected_of, request_of, version_link
 from app.domain.errors import MalformedBodyError
 from app.formats.expected import Expected, need_rows

@@ -8,7 +8,7 @@ import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.bodies import checked
-from app.api.schemas.requests import PredictOptionsIn
+from app.api.schemas.requests.predict import PredictOptionsIn
 from app.formats.options import Decimal, OptionName, ReadOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 

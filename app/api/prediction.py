@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
 from starlette.types import Receive
 
+from app.api.dependencies import services_of
 from app.api.disconnection import run_for_client
 from app.api.large_bodies import LargeBodies, LargeBody
 from app.api.prediction_slots import MAX_SLOTS, PredictionSlot
@@ -241,3 +243,8 @@ def yield_gil() -> None:
 
 def no_yield() -> None:
     """On the event loop itself there is nobody to wait for."""
+
+
+def runner_of(request: Request) -> PredictionRunner:
+    """The application's predictions."""
+    return services_of(request)[PredictionRunner]

@@ -1,9 +1,13 @@
 """Readiness, as the health probes of every protocol read it."""
 
 from collections.abc import Callable
+from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
+from fastapi import Depends
+from starlette.requests import Request
 
+from app.api.dependencies import services_of
 from app.domain.readiness import Readiness
 
 MAX_PROBES = 8
@@ -20,3 +24,10 @@ class ReadinessProbe:
     async def readiness(self) -> Readiness:
         """Return what the process is ready for now."""
         return await to_thread.run_sync(self._ready, limiter=self._limiter)
+
+
+async def _readiness(request: Request) -> Readiness:
+    return await services_of(request)[ReadinessProbe].readiness()
+
+
+ReadinessDependency = Annotated[Readiness, Depends(_readiness)]

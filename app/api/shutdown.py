@@ -3,6 +3,12 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from app.api.dependencies import services_of
 
 
 @dataclass
@@ -31,3 +37,10 @@ class Shutdown:
         self.is_requested = True
         self.is_closing.set()
         self.end_waits()
+
+
+async def _shutdown(request: Request) -> Shutdown:
+    return services_of(request)[Shutdown]
+
+
+ShutdownDependency = Annotated[Shutdown, Depends(_shutdown)]

@@ -15,7 +15,7 @@ from app.api.negotiation import media_type_of, response_format, row_format_of
 from app.api.predict_query import Pairs, read_query
 from app.api.prediction import Content, YieldGil, is_quick, no_yield
 from app.api.render import prediction_lines, predictions_json
-from app.api.schemas.requests import PredictOptionsIn
+from app.api.schemas.requests.predict import PredictOptionsIn
 from app.formats.expected import Expected, ReadRows
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable

@@ -1,7 +1,8 @@
 """Plans of evaluations and promotions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from app.domain.column_checks import refuse_unfit
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError
 from app.domain.models import Version
@@ -11,7 +12,6 @@ from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.plans.requests import GroupSplit, Task
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.evaluations import Metric
-from relevance_bayes.types.values import ColumnKind
 
 USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
 """The default metrics of promotions."""
@@ -74,23 +74,3 @@ def labelled(version: Version, dataset: Dataset) -> SupervisedReport:
     required = {column.name: column.kind for column in plan.inputs} | {plan.target: plan.target_kind}
     refuse_unfit(required, dataset, optional={} if plan.noise_column is None else {plan.noise_column: "number"})
     return report
-
-
-def refuse_unfit(
-    required: Mapping[str, ColumnKind], dataset: Dataset, *, optional: Mapping[str, ColumnKind] | None = None
-) -> None:
-    """Raises InvalidRequestError unless a dataset has the columns that a version reads, as the kinds that they are."""
-    known = {column.name: column.kind for column in dataset.columns}
-    there = {name: kind for name, kind in (optional or {}).items() if name in known}
-    faults = [Fault(detail, pointer="/dataset_id") for detail in _unfit({**required, **there}, known)]
-    if faults:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise InvalidRequestError(f"{faults[0].detail.removesuffix('.')}{more}.", faults)
-
-
-def _unfit(required: Mapping[str, ColumnKind], known: Mapping[str, ColumnKind]) -> Iterator[str]:
-    for name, kind in required.items():
-        if name not in known:
-            yield f"The dataset has no column {name!r}, which the version reads."
-        elif known[name] != kind:
-            yield f"Column {name!r} of the dataset is of kind {known[name]}, the version's is {kind}."

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from app.domain.column_checks import refuse_unfit
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, GoneError
 from app.domain.idempotency import Keyed
 from app.domain.jobs import Job, prediction_of, queued
-from app.domain.planning import refuse_unfit
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.services.jobs import ended, enqueue

@@ -1,10 +1,13 @@
 """All tasks, and which of them a record is of."""
 
+from collections.abc import Callable
+
 from app.tasks.approximation.task import ApproximationTask
 from app.tasks.components.task import ComponentsTask
 from app.tasks.images.task import ImageTask
 from app.tasks.supervised.task import SupervisedTask
 from app.tasks.task import Record, Task
+from relevance_bayes.documents.models import Predictor, VersionReport
 
 TASKS: tuple[Task, ...] = (SupervisedTask(), ApproximationTask(), ImageTask(), ComponentsTask())
 
@@ -14,3 +17,8 @@ _BY_RECORD: dict[type[Record], Task] = {record: task for task in TASKS for recor
 def task_of(record: Record) -> Task:
     """The task that a record is of."""
     return _BY_RECORD[type(record)]
+
+
+def weight_unit(report: VersionReport, predictor: Callable[[], Predictor]) -> float:
+    """The unit of the weights of a version's functions, as its task has it."""
+    return task_of(report).weight_unit(report, predictor)

@@ -21,6 +21,7 @@ from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.batch_predictions import BatchPredictions
 from app.services.catalogue import Catalogue
+from app.services.datasets import Datasets
 from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
@@ -34,6 +35,7 @@ from app.services.webhooks import Webhooks
 from app.storage.engine import make_engine
 from app.storage.notifier import SqlNotifier
 from app.storage.unit_of_work import now, unit_of_work
+from app.tasks.union import weight_unit
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
@@ -86,7 +88,8 @@ class InMemoryParts:
     def __post_init__(self) -> None:
         self.ingest = Ingest(self.kept.open, lambda: NOW)
         self.idempotency = Idempotency(self.kept.open)
-        self.catalogue = Catalogue(self.kept.open)
+        self.catalogue = Catalogue(self.kept.open, weight_unit)
+        self.datasets = Datasets(self.kept.open)
         self.aliases = Aliases(self.kept.open)
         self.annotations = Annotations(self.kept.open)
         self.exporting = Exporting(self.kept.open)
@@ -110,7 +113,8 @@ class StoredParts:
         self.open_uow = open_uow = unit_of_work(engine, ListedQueue)
         self.ingest = Ingest(open_uow, now)
         self.idempotency = Idempotency(open_uow)
-        self.catalogue = Catalogue(open_uow)
+        self.catalogue = Catalogue(open_uow, weight_unit)
+        self.datasets = Datasets(open_uow)
         self.aliases = Aliases(open_uow)
         self.annotations = Annotations(open_uow)
         self.exporting = Exporting(open_uow)

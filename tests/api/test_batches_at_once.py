@@ -64,7 +64,7 @@ class Application:
         parts.kept.models.put(OWNER, version_of_numbers(), number=1)
         limits = replace(LIMITS, max_prediction_rows=N_ROWS, max_body_bytes=2**20, spool_directory=spool)
         self._app = make_application(parts, limits)
-        self.runner: prediction.PredictionRunner = self._app.state.predictions
+        self.runner: prediction.PredictionRunner = self._app.state.services[prediction.PredictionRunner]
         self.predictions: weakref.WeakSet[Prediction] = weakref.WeakSet()
         self.most_predictions = self.read = 0
         read = large_bodies.LargeBody.read

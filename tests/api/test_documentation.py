@@ -12,7 +12,8 @@ from starlette.testclient import TestClient
 from app.api.application import make_application
 from app.api.bodies import checked
 from app.api.documentation import Json, recorded
-from app.api.schemas.requests import PREDICT_IN, TRAINING_JOB_IN
+from app.api.schemas.requests import TRAINING_JOB_IN
+from app.api.schemas.requests.predict import PREDICT_IN
 from tests.api.conftest import LIMITS, InMemoryParts
 
 Object = dict[str, Json]

@@ -45,7 +45,7 @@ def test_ready_is_what_can_predict_and_for_training_what_can_train(
 
 def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: InMemoryParts) -> None:
     application = make_application(parts, LIMITS)
-    shutdown: Shutdown = application.state.shutdown
+    shutdown: Shutdown = application.state.services[Shutdown]
     client = TestClient(application)
     assert client.get("/health/ready").status_code == 200
     shutdown.drains = True

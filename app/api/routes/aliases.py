@@ -13,7 +13,7 @@ from app.api.conditional_requests import (
     RemovalCondition,
     conditional_response,
 )
-from app.api.dependencies import JsonBody, Owner, PartsDependency
+from app.api.dependencies import JsonBody, Owner, ServicesDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import AliasName, ModelName, refuse_no_alias
@@ -22,6 +22,7 @@ from app.api.schemas.aliases import ALIAS_IN, Reason, alias_record
 from app.api.schemas.lists import ListQuery
 from app.api.schemas.pages import After, Limit
 from app.domain.aliases import Alias
+from app.services.aliases import Aliases
 from relevance_bayes.types import aliases as records
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.pages import Page
@@ -31,10 +32,10 @@ router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependen
 
 @router.get("", summary="List a model's aliases", responses=problems(404, 406, 422))
 def aliases(
-    name: ModelName, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
+    name: ModelName, owner: Owner, services: ServicesDependency, limit: Limit = 20, after: After = None
 ) -> Page[records.Alias]:
     """Aliases by name, and where they point."""
-    page = parts.aliases.page(owner, name, limit=limit, after=after)
+    page = services[Aliases].page(owner, name, limit=limit, after=after)
     return Page.of([alias_record(alias) for alias in page.items], page.next)
 
 
@@ -44,9 +45,9 @@ def aliases(
     response_model=records.Alias,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
-def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def alias(name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """Where an alias points."""
-    found = parts.aliases.get(owner, name, alias)
+    found = services[Aliases].get(owner, name, alias)
     return conditional_response(request, _content(found), cache_control=REVALIDATED, tag=found.tag)
 
 
@@ -62,7 +63,12 @@ def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependenc
     },
 )
 def move(
-    name: ModelName, alias: AliasName, body: JsonBody, owner: Owner, parts: PartsDependency, condition: ChangeCondition
+    name: ModelName,
+    alias: AliasName,
+    body: JsonBody,
+    owner: Owner,
+    services: ServicesDependency,
+    condition: ChangeCondition,
 ) -> Response:
     """Move an alias, or make it, at once for everybody; API processes follow within a second.
 
@@ -70,7 +76,9 @@ def move(
     """
     refuse_no_alias(alias)
     requested = read_strictly(ALIAS_IN, body)
-    moved = parts.aliases.move(owner, name, alias, to=requested.version, reason=requested.reason, condition=condition)
+    moved = services[Aliases].move(
+        owner, name, alias, to=requested.version, reason=requested.reason, condition=condition
+    )
     return _shown(moved.alias, status=201 if moved.is_new else 200)
 
 
@@ -79,20 +87,20 @@ def remove(
     name: ModelName,
     alias: AliasName,
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     condition: RemovalCondition,
     reason: Annotated[Reason | None, Query()] = None,
 ) -> None:
     """Have it point nowhere; the version stays, and so does the alias's history."""
-    parts.aliases.remove(owner, name, alias, reason=reason, condition=condition)
+    services[Aliases].remove(owner, name, alias, reason=reason, condition=condition)
 
 
 @router.get("/{alias}/history", summary="How an alias moved", responses=problems(404, 406, 422))
 def history(
-    name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, query: Annotated[ListQuery, Query()]
+    name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]
 ) -> Page[AliasMove]:
     """Who moved it when, from where to where, and why; also after it was removed."""
-    page = parts.aliases.history(owner, name, alias, query.part)
+    page = services[Aliases].history(owner, name, alias, query.part)
     return Page.of(page.items, page.next)
 
 

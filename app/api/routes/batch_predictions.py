@@ -8,9 +8,10 @@ from starlette.responses import StreamingResponse
 
 from app.api.bodies import read_strictly
 from app.api.conditional_requests import NOT_MODIFIED, UNCHANGING, is_known
-from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
+from app.api.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
+from app.api.job_waiter import JobWaiterDependency
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.api.rendering import to_json
@@ -22,6 +23,9 @@ from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job, prediction_of
 from app.formats import BATCH_FORMATS
 from app.formats import named as format_named
+from app.services.batch_predictions import BatchPredictions
+from app.services.idempotency import Idempotency
+from app.services.jobs import Jobs
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
 
@@ -47,7 +51,7 @@ _FILES = {one.media_type: {"schema": {"type": "string", "format": "binary"}} for
     openapi_extra=json_body("BatchPredictionIn"),
     responses=problems(400, 406, 404, 413, 415, 422, 429),
 )
-def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue predictions for all rows of a dataset, which become a file to be downloaded.
 
     The columns are those of predict calls in these formats. A start of the job goes on where the one before it
@@ -56,10 +60,12 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
 
     def create(keyed: Keyed[Job] | None) -> Job:
         requested = read_strictly(BATCH_PREDICTION_IN, body)
-        return parts.batch_predictions.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
+        return services[BatchPredictions].submit(
+            owner, requested.to_request(), priority=requested.priority, keyed=keyed
+        )
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
+    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
 
 
 @router.post(
@@ -69,14 +75,14 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     response_model=BatchPrediction,
     responses=problems(404, 406, 409, 422, 429),
 )
-def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue a new job of the same request once the first has ended; an alias means what it means now."""
     first = identifier(job_id, NOUN)
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return parts.batch_predictions.retry(owner, first, keyed=keyed)
+        return services[BatchPredictions].retry(owner, first, keyed=keyed)
 
-    return once(parts.idempotency, named(request, owner, key), _queued, create)
+    return once(services[Idempotency], named(request, owner, key), _queued, create)
 
 
 def _queued(job: Job) -> StoredResponse:
@@ -87,11 +93,11 @@ def _queued(job: Job) -> StoredResponse:
 @router.get("", summary="List batch predictions", responses=problems(422, 406))
 def batch_predictions(
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[BatchPrediction]:
     """Batch predictions by age."""
-    page = parts.jobs.page(owner, query.part, which=query.which("prediction"))
+    page = services[Jobs].page(owner, query.part, which=query.which("prediction"))
     return Page.of([batch_prediction_record(job) for job in page.items], page.next)
 
 
@@ -104,17 +110,17 @@ async def batch_prediction(
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a batch prediction", responses=problems(404, 406, 409))
-def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> BatchPrediction:
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> BatchPrediction:
     """Ask for its end: one that waits ends at once, one that runs within a second or so."""
-    return batch_prediction_record(parts.jobs.cancel(owner, identifier(job_id, NOUN), kind="prediction"))
+    return batch_prediction_record(services[Jobs].cancel(owner, identifier(job_id, NOUN), kind="prediction"))
 
 
 @router.delete(
     "/{job_id}", status_code=204, summary="Remove a batch prediction and its file", responses=problems(404, 406, 409)
 )
-def remove(job_id: str, owner: Owner, parts: PartsDependency) -> None:
+def remove(job_id: str, owner: Owner, services: ServicesDependency) -> None:
     """One that has ended, before its file is removed for its age."""
-    parts.batch_predictions.remove(owner, identifier(job_id, NOUN))
+    services[BatchPredictions].remove(owner, identifier(job_id, NOUN))
 
 
 @files.get(
@@ -128,12 +134,12 @@ def remove(job_id: str, owner: Owner, parts: PartsDependency) -> None:
         **problems(404, 406, 409, 410, 416),
     },
 )
-def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def result(job_id: str, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """The file of a job that has succeeded, for as long as it is kept, or a part of it.
 
     A download that broke off goes on with `Range: bytes=N-`, and `If-Range` with the `ETag` that came first.
     """
-    job, size = parts.batch_predictions.size(owner, identifier(job_id, NOUN))
+    job, size = services[BatchPredictions].size(owner, identifier(job_id, NOUN))
     requested, _ = prediction_of(job)
     written = format_named(BATCH_FORMATS, requested.format)
     media_type = written.media_type
@@ -157,5 +163,5 @@ def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) 
         headers["Content-Range"] = requested_for.reported
     extent = requested_for or ByteRange(0, size - 1, size)
     headers["Content-Length"] = str(extent.length)
-    content = parts.batch_predictions.content(job.id, extent.first, extent.last)
+    content = services[BatchPredictions].content(job.id, extent.first, extent.last)
     return StreamingResponse(content, 206 if requested_for else 200, headers, media_type)

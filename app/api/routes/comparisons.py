@@ -3,12 +3,13 @@
 from fastapi import APIRouter, Request, Response
 
 from app.api.comparison import comparison_json
-from app.api.dependencies import JsonBody, Owner, PartsDependency, limits_of
+from app.api.dependencies import JsonBody, Owner, ServicesDependency, limits_of
 from app.api.disconnection import run_for_client
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import VersionReference
 from app.api.schemas.comparisons import ClassesComparisonOut, NumbersComparisonOut
+from app.services.served_versions import ServedVersions
 
 router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
 
@@ -21,12 +22,14 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[Acce
     responses=problems(400, 404, 406, 409, 413, 415, 422),
 )
 async def compare(
-    reference: VersionReference, body: JsonBody, owner: Owner, parts: PartsDependency, request: Request
+    reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, request: Request
 ) -> Response:
     """Where this version and another one, of any model with the same inputs and target, disagree, and by how much.
 
     Both answer each row of a table, which comes as for predictions.
     """
     max_rows = limits_of(request).max_prediction_rows
-    content = await run_for_client(request.receive, comparison_json, parts.prediction, owner, reference, body, max_rows)
+    content = await run_for_client(
+        request.receive, comparison_json, services[ServedVersions], owner, reference, body, max_rows
+    )
     return Response(content, media_type="application/json")

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.api.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
-from app.api.dependencies import Owner, PartsDependency, identifier, limits_of
+from app.api.dependencies import Owner, ServicesDependency, identifier, limits_of
 from app.api.disconnection import run_for_client
 from app.api.documentation import problems
 from app.api.idempotency import Key, named, once
@@ -21,6 +21,9 @@ from app.domain.datasets import Dataset
 from app.domain.idempotency import Keyed, StoredResponse
 from app.formats import TABLE_FORMATS, listed
 from app.formats.options import Decimal, ReadOptions
+from app.services.datasets import Datasets
+from app.services.idempotency import Idempotency
+from app.services.ingest import Ingest
 from relevance_bayes.types import datasets as records
 from relevance_bayes.types.pages import Page
 
@@ -75,7 +78,7 @@ router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[Accep
 async def upload(
     request: Request,
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     key: Key,
     kinds: Kinds,
     name: Name = None,
@@ -92,14 +95,16 @@ async def upload(
     def store(body: Upload, keyed: Keyed[Dataset] | None) -> Dataset:
         table = open_table(body, options, declared=declared, limits=limits)
         called = dataset_name(name, body.file_name)
-        return parts.ingest.receive(
+        return services[Ingest].receive(
             owner, called, names=table.names, kinds=table.kinds, blocks=table.blocks, image=table.image, keyed=keyed
         )
 
     async with received(request, limits) as body:
         # The answer too is written off the event loop: thousands of columns take their time.
         required = named(request, owner, key, *body.content)
-        return await run_for_client(request.receive, once, parts.idempotency, required, _created, partial(store, body))
+        return await run_for_client(
+            request.receive, once, services[Idempotency], required, _created, partial(store, body)
+        )
 
 
 def _created(dataset: Dataset) -> StoredResponse:
@@ -108,9 +113,11 @@ def _created(dataset: Dataset) -> StoredResponse:
 
 
 @router.get("", summary="List datasets", responses=problems(406, 422))
-def datasets(owner: Owner, parts: PartsDependency, query: Annotated[DatasetsQuery, Query()]) -> Page[records.Dataset]:
+def datasets(
+    owner: Owner, services: ServicesDependency, query: Annotated[DatasetsQuery, Query()]
+) -> Page[records.Dataset]:
     """Datasets by age."""
-    page = parts.catalogue.datasets(owner, query.part, name=query.name)
+    page = services[Datasets].page(owner, query.part, name=query.name)
     return Page.of([dataset_record(dataset) for dataset in page.items], page.next)
 
 
@@ -120,25 +127,25 @@ def datasets(owner: Owner, parts: PartsDependency, query: Annotated[DatasetsQuer
     response_model=records.Dataset,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
-def dataset(dataset_id: DatasetId, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def dataset(dataset_id: DatasetId, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """A dataset, and what is known of its columns; it never changes."""
-    found = parts.catalogue.dataset(owner, identifier(dataset_id, "dataset"))
+    found = services[Datasets].get(owner, identifier(dataset_id, "dataset"))
     return conditional_response(request, to_json(dataset_record(found)), cache_control=UNCHANGING)
 
 
 @router.get("/{dataset_id}/rows", summary="Read a dataset's rows", responses=problems(404, 406, 422))
 def rows(
-    dataset_id: DatasetId, owner: Owner, parts: PartsDependency, limit: Limit = 100, after: AfterRow = None
+    dataset_id: DatasetId, owner: Owner, services: ServicesDependency, limit: Limit = 100, after: AfterRow = None
 ) -> Page[RowOut]:
     """Rows in the table's order, each by its number from 0; fewer than `limit` where they are wide."""
     required, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
-    end = parts.catalogue.dataset(owner, required).rows
-    found = parts.catalogue.rows(owner, required, limit=limit, first=first)
+    end = services[Datasets].get(owner, required).rows
+    found = services[Datasets].rows(owner, required, limit=limit, first=first)
     following = str(found[-1].number) if found and found[-1].number + 1 < end else None
     return Page.of([RowOut.of(row) for row in found], following)
 
 
 @router.delete("/{dataset_id}", status_code=204, summary="Delete a dataset", responses=problems(404, 406, 409))
-def delete(dataset_id: DatasetId, owner: Owner, parts: PartsDependency) -> None:
+def delete(dataset_id: DatasetId, owner: Owner, services: ServicesDependency) -> None:
     """Delete a dataset that no unfinished training needs; what was learned from it stays."""
-    parts.catalogue.delete_dataset(owner, identifier(dataset_id, "dataset"))
+    services[Datasets].delete(owner, identifier(dataset_id, "dataset"))

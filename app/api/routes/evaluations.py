@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
+from app.api.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
+from app.api.job_waiter import JobWaiterDependency
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.references import VersionReference
 from app.api.rendering import to_json
@@ -17,6 +18,10 @@ from app.api.schemas.pages import Wait
 from app.api.schemas.requests.scoring import EVALUATION_IN
 from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job, JobFilter
+from app.services.catalogue import Catalogue
+from app.services.idempotency import Idempotency
+from app.services.jobs import Jobs
+from app.services.scoring import Scoring
 from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
 
@@ -33,15 +38,15 @@ of_versions = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJs
     openapi_extra=json_body("EvaluationIn"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
-def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue an evaluation: a version predicts all rows of a dataset, which are put beside what came of them."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
         requested = read_strictly(EVALUATION_IN, body)
-        return parts.scoring.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
+        return services[Scoring].submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
+    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
 
 
 @router.post(
@@ -51,14 +56,14 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     response_model=Evaluation,
     responses=problems(404, 406, 409, 422, 429),
 )
-def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue a new evaluation of the same request once the first has ended; an alias means what it means now."""
     first = identifier(job_id, "evaluation")
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return parts.scoring.retry(owner, first, "evaluation", keyed=keyed)
+        return services[Scoring].retry(owner, first, "evaluation", keyed=keyed)
 
-    return once(parts.idempotency, named(request, owner, key), _queued, create)
+    return once(services[Idempotency], named(request, owner, key), _queued, create)
 
 
 def _queued(job: Job) -> StoredResponse:
@@ -69,11 +74,11 @@ def _queued(job: Job) -> StoredResponse:
 @router.get("", summary="List evaluations", responses=problems(422, 406))
 def evaluations(
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[Evaluation]:
     """Evaluations with their metrics, by age."""
-    page = parts.jobs.page(owner, query.part, which=query.which("evaluation"))
+    page = services[Jobs].page(owner, query.part, which=query.which("evaluation"))
     return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
 
 
@@ -83,13 +88,13 @@ def evaluations(
 def of_version(
     reference: VersionReference,
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     query: Annotated[StateQuery, Query()],
 ) -> Page[Evaluation]:
     """The evaluations of one version with their metrics, by age."""
-    number = parts.catalogue.version(owner, reference).number
+    number = services[Catalogue].version(owner, reference).number
     which = JobFilter("evaluation", query.state, reference.model, number)
-    page = parts.jobs.page(owner, query.part, which=which)
+    page = services[Jobs].page(owner, query.part, which=which)
     return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
 
 
@@ -100,6 +105,6 @@ async def evaluation(job_id: str, owner: Owner, job_waiter: JobWaiterDependency,
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End an evaluation", responses=problems(404, 406, 409))
-def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> Evaluation:
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Evaluation:
     """Ask for its end: one that waits ends at once, one that runs within a second or so."""
-    return evaluation_record(parts.jobs.cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))
+    return evaluation_record(services[Jobs].cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from app.api.bodies import MAX_DOCUMENT_MEMBERS, checked
 from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, conditional_response
-from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
+from app.api.dependencies import Owner, ServicesDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
@@ -23,6 +23,9 @@ from app.exports.formats import NPZ, RENDERINGS, Format
 from app.exports.json_file import DOCUMENT
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members
+from app.services.exporting import Exporting
+from app.services.idempotency import Idempotency
+from app.services.importing import Importing
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.reading import version_of
@@ -57,7 +60,7 @@ router = APIRouter(prefix="/v1/models", tags=["Models"])
 def export(
     reference: VersionReference,
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     request: Request,
     required: Annotated[
         Format,
@@ -76,7 +79,7 @@ def export(
     rendering = RENDERINGS[required]
     if not accepts(request.headers.get("accept"), rendering.media_type):
         raise HTTPException(406, f"The answer is {rendering.media_type}, which the Accept header leaves out.")
-    exported = parts.exporting.version(owner, reference)
+    exported = services[Exporting].version(owner, reference)
     content = rendering.render(exported)
     # The whole digest, by which an import of the file tells where it is from.
     tag = f'"{hashlib.sha256(content).hexdigest()}"'
@@ -110,7 +113,7 @@ def import_version(
     request: Request,
     body: Annotated[bytes, Depends(_document)],
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     key: Key,
 ) -> Response:
     """Make an exported version, as JSON or npz, the next one of a model: a new model, or one of the same question.
@@ -122,9 +125,9 @@ def import_version(
     def create(keyed: Keyed[Version] | None) -> Version:
         document = _read(body, media_type, max_bytes=limits_of(request).max_body_bytes)
         digest = hashlib.sha256(body).hexdigest()
-        return parts.importing.add(owner, name, document, digest=digest, keyed=keyed)
+        return services[Importing].add(owner, name, document, digest=digest, keyed=keyed)
 
-    return once(parts.idempotency, named(request, owner, key, media_type.encode(), body), _imported, create)
+    return once(services[Idempotency], named(request, owner, key, media_type.encode(), body), _imported, create)
 
 
 def _read(body: bytes, media_type: str, *, max_bytes: int) -> ExportedVersion:

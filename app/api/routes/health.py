@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from app.api.dependencies import ReadinessDependency, ShutdownDependency
 from app.api.documentation import problems
+from app.api.readiness import ReadinessDependency
+from app.api.shutdown import ShutdownDependency
 
 router = APIRouter(prefix="/health", tags=["Health"])
 

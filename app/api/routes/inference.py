@@ -9,22 +9,15 @@ from starlette.types import Receive, Scope, Send
 
 from app import __version__
 from app.api.decompression import expanded
-from app.api.dependencies import (
-    Owner,
-    Parts,
-    PartsDependency,
-    ReadinessDependency,
-    ShutdownDependency,
-    content_encoding_of,
-    runner_of,
-)
+from app.api.dependencies import Owner, Services, ServicesDependency, content_encoding_of
 from app.api.documentation import inference_problems, json_body
 from app.api.fast_path import FastPath
 from app.api.inference_metadata import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.large_bodies import LargeBody
 from app.api.paths import INFERENCE
-from app.api.prediction import Codec, DeferredCodec, PredictionRunner
+from app.api.prediction import Codec, DeferredCodec, PredictionRunner, runner_of
 from app.api.raw_route import RawRoute, documented, reference_of
+from app.api.readiness import ReadinessDependency
 from app.api.references import ModelName, VersionName
 from app.api.schemas.inference import (
     IndexedOut,
@@ -37,8 +30,11 @@ from app.api.schemas.inference import (
     ModelReadyOut,
     TensorKindOut,
 )
+from app.api.shutdown import ShutdownDependency
 from app.api.tensor_codec import RenderedTensors, TensorCodec
 from app.domain.errors import MalformedBodyError
+from app.services.catalogue import Catalogue
+from app.services.served_versions import ServedVersions
 from relevance_bayes.types.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
@@ -79,60 +75,60 @@ async def ready(report: ReadinessDependency, shutdown: ShutdownDependency, respo
 
 
 @router.get("/models/{name}", summary="What a model reads and answers", responses=inference_problems(404))
-def model(name: ModelName, owner: Owner, parts: PartsDependency) -> InferenceModelOut:
+def model(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
     """Its versions, aliases among them, and the tensors of the newest one, or of the alias in `name@alias`."""
-    return _model(parts, owner, Reference.read(name))
+    return _model(services, owner, Reference.read(name))
 
 
 @router.get(
     "/models/{name}/versions/{version}", summary="What a version reads and answers", responses=inference_problems(404)
 )
-def version(name: ModelName, version: VersionName, owner: Owner, parts: PartsDependency) -> InferenceModelOut:
+def version(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
     """Its tensors."""
-    return _model(parts, owner, Reference.of(name, version))
+    return _model(services, owner, Reference.of(name, version))
 
 
 @router.get("/models/{name}/ready", summary="Can a model infer?", responses=inference_problems(404, 503))
-def model_ready(name: ModelName, owner: Owner, parts: PartsDependency) -> ModelReadyOut:
+def model_ready(name: ModelName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
     """Every version is, as long as it is there."""
-    return _ready(parts, owner, Reference.read(name))
+    return _ready(services, owner, Reference.read(name))
 
 
 @router.get(
     "/models/{name}/versions/{version}/ready", summary="Can a version infer?", responses=inference_problems(404, 503)
 )
-def version_ready(name: ModelName, version: VersionName, owner: Owner, parts: PartsDependency) -> ModelReadyOut:
+def version_ready(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
     """It is, as long as it is there."""
-    return _ready(parts, owner, Reference.of(name, version))
+    return _ready(services, owner, Reference.of(name, version))
 
 
 @router.post("/repository/index", summary="List every version of every model", responses=inference_problems(401))
-def index(owner: Owner, parts: PartsDependency) -> Sequence[IndexedOut]:
+def index(owner: Owner, services: ServicesDependency) -> Sequence[IndexedOut]:
     """Versions by number, and aliases by name; whatever the body says, all of them are ready."""
     return [
         IndexedOut(name=reference.model, version=str(reference.version), state="READY", reason="")
-        for reference in parts.catalogue.everything(owner)
+        for reference in services[Catalogue].everything(owner)
     ]
 
 
 @router.post("/repository/models/{name}/load", summary="Have a model ready", responses=inference_problems(404))
-def load(name: ModelName, owner: Owner, parts: PartsDependency) -> InferenceDoneOut:
+def load(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceDoneOut:
     """Models are brought into memory by themselves: this does it now."""
-    parts.prediction.version(owner, *Reference.read(name))
+    services[ServedVersions].version(owner, *Reference.read(name))
     return InferenceDoneOut()
 
 
 @router.post(
     "/repository/models/{name}/unload", summary="Have a model ready no longer", responses=inference_problems(404)
 )
-def unload(name: ModelName, owner: Owner, parts: PartsDependency) -> InferenceDoneOut:
+def unload(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceDoneOut:
     """Models leave memory by themselves, and come again: nothing changes."""
-    parts.catalogue.version(owner, Reference.read(name))
+    services[Catalogue].version(owner, Reference.read(name))
     return InferenceDoneOut()
 
 
-def _model(parts: Parts, owner: str, reference: Reference) -> InferenceModelOut:
-    found = described(parts, owner, reference)
+def _model(services: Services, owner: str, reference: Reference) -> InferenceModelOut:
+    found = described(services, owner, reference)
     return InferenceModelOut(
         name=found.name,
         versions=found.versions,
@@ -142,8 +138,8 @@ def _model(parts: Parts, owner: str, reference: Reference) -> InferenceModelOut:
     )
 
 
-def _ready(parts: Parts, owner: str, reference: Reference) -> ModelReadyOut:
-    parts.prediction.version(owner, *reference)
+def _ready(services: Services, owner: str, reference: Reference) -> ModelReadyOut:
+    services[ServedVersions].version(owner, *reference)
     return ModelReadyOut(name=reference.model, ready=True)
 
 

@@ -12,10 +12,10 @@ from pydantic import WithJsonSchema
 from starlette.responses import StreamingResponse
 from starlette.types import Send
 
-from app.api.dependencies import JobWaiterDependency, Owner, identifier
+from app.api.dependencies import Owner, identifier
 from app.api.documentation import problems
 from app.api.event_stream import BEGINNING, STILL_HERE, rendered
-from app.api.job_waiter import Batch, JobWaiter
+from app.api.job_waiter import Batch, JobWaiter, JobWaiterDependency
 from app.api.negotiation import EVENT_STREAM, wants_events
 from app.api.schemas.pages import Limit, Wait
 from app.domain.errors import UnavailableError

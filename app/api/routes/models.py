@@ -15,7 +15,7 @@ from app.api.conditional_requests import (
     conditional_response,
     tag_of,
 )
-from app.api.dependencies import JsonBody, Owner, PartsDependency
+from app.api.dependencies import JsonBody, Owner, ServicesDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import ModelName, VersionReference
@@ -26,13 +26,13 @@ from app.api.schemas.models import VersionOut, version_out
 from app.api.schemas.models.lineage import lineage_record
 from app.api.schemas.models.shared import model_record
 from app.api.schemas.pages import After, Limit
-from app.api.schemas.statistics import statistics_record
 from app.domain.models import Model, Version
+from app.services.annotations import Annotations
+from app.services.catalogue import Catalogue
 from relevance_bayes.types import models as records
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.pages import Page
-from relevance_bayes.types.statistics import Statistics
 
 VECTORS: TypeAdapter[Page[RelevanceVector]] = TypeAdapter(Page[RelevanceVector])
 
@@ -40,9 +40,9 @@ router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJs
 
 
 @router.get("", summary="List models", responses=problems(422, 406))
-def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Query()]) -> Page[records.Model]:
+def models(owner: Owner, services: ServicesDependency, query: Annotated[ModelsQuery, Query()]) -> Page[records.Model]:
     """Models by age."""
-    page = parts.catalogue.models(owner, query.part, task=query.task, tags=query.tags)
+    page = services[Catalogue].models(owner, query.part, task=query.task, tags=query.tags)
     return Page.of([model_record(model) for model in page.items], page.next)
 
 
@@ -52,9 +52,11 @@ def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Q
     response_model=records.Model,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
-def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def model(name: ModelName, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """A model: what its versions have in common."""
-    return conditional_response(request, _model_bytes(parts.catalogue.model(owner, name)), cache_control=REVALIDATED)
+    return conditional_response(
+        request, _model_bytes(services[Catalogue].model(owner, name)), cache_control=REVALIDATED
+    )
 
 
 @router.patch(
@@ -65,28 +67,28 @@ def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Reques
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
 )
 def annotate(
-    name: ModelName, body: JsonBody, owner: Owner, parts: PartsDependency, condition: RemovalCondition
+    name: ModelName, body: JsonBody, owner: Owner, services: ServicesDependency, condition: RemovalCondition
 ) -> Response:
     """Change its description and tags, by a JSON merge patch."""
     patch = read_strictly(ANNOTATION_IN, body).to_patch()
-    changed = parts.annotations.of_model(
+    changed = services[Annotations].of_model(
         owner, name, patch, tag=lambda model: tag_of(_model_bytes(model)), condition=condition
     )
     return _changed(_model_bytes(changed))
 
 
 @router.delete("/{name}", status_code=204, summary="Delete a model", responses=problems(404, 406, 409))
-def delete_model(name: ModelName, owner: Owner, parts: PartsDependency) -> None:
+def delete_model(name: ModelName, owner: Owner, services: ServicesDependency) -> None:
     """Delete a model with all its versions and aliases, unless an unfinished training is to make another version."""
-    parts.catalogue.delete_model(owner, name)
+    services[Catalogue].delete_model(owner, name)
 
 
 @router.get("/{name}/versions", summary="List versions", responses=problems(404, 406, 422))
 def versions(
-    name: ModelName, owner: Owner, parts: PartsDependency, query: Annotated[VersionsQuery, Query()]
+    name: ModelName, owner: Owner, services: ServicesDependency, query: Annotated[VersionsQuery, Query()]
 ) -> Page[VersionOut]:
     """A model's versions by age."""
-    page = parts.catalogue.versions(owner, name, query.part, tags=query.tags)
+    page = services[Catalogue].versions(owner, name, query.part, tags=query.tags)
     return Page.of([version_out(version) for version in page.items], page.next)
 
 
@@ -96,9 +98,9 @@ def versions(
     response_model=VersionOut,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
-def version(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def version(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """Return what one training learned, and what its owner says of it."""
-    found = parts.catalogue.version(owner, reference)
+    found = services[Catalogue].version(owner, reference)
     return conditional_response(request, _version_bytes(found), cache_control=REVALIDATED)
 
 
@@ -110,11 +112,11 @@ def version(reference: VersionReference, owner: Owner, parts: PartsDependency, r
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
 )
 def annotate_version(
-    reference: VersionReference, body: JsonBody, owner: Owner, parts: PartsDependency, condition: RemovalCondition
+    reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, condition: RemovalCondition
 ) -> Response:
     """Change its description and tags, by a JSON merge patch; all else of a version never changes."""
     patch = read_strictly(ANNOTATION_IN, body).to_patch()
-    changed = parts.annotations.of_version(
+    changed = services[Annotations].of_version(
         owner, reference, patch, tag=lambda version: tag_of(_version_bytes(version)), condition=condition
     )
     return _changed(_version_bytes(changed))
@@ -123,9 +125,9 @@ def annotate_version(
 @router.delete(
     "/{name}/versions/{version}", status_code=204, summary="Delete a version", responses=problems(404, 406, 409)
 )
-def delete_version(reference: VersionReference, owner: Owner, parts: PartsDependency) -> None:
+def delete_version(reference: VersionReference, owner: Owner, services: ServicesDependency) -> None:
     """Delete a version to which no alias points; its number is never used again."""
-    parts.catalogue.delete_version(owner, reference)
+    services[Catalogue].delete_version(owner, reference)
 
 
 @router.get(
@@ -134,19 +136,10 @@ def delete_version(reference: VersionReference, owner: Owner, parts: PartsDepend
     response_model=Lineage,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
-def lineage(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def lineage(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
-    content = to_json(lineage_record(parts.catalogue.lineage(owner, reference)))
+    content = to_json(lineage_record(services[Catalogue].lineage(owner, reference)))
     return conditional_response(request, content, cache_control=REVALIDATED)
-
-
-@router.get(
-    "/{name}/versions/{version}/statistics", summary="What a version was asked for", responses=problems(404, 406)
-)
-def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency) -> Statistics:
-    """Requests, rows, errors and times since the process that answers began; each process of the API counts its own."""
-    found, counters = parts.catalogue.version(owner, reference), parts.prediction.counters
-    return statistics_record(found, counters.since, counters.until_now(found))
 
 
 @router.get(
@@ -158,7 +151,7 @@ def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency
 def relevance_vectors(
     reference: VersionReference,
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     request: Request,
     limit: Limit = 100,
     after: After = None,
@@ -167,7 +160,7 @@ def relevance_vectors(
     ] = "number",
 ) -> Response:
     """The rows that the version stands on, with their weights."""
-    page = parts.catalogue.vectors(owner, reference, limit=limit, after=after, sort=sort)
+    page = services[Catalogue].vectors(owner, reference, limit=limit, after=after, sort=sort)
     content = VECTORS.dump_json(Page.of(page.items, page.next))
     return conditional_response(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
 

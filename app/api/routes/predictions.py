@@ -5,16 +5,16 @@ import re
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from app.api.dependencies import runner_of
 from app.api.documentation import problems
 from app.api.fast_path import FastPath
 from app.api.json_codec import JsonCodec
 from app.api.large_bodies import LargeBody
 from app.api.line_streaming import stream_lines
-from app.api.prediction import Codec, DeferredCodec, PredictionRunner
+from app.api.prediction import Codec, DeferredCodec, PredictionRunner, runner_of
 from app.api.raw_route import RawRoute, documented, reference_of
 from app.api.schemas.predictions import PredictionsOut
-from app.api.schemas.row_formats import contents, query_parameters
+from app.api.schemas.query_parameters import query_parameters
+from app.api.schemas.row_formats import contents
 from app.api.table_codec import ContentNegotiation, TableCodec, response_of, version_link
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, listed
 

@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
+from app.api.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
+from app.api.job_waiter import JobWaiterDependency
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.references import AliasName, ModelName, refuse_no_alias
 from app.api.rendering import to_json
@@ -17,6 +18,9 @@ from app.api.schemas.pages import Wait
 from app.api.schemas.requests.scoring import PROMOTION_IN
 from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job
+from app.services.idempotency import Idempotency
+from app.services.jobs import Jobs
+from app.services.scoring import Scoring
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.promotions import Promotion
 
@@ -34,7 +38,13 @@ of_aliases = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJso
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
 def submit(
-    name: ModelName, alias: AliasName, request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key
+    name: ModelName,
+    alias: AliasName,
+    request: Request,
+    body: JsonBody,
+    owner: Owner,
+    services: ServicesDependency,
+    key: Key,
 ) -> Response:
     """Queue a comparison of a version, the challenger, with the one to which the alias points, on the same rows.
 
@@ -46,10 +56,12 @@ def submit(
 
     def create(keyed: Keyed[Job] | None) -> Job:
         requested = read_strictly(PROMOTION_IN, body)
-        return parts.scoring.submit(owner, requested.to_request(name, alias), priority=requested.priority, keyed=keyed)
+        return services[Scoring].submit(
+            owner, requested.to_request(name, alias), priority=requested.priority, keyed=keyed
+        )
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
+    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
 
 
 @router.post(
@@ -59,14 +71,14 @@ def submit(
     response_model=Promotion,
     responses=problems(404, 406, 409, 422, 429),
 )
-def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue a new promotion of the same request once the first has ended, with the holder of now."""
     first = identifier(job_id, "promotion")
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return parts.scoring.retry(owner, first, "promotion", keyed=keyed)
+        return services[Scoring].retry(owner, first, "promotion", keyed=keyed)
 
-    return once(parts.idempotency, named(request, owner, key), _queued, create)
+    return once(services[Idempotency], named(request, owner, key), _queued, create)
 
 
 def _queued(job: Job) -> StoredResponse:
@@ -77,11 +89,11 @@ def _queued(job: Job) -> StoredResponse:
 @router.get("", summary="List promotions", responses=problems(422, 406))
 def promotions(
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[Promotion]:
     """Promotions by age, those that moved nothing too."""
-    page = parts.jobs.page(owner, query.part, which=query.which("promotion"))
+    page = services[Jobs].page(owner, query.part, which=query.which("promotion"))
     return Page.of([promotion_record(job, pictures=False) for job in page.items], page.next)
 
 
@@ -92,6 +104,6 @@ async def promotion(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, 
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a promotion", responses=problems(404, 406, 409))
-def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> Promotion:
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Promotion:
     """Ask for its end: one that waits ends at once, one that runs within a second or so; the alias stays."""
-    return promotion_record(parts.jobs.cancel(owner, identifier(job_id, "promotion"), kind="promotion"))
+    return promotion_record(services[Jobs].cancel(owner, identifier(job_id, "promotion"), kind="promotion"))

@@ -3,13 +3,14 @@
 from fastapi import APIRouter, Request, Response
 
 from app.api.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, conditional_response
-from app.api.dependencies import Owner, PartsDependency
+from app.api.dependencies import Owner, ServicesDependency
 from app.api.documentation import problems
 from app.api.negotiation import AcceptsJson, image_media_type
 from app.api.pictures import image_bytes
 from app.api.references import VersionReference
 from app.api.rendering import to_json
 from app.api.schemas.models.expansion import expansion_record
+from app.services.served_versions import ServedVersions
 from app.tasks.images.prediction import ImageModel
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import Expansion
@@ -27,13 +28,13 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"])
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 409)},
     dependencies=[AcceptsJson],
 )
-def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def expansion(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """The mean as a function of the inputs in the user's units, for other programs, or to be told by fewer terms.
 
     Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
     numbers that are not bent.
     """
-    content = to_json(expansion_record(parts.prediction.version(owner, *reference).model.expansion()))
+    content = to_json(expansion_record(services[ServedVersions].version(owner, *reference).model.expansion()))
     return conditional_response(request, content, cache_control=_kept(reference))
 
 
@@ -47,13 +48,13 @@ def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency,
         **problems(404, 406),
     },
 )
-def image(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def image(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """All pixels of an image's code: as PNG, or by `Accept` as npy, which is exact.
 
     A PNG has 8 bits, from black at 0 to white at 1 where the image's intensities were so, else over its own range.
     """
     media_type = image_media_type(request.headers.get("accept"))
-    served = parts.prediction.version(owner, *reference)
+    served = services[ServedVersions].version(owner, *reference)
     answering = served.model
     if not isinstance(answering, ImageModel):
         raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} tells no image.")

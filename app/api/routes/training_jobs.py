@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.dependencies import JobWaiterDependency, JsonBody, Owner, PartsDependency, identifier
+from app.api.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
+from app.api.job_waiter import JobWaiterDependency
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.rendering import to_json
 from app.api.schemas.jobs import TrainingJobOut, job_out
@@ -16,6 +17,9 @@ from app.api.schemas.pages import Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.jobs import Job
+from app.services.idempotency import Idempotency
+from app.services.jobs import Jobs
+from app.services.training import Training
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.pages import Page
 
@@ -30,18 +34,18 @@ router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependenc
     openapi_extra=json_body("TrainingJobIn"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
-def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue a training. Only `dataset_id` and `target` have to be said; the job says what was chosen for the rest."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
         requested = read_strictly(TRAINING_JOB_IN, body)
         try:
-            return parts.training.submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
+            return services[Training].submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
         except InvalidRequestError as error:
             raise InvalidRequestError(error.detail, [requested.as_sent(fault) for fault in error.faults]) from error
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
+    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
 
 
 @router.post(
@@ -51,14 +55,14 @@ def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependenc
     response_model=TrainingJobOut,
     responses=problems(404, 406, 409, 422, 429),
 )
-def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue a new job of the same request, with the same priority, once the first has ended, however it did."""
     first = identifier(job_id, "training job")
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        return parts.training.retry(owner, first, keyed=keyed)
+        return services[Training].retry(owner, first, keyed=keyed)
 
-    return once(parts.idempotency, named(request, owner, key), _queued, create)
+    return once(services[Idempotency], named(request, owner, key), _queued, create)
 
 
 def _queued(job: Job) -> StoredResponse:
@@ -69,11 +73,11 @@ def _queued(job: Job) -> StoredResponse:
 @router.get("", summary="List trainings", responses=problems(422, 406))
 def jobs(
     owner: Owner,
-    parts: PartsDependency,
+    services: ServicesDependency,
     query: Annotated[JobsQuery, Query()],
 ) -> Page[TrainingJobOut]:
     """Jobs by age."""
-    page = parts.jobs.page(owner, query.part, which=query.which("training"))
+    page = services[Jobs].page(owner, query.part, which=query.which("training"))
     return Page.of([job_out(job) for job in page.items], page.next)
 
 
@@ -84,9 +88,9 @@ async def job(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: 
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 406, 409))
-def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> TrainingJobOut:
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> TrainingJobOut:
     """Ask for a job's end: one that waits ends at once, one that runs within a second or so.
 
     A cancelled job may be cancelled again; of one that succeeded or failed a 409 says since when.
     """
-    return job_out(parts.jobs.cancel(owner, identifier(job_id, "training job"), kind="training"))
+    return job_out(services[Jobs].cancel(owner, identifier(job_id, "training job"), kind="training"))

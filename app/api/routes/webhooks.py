@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import TypeAdapter
 
 from app.api.bodies import read_strictly
-from app.api.dependencies import JsonBody, Owner, Parts, PartsDependency, identifier
+from app.api.dependencies import JsonBody, Owner, Services, ServicesDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
@@ -25,6 +25,8 @@ from app.api.schemas.webhooks import (
 )
 from app.domain.idempotency import Keyed, StoredResponse
 from app.domain.webhooks import Webhook
+from app.services.idempotency import Idempotency
+from app.services.webhooks import Webhooks
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.webhooks import EVENT_TYPES, TEST
@@ -44,18 +46,20 @@ messages = APIRouter()
     openapi_extra=json_body("WebhookIn"),
     responses=problems(400, 406, 409, 413, 415, 422),
 )
-def register(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+def register(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Tell a URL when a training has ended. The answer shows the secret that messages are signed with, this once."""
 
     def create(keyed: Keyed[Webhook] | None) -> Webhook:
         requested = read_strictly(WEBHOOK_IN, body)
-        return parts.webhooks.register(
+        return services[Webhooks].register(
             owner, requested.url, events=requested.events, description=requested.description, keyed=keyed
         )
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     requested_before = named(request, owner, key, content_type, body)
-    return once(parts.idempotency, requested_before, _registered, create, shown=partial(_with_secret, owner, parts))
+    return once(
+        services[Idempotency], requested_before, _registered, create, shown=partial(_with_secret, owner, services)
+    )
 
 
 def _registered(webhook: Webhook) -> StoredResponse:
@@ -69,22 +73,22 @@ def _registered(webhook: Webhook) -> StoredResponse:
     return StoredResponse(201, headers, to_json(made))
 
 
-def _with_secret(owner: str, parts: Parts, kept: StoredResponse) -> StoredResponse:
+def _with_secret(owner: str, services: Services, kept: StoredResponse) -> StoredResponse:
     made = NEW_WEBHOOK.validate_json(kept.content)
-    return replace(kept, content=to_json(replace(made, secret=parts.webhooks.secret(owner, UUID(made.id)))))
+    return replace(kept, content=to_json(replace(made, secret=services[Webhooks].secret(owner, UUID(made.id)))))
 
 
 @router.get("", summary="List webhooks", responses=problems(406, 422))
-def webhooks(owner: Owner, parts: PartsDependency, query: Annotated[ListQuery, Query()]) -> Page[records.Webhook]:
+def webhooks(owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]) -> Page[records.Webhook]:
     """Webhooks by age."""
-    page = parts.webhooks.page(owner, query.part)
+    page = services[Webhooks].page(owner, query.part)
     return Page.of([webhook_record(webhook) for webhook in page.items], page.next)
 
 
 @router.get("/{webhook_id}", summary="Look at a webhook", responses=problems(404, 406))
-def webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> records.Webhook:
+def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> records.Webhook:
     """A webhook, without its secret."""
-    return webhook_record(parts.webhooks.get(owner, identifier(webhook_id, "webhook")))
+    return webhook_record(services[Webhooks].get(owner, identifier(webhook_id, "webhook")))
 
 
 @router.patch(
@@ -93,34 +97,34 @@ def webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> records.We
     openapi_extra=json_body("WebhookChangeIn"),
     responses=problems(400, 404, 406, 413, 415, 422),
 )
-def change(webhook_id: str, body: JsonBody, owner: Owner, parts: PartsDependency) -> records.Webhook:
+def change(webhook_id: str, body: JsonBody, owner: Owner, services: ServicesDependency) -> records.Webhook:
     """Change its URL, what it is told of, or whether it is told at all; the secret stays."""
     requested = read_strictly(WEBHOOK_CHANGE_IN, body)
-    changed = parts.webhooks.change(
+    changed = services[Webhooks].change(
         owner, identifier(webhook_id, "webhook"), url=requested.url, events=requested.events, enabled=requested.enabled
     )
     return webhook_record(changed)
 
 
 @router.delete("/{webhook_id}", status_code=204, summary="Remove a webhook", responses=problems(404, 406))
-def remove(webhook_id: str, owner: Owner, parts: PartsDependency) -> None:
+def remove(webhook_id: str, owner: Owner, services: ServicesDependency) -> None:
     """Tell it no more, and forget what it was told."""
-    parts.webhooks.remove(owner, identifier(webhook_id, "webhook"))
+    services[Webhooks].remove(owner, identifier(webhook_id, "webhook"))
 
 
 @router.get("/{webhook_id}/deliveries", summary="What a webhook was told", responses=problems(404, 406, 422))
 def deliveries(
-    webhook_id: str, owner: Owner, parts: PartsDependency, query: Annotated[DeliveriesQuery, Query()]
+    webhook_id: str, owner: Owner, services: ServicesDependency, query: Annotated[DeliveriesQuery, Query()]
 ) -> Page[records.Delivery]:
     """Return its deliveries by age, each with its attempts."""
-    page = parts.webhooks.deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
+    page = services[Webhooks].deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
     return Page.of([delivery_record(delivery) for delivery in page.items], page.next)
 
 
 @router.post("/{webhook_id}/test", status_code=202, summary="Try a webhook", responses=problems(404, 406, 409))
-def try_webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> records.Delivery:
+def try_webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> records.Delivery:
     """Send a signed message of type `webhook.test`, whatever it is told of, and as often as another if that fails."""
-    return delivery_record(parts.webhooks.test(owner, identifier(webhook_id, "webhook")))
+    return delivery_record(services[Webhooks].test(owner, identifier(webhook_id, "webhook")))
 
 
 @router.post(
@@ -129,10 +133,10 @@ def try_webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> record
     summary="Tell a webhook again",
     responses=problems(404, 406, 409),
 )
-def redeliver(webhook_id: str, delivery_id: str, owner: Owner, parts: PartsDependency) -> records.Delivery:
+def redeliver(webhook_id: str, delivery_id: str, owner: Owner, services: ServicesDependency) -> records.Delivery:
     """Send a message again, now, and as often as a new one if that fails; its `webhook-id` is the same."""
     required, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
-    return delivery_record(parts.webhooks.redeliver(owner, required, again))
+    return delivery_record(services[Webhooks].redeliver(owner, required, again))
 
 
 def _sent(

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import grpc
 
-from app.api.dependencies import Parts
+from app.api.dependencies import Services
 from app.api.keys import Key
-from app.api.prediction import PredictionRunner
 from app.api.rpc.service import Service
 from app.api.shutdown import Shutdown
 
@@ -56,9 +55,10 @@ class CantListen(OSError):
 
 
 @asynccontextmanager
-async def serving(parts: Parts, runner: PredictionRunner, rules: RpcRules, shutdown: Shutdown) -> AsyncIterator[int]:
+async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
     """Answer calls until listeners close, on the port that is yielded; raises CantListen."""
-    service = Service(parts, runner, Key(rules.api_key), shutdown=shutdown, log_requests=rules.log)
+    shutdown = services[Shutdown]
+    service = Service(services, Key(rules.api_key), log_requests=rules.log)
     server = grpc.aio.server(
         handlers=[service.handlers()],
         options=_options(rules),

@@ -10,7 +10,7 @@ from anyio import to_thread
 from google.protobuf.message import DecodeError, Message
 
 from app import __version__
-from app.api.dependencies import Parts
+from app.api.dependencies import Services
 from app.api.errors import kind_of
 from app.api.inference.signature import Kind
 from app.api.inference_metadata import EXTENSIONS, PLATFORM, SERVER, described
@@ -23,6 +23,7 @@ from app.api.rpc.wire_format import OF_INFERENCE, check_fields
 from app.api.shutdown import Shutdown
 from app.domain.errors import MalformedBodyError
 from app.domain.identity import BUILT_IN_OWNER
+from app.services.served_versions import ServedVersions
 from app.services.staleness import CURRENT, Staleness
 from relevance_bayes.types.errors import NotFoundError, RelevanceError, sentence
 from relevance_bayes.types.references import Reference
@@ -51,14 +52,12 @@ log = structlog.stdlib.get_logger("app.requests")
 class Service:
     """Answers calls, to those who know the key; probes need none."""
 
-    def __init__(
-        self, parts: Parts, runner: PredictionRunner, key: Key, *, shutdown: Shutdown, log_requests: bool
-    ) -> None:
-        self._parts = parts
-        self._readiness = ReadinessProbe(parts.ready)
-        self._runner = runner
+    def __init__(self, services: Services, key: Key, *, log_requests: bool) -> None:
+        self._services = services
+        self._readiness = services[ReadinessProbe]
+        self._runner = services[PredictionRunner]
         self._key = key
-        self._shutdown = shutdown
+        self._shutdown = services[Shutdown]
         self._log = log_requests
 
     async def live(self, _: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
@@ -78,13 +77,13 @@ class Service:
     async def model_ready(self, requested: messages.ModelReadyRequest) -> messages.ModelReadyResponse:
         """It is, as long as it is there."""
         reference = _reference(requested.name, requested.version)
-        await to_thread.run_sync(self._parts.prediction.version, BUILT_IN_OWNER, *reference)
+        await to_thread.run_sync(self._services[ServedVersions].version, BUILT_IN_OWNER, *reference)
         return messages.ModelReadyResponse(ready=True)
 
     async def model(self, requested: messages.ModelMetadataRequest) -> messages.ModelMetadataResponse:
         """Its versions and tensors."""
         reference = _reference(requested.name, requested.version)
-        found = await to_thread.run_sync(described, self._parts, BUILT_IN_OWNER, reference)
+        found = await to_thread.run_sync(described, self._services, BUILT_IN_OWNER, reference)
         return messages.ModelMetadataResponse(
             name=found.name,
             versions=found.versions,

@@ -6,7 +6,7 @@ from typing import Self, TypeAlias
 from pydantic import BaseModel, TypeAdapter
 
 from app.domain import datasets as domain
-from app.services.catalogue import Row
+from app.services.datasets import Row
 from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.tables.kinds import iso_8601
 from relevance_bayes.types.datasets import (

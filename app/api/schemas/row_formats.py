@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from app.api.schemas.requests import PredictOptionsIn
 from app.formats import ROW_FORMATS
 from app.formats.format import Format, RowFormat
 from app.formats.options import OptionName
@@ -25,22 +24,3 @@ def described(option: OptionName) -> str:
     """The option, behind the formats that have it."""
     titles = ", ".join(one.title for one in ROW_FORMATS if isinstance(one, RowFormat) and option in one.row_options)
     return f"{titles}: {DESCRIBED[option]}"
-
-
-def query_parameters() -> list[dict[str, object]]:
-    """The options of a body that has no room for them: those of a JSON body, which stand in it, as parameters."""
-    schema = PredictOptionsIn.model_json_schema(ref_template="#/components/schemas/{model}-Input")
-    listed: list[dict[str, object]] = []
-    for name, member in schema["properties"].items():
-        given = {"name": name, "in": "query", "description": f"Not with a JSON body: {member.pop('description')}"}
-        reported = {key: value for key, value in member.items() if key not in {"title", "default"} or value is not None}
-        nested = name in {"class_priors", "costs"}
-        listed.append(
-            {**given, "content": {"application/json": {"schema": reported}}}
-            if nested
-            else {**given, "schema": reported}
-        )
-    for option in DESCRIBED:
-        reported = {"type": "string"}
-        listed.append({"name": option, "in": "query", "description": described(option), "schema": reported})
-    return listed

@@ -14,7 +14,9 @@ import pytest
 from google.protobuf.message import Message
 
 from app import __version__
+from app.api.dependencies import Services
 from app.api.prediction import PredictionRunner
+from app.api.readiness import ReadinessProbe
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.server import CantListen, RpcRules, serving
 from app.api.rpc.service import NAME
@@ -76,9 +78,15 @@ def _bytes(requested: Message) -> bytes:
 
 @asynccontextmanager
 async def connected(parts: InMemoryParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
-    runner = PredictionRunner(parts.prediction, 5, rules.max_bytes)
+    services = Services(
+        parts.prediction,
+        parts.catalogue,
+        ReadinessProbe(parts.ready),
+        PredictionRunner(parts.prediction, 5, rules.max_bytes),
+        shutdown or Shutdown(lambda: None),
+    )
     async with (
-        serving(parts, runner, rules, shutdown or Shutdown(lambda: None)) as port,
+        serving(services, rules) as port,
         grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
     ):
         yield Client(channel)

@@ -14,6 +14,7 @@ from app.tasks.options import PredictOptions
 from app.tasks.supervised.explanation import Explanation
 from app.tasks.supervised.prediction import SupervisedModel
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from app.tasks.union import weight_unit
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
 from relevance_bayes.core.kernels import Gaussian
@@ -138,7 +139,7 @@ def test_a_vector_in_other_units_is_the_same_gaussian_and_prior() -> None:
 def test_a_versions_functions_are_listed_in_the_targets_units(made: NewSupervisedVersion, unit: float) -> None:
     kept = InMemory()
     kept.models.put(OWNER, made, number=1)
-    catalogue = Catalogue(kept.open)
+    catalogue = Catalogue(kept.open, weight_unit)
     page = catalogue.vectors(OWNER, Reference(made.report.plan.model, 1), limit=10, after=None, sort="number")
     assert page.items == tuple(one.in_units(unit) for one in made.vectors)
     assert [one.weight_sd for one in page.items] == pytest.approx([unit * one.weight_sd for one in made.vectors])

@@ -1,27 +1,14 @@
-"""Schemas of requests: a training for each kind of task, and predictions."""
+"""Schemas of requests for trainings, one for each kind of task."""
 
 from typing import Annotated, TypeAlias
 
 from pydantic import Discriminator, Tag, TypeAdapter
 
 from app.api.schemas.requests.approximation import ApproximationJobIn
-from app.api.schemas.requests.compare import COMPARE_IN, CompareIn, CompareOptions
 from app.api.schemas.requests.components import ComponentsJobIn
 from app.api.schemas.requests.image import ImageJobIn
-from app.api.schemas.requests.predict import PREDICT_IN, PredictIn, PredictOptionsIn
 from app.api.schemas.requests.supervised import ClassificationJobIn, InferredJobIn, RegressionJobIn
 from app.api.validation import AT
-
-__all__ = [
-    "COMPARE_IN",
-    "PREDICT_IN",
-    "TRAINING_JOB_IN",
-    "CompareIn",
-    "CompareOptions",
-    "PredictIn",
-    "PredictOptionsIn",
-    "TrainingJobIn",
-]
 
 
 def _which_task(value: object) -> str | None:

@@ -6,9 +6,8 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from app.api.schemas.file_format import FileFormat
-from app.api.schemas.requests.compare import VersionSelector
 from app.api.schemas.requests.predict import PredictionOptions
-from app.api.schemas.requests.shared import Priority
+from app.api.schemas.requests.shared import Priority, VersionSelector
 from app.domain.requests import PredictionRequest
 from app.formats import BATCH_FORMATS, DEFAULT, listed
 

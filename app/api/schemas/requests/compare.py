@@ -1,16 +1,12 @@
 """Which versions are compared, and on which rows."""
 
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER, Reference
+from app.api.schemas.requests.shared import VersionSelector
+from relevance_bayes.types.references import Reference
 from relevance_bayes.types.values import Cell
-
-VersionSelector: TypeAlias = (
-    Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
-)
-"""A version of a model that is named elsewhere: its number or an alias."""
 
 
 class VersionIn(BaseModel):

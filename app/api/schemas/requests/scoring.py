@@ -4,8 +4,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from app.api.schemas.requests.compare import VersionSelector
-from app.api.schemas.requests.shared import JobIn
+from app.api.schemas.requests.shared import JobIn, VersionSelector
 from app.domain.requests import EvaluationRequest, PromotionRequest
 from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.promotions import Criterion

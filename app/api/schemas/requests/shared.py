@@ -1,10 +1,11 @@
 """Members of all requests for jobs."""
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.domain.jobs import MAX_PRIORITY, MIN_PRIORITY
+from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 
@@ -18,6 +19,12 @@ Priority = Annotated[
         "is no matter between owners, who take turns by chance.",
     ),
 ]
+
+
+VersionSelector: TypeAlias = (
+    Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
+)
+"""A version of a model that is named elsewhere: its number or an alias."""
 
 
 class JobIn(BaseModel):

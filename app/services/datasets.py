@@ -1,0 +1,75 @@
+"""Datasets as their owner sees them: listed, shown row by row, deleted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.datasets import Dataset
+from app.domain.ports import OpenUnitOfWork, Page, PageRequest
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.types.values import Cell
+
+MAX_CELLS_OF_ROWS = 100_000
+"""Cells that one look at a dataset's rows shows at most."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Row `number` (from 0) of a dataset, its cells by column name in the table's order."""
+
+    number: int
+    cells: dict[str, Cell]
+
+
+@dataclass(frozen=True)
+class Datasets:
+    """The datasets that are stored."""
+
+    open_uow: OpenUnitOfWork
+
+    def get(self, owner: str, dataset_id: UUID) -> Dataset:
+        """One dataset; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.datasets.get(owner, dataset_id)
+
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
+        """Datasets, those of a name where one is said."""
+        with self.open_uow() as uow:
+            return uow.datasets.page(owner, part, name=name)
+
+    def rows(self, owner: str, dataset_id: UUID, *, limit: int, first: int = 0) -> tuple[Row, ...]:
+        """At most `limit` rows from row `first` on, in the table's order, none past the end; raises NotFoundError.
+
+        Of a wide table they are fewer, so that they hold no more than `MAX_CELLS_OF_ROWS`, but always one.
+        """
+        dataset = self.get(owner, dataset_id)
+        fitting = max(MAX_CELLS_OF_ROWS // len(dataset.columns), 1)
+        last = min(first + min(limit, fitting), dataset.rows)
+        names = tuple(column.name for column in dataset.columns)
+        whole = frozenset(column.name for column in dataset.columns if column.integral)
+        found: list[Row] = []
+        for first_row, block in self._blocks(dataset_id, first, last):
+            rows = range(max(first, first_row), min(last, first_row + block_rows(block)))
+            found.extend(Row(row, raw_cells(block, row - first_row, names, integral=whole)) for row in rows)
+        return tuple(found)
+
+    def _blocks(self, dataset_id: UUID, first: int, last: int) -> Iterator[tuple[int, Block]]:
+        """The blocks that hold rows first..last-1, each from a transaction of its own."""
+        if first >= last:
+            return
+        with self.open_uow() as uow:
+            number = uow.datasets.block_holding(dataset_id, first)
+        while first < last:
+            with self.open_uow() as uow:
+                stored = uow.datasets.block(dataset_id, number)
+            if stored is None:  # deleted while it was read
+                return
+            yield stored
+            first = stored[0] + block_rows(stored[1])
+            number += 1
+
+    def delete(self, owner: str, dataset_id: UUID) -> None:
+        """Raises NotFoundError, InUseError while an unfinished job needs it."""
+        with self.open_uow() as uow:
+            uow.datasets.delete(owner, dataset_id)
