@@ -29,7 +29,7 @@ RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /srv/d
 COPY --from=dependencies /srv/venv /srv/venv
 COPY --from=package /srv/package /srv/venv
 # The worker's health check is run every few seconds, as a file by an interpreter that imports nothing else.
-COPY app/worker/health_check.py ./
+COPY app/jobs/worker/health_check.py ./
 ENV PATH=/srv/venv/bin:$PATH \
     RELEVANCE_DATABASE_URL=sqlite:////srv/data/relevance.db
 USER 10001:10001

@@ -120,9 +120,9 @@ lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients an
 	done
 	@$(MAKE) install
 
-protocol: install ## make app/api/rpc/generated from the protocol's file
-	$(BIN)/python -m grpc_tools.protoc --proto_path=app/api/rpc --python_out=app/api/rpc/generated \
-		--pyi_out=app/api/rpc/generated app/api/rpc/open_inference.proto
+protocol: install ## make app/inference/rpc/generated from the protocol's file
+	$(BIN)/python -m grpc_tools.protoc --proto_path=app/inference/rpc --python_out=app/inference/rpc/generated \
+		--pyi_out=app/inference/rpc/generated app/inference/rpc/open_inference.proto
 
 wheels: install ## both distributions as wheels, into dist/
 	cd library && ../$(BIN)/python -P -m hatchling build --target wheel --directory ../dist

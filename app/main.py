@@ -2,11 +2,11 @@
 
 from fastapi import FastAPI
 
-from app.api.application import Beside, make_application
-from app.api.dependencies import Limits
-from app.bootstrap import Parts, build
+from app.application import Beside, make_application
+from app.http.dependencies import Limits
 from app.logs import configure_logging
 from app.settings import Settings
+from app.wiring import Parts, build
 
 
 class ExposedWithoutKey(RuntimeError):
@@ -52,7 +52,7 @@ def _rpc(settings: Settings, key: str | None) -> Beside | None:
     if settings.grpc_port is None:
         return None
     # Imported where it is asked for: others do without its memory, and installations without the package.
-    from app.api.rpc.server import RpcRules, serving
+    from app.inference.rpc.server import RpcRules, serving
 
     rules = RpcRules(
         settings.host,

@@ -10,9 +10,9 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.datasets import Dataset
+from app.jobs import fit as fits
+from app.jobs.limits import Limits
 from app.settings import Settings
-from app.tasks import fit as fits
-from app.tasks.limits import Limits
 from app.tasks.supervised.training import SupervisedTraining
 from app.tasks.task import expected
 from benchmarks.accuracy.scoring import ClassAnswer, Distribution, RealAnswer

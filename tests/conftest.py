@@ -16,7 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import Engine
 
-from app.queue.migrations import migrate as migrate_queue
+from app.jobs.queue.migrations import migrate as migrate_queue
 from app.storage.engine import make_engine
 from app.storage.migrations import migrate
 from tests import postgres

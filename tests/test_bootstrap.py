@@ -6,11 +6,11 @@ import sys
 import pytest
 import structlog
 
-from app import bootstrap
-from app.bootstrap import build, migrate, workers_alive
-from app.domain.readiness import Readiness
+from app import wiring as bootstrap
+from app.http.readiness_report import Readiness
 from app.logs import configure_logging
 from app.settings import Settings
+from app.wiring import build, migrate, workers_alive
 
 
 @pytest.fixture
@@ -69,5 +69,5 @@ def test_threads_of_a_fit_leave_half_of_the_cores_to_others(monkeypatch: pytest.
 
 
 def test_nothing_reaches_for_the_network_or_starts_a_thread_when_imported() -> None:
-    program = "import threading, app.bootstrap; assert threading.active_count() == 1"
+    program = "import threading, app.wiring; assert threading.active_count() == 1"
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=120)

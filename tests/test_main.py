@@ -8,10 +8,10 @@ import pytest
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
-from app.api.dependencies import Limits
-from app.bootstrap import build
+from app.http.dependencies import Limits
 from app.main import ExposedWithoutKey, create_app
 from app.settings import Settings
+from app.wiring import build
 
 
 @pytest.fixture
@@ -56,9 +56,9 @@ def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_n
 PREDICTS = """
 import sys
 import app.main
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import PredictRequest, predict
-from app.services.served_versions import ServedVersions
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction import PredictRequest, predict
+from app.prediction.served_versions import ServedVersions
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
 from relevance_bayes.core.priors import GaussianProcess

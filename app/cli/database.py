@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.domain.errors import UnavailableError
+from app.errors import UnavailableError
 from relevance_bayes.cli.console import refuse
 
 

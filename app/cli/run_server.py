@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from types import FrameType
 
-from app import __version__, bootstrap
+from app import __version__
+from app import wiring as bootstrap
 from app.cli import worker_process
 from app.cli.database import database_in_reach
 from app.cli.standard_input import end_with_standard_input

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from app import bootstrap
+from app import wiring as bootstrap
 from app.cli.database import database_in_reach
 from app.cli.standard_input import end_with_standard_input
 from app.cli.stop_request import StopRequest
 from app.cli.watchdog import Watchdog
+from app.jobs.worker.spool import UnusableSpoolError
+from app.jobs.worker.worker import Worker
 from app.logs import configure_logging
 from app.settings import Settings
-from app.worker.spool import UnusableSpoolError
-from app.worker.worker import Worker
 from relevance_bayes.cli.console import echo, refuse
 
 GRACE_SECONDS = 5.0

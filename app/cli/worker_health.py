@@ -2,8 +2,8 @@
 
 import time
 
+from app.jobs.worker.health_check import default_directory, healthy_workers
 from app.settings import Settings
-from app.worker.health_check import default_directory, healthy_workers
 from relevance_bayes.cli.console import echo, refuse
 
 

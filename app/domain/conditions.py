@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.domain.errors import PreconditionFailedError
+from app.errors import PreconditionFailedError
 
 ANY = "*"
 """Stands for whatever tag a thing has; tags themselves are quoted."""

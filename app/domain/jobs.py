@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
-from app.domain.errors import ConflictError
-from app.domain.identity import uuid7
 from app.domain.requests import JudgingRequest, PredictionPlan, PredictionRequest, ScoringPlan, ScoringRequest
 from app.domain.results import BatchPredicted
 from app.domain.scoring import Evaluation, Promotion
+from app.errors import ConflictError
+from app.identity import uuid7
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault, NotFoundError
 from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, JobKind, JobState, Progress, Resumption, Transition

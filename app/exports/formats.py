@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from app.domain.errors import ConflictError, NotInstalledError
+from app.errors import ConflictError, NotInstalledError
 from app.exports import json_file, npz_file
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.writing import document_of

@@ -15,7 +15,7 @@ from tokenize import TokenError
 import numpy as np
 from pydantic import JsonValue
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from relevance_bayes.documents.arrays import extract_arrays
 from relevance_bayes.documents.schema import VersionDocument
 from relevance_bayes.types.errors import Fault, InvalidRequestError

@@ -6,7 +6,7 @@ from itertools import chain
 
 import pyarrow as pa
 
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
 from app.formats.arrow_columns import kind_of, readable, typed_column
 from app.formats.cell_faults import refuse
 from app.formats.streams import TableStream, kinds_of

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
 from relevance_bayes.types.errors import InvalidDataError
 
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import BinaryIO
 
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
 from app.formats.cell_faults import shown
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.kinds import is_not_finite, is_number, seconds_of

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
 from app.formats.cell_faults import MAX_FAULTS_REPORTED, shown
 from app.formats.csv_dialect import Dialect, not_utf8
 from app.formats.spool import BodyFile

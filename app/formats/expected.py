@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from app.domain.errors import TooLargeError
+from app.errors import TooLargeError
 from app.formats.cell_faults import MAX_FAULTS, refuse
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidDataError

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.arrow_blocks import reading
 from app.formats.arrow_messages import read_messages, unpacked_size
 from app.formats.arrow_rows import read_arrow, rows_of_stream

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.npy_header import read_npy_header
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, rows_of_a_block

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import msgspec
 
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
 from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, not_finite, out_of_range, refuse, shown
 from app.formats.cells import JSON
 from relevance_bayes.types.errors import Fault, InvalidDataError, pointer

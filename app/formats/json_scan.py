@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, TOO_DEEP
 from relevance_bayes.types.errors import Fault, InvalidDataError
 

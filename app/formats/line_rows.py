@@ -7,8 +7,8 @@ from itertools import islice
 
 import msgspec
 
-from app.domain.cancellation import check_cancelled
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.cancellation import check_cancelled
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.json_body import decode

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
 
 VERSIONS = frozenset({(1, 0), (2, 0), (3, 0)})
 """2.0 has longer headers than 1.0; 3.0 differs from it by names of fields alone, which no array of numbers has."""

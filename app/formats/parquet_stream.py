@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.domain.errors import TooLargeError
+from app.errors import TooLargeError
 from app.formats.arrow_blocks import check_types, reading, stream_of
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, check_names, rows_of_a_block

@@ -12,7 +12,7 @@ from typing import BinaryIO, Protocol
 
 from anyio import to_thread
 
-from app.domain.errors import TooLargeError, UnavailableError
+from app.errors import TooLargeError, UnavailableError
 
 PIECE = 2**20
 """So much is gathered in memory before it is written, off the event loop."""

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.errors import TooLargeError
+from app.errors import TooLargeError
 from app.formats.cell_faults import refuse, shown
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.summary import ImageSize

@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from openpyxl import load_workbook
 
-from app.domain.cancellation import check_cancelled
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.cancellation import check_cancelled
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import shown
 from app.formats.xlsx_package import check_package
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError

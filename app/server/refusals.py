@@ -5,9 +5,9 @@ from http import HTTPStatus
 
 from starlette.types import Scope
 
-from app.api.errors import REQUEST_ID, ProblemKind, problem_response
-from app.api.security_headers import SECURITY_HEADERS, encoded
-from app.domain.identity import new_request_id
+from app.http.problems import REQUEST_ID, ProblemKind, problem_response
+from app.http.security_headers import SECURITY_HEADERS, encoded
+from app.identity import new_request_id
 
 MAX_PATH = 1024
 """Characters of a path that a problem repeats."""

@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 import structlog
 import uvicorn
 
-from app.api.application import PORT_BESIDE, SHUTDOWN
-from app.api.shutdown import Shutdown
+from app.application import PORT_BESIDE, SHUTDOWN
+from app.http.shutdown import Shutdown
 from app.server.config import CLOSING_SECONDS, Config
 
 TICK_SECONDS = 0.1

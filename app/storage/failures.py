@@ -8,7 +8,7 @@ from psycopg.errors import UndefinedTable
 from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.domain.errors import ConflictError, UnavailableError
+from app.errors import ConflictError, UnavailableError
 from relevance_bayes.types.errors import InvalidDataError
 
 

@@ -8,8 +8,8 @@ from threading import Thread
 
 from sqlalchemy import Engine
 
-from app.domain.errors import OutOfReachError, UnavailableError
 from app.domain.reachability import Reachability
+from app.errors import OutOfReachError, UnavailableError
 from app.storage.probes import probe_of
 from app.storage.watched_connections import watch_connections
 

@@ -12,8 +12,8 @@ from psycopg import sql
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
-from app.domain.errors import UnavailableError
 from app.domain.ports import Listener
+from app.errors import UnavailableError
 from app.storage.failures import translated
 
 JOBS, MODELS = "relevance_jobs", "relevance_models"

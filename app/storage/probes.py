@@ -9,7 +9,7 @@ from psycopg.abc import PQGen
 from psycopg.rows import TupleRow
 from sqlalchemy import Engine
 
-from app.domain.errors import UnavailableError
+from app.errors import UnavailableError
 from app.storage.engine import file_of
 from app.storage.file_connections import uri_of
 from app.storage.watched_connections import WAKE_SECONDS, Parameters, Result, connection_string

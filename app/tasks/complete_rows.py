@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.errors import TrainingFailedError
+from app.errors import TrainingFailedError
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.plans.requests import InputColumn
 from relevance_bayes.tables.columns import Block, block_rows, taken

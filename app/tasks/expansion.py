@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.domain.errors import ConflictError
+from app.errors import ConflictError
 from relevance_bayes.core.types import Array
 
 ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'

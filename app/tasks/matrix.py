@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.domain.errors import TrainingFailedError
+from app.errors import TrainingFailedError
 from app.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.encoding_statistics import InputStatistics

@@ -7,8 +7,8 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from app.domain.datasets import Dataset
 from app.domain.models import NewVersion, Version
+from app.jobs.fit import Fit
 from app.tasks.complete_rows import Read
-from app.tasks.fit import Fit
 from app.tasks.prediction import PredictiveModel
 from app.tasks.raw_rows import BlockHolding
 from relevance_bayes.core.selection import Step

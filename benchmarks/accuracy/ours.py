@@ -5,7 +5,7 @@ from time import process_time
 
 import numpy as np
 
-from app.domain.errors import TrainingFailedError
+from app.errors import TrainingFailedError
 from benchmarks.accuracy.scoring import ClassAnswer, Classifier, RealAnswer, Regressor
 from benchmarks.files import NotRun, Split
 from benchmarks.fitting import NOBODY, Fitted, fitted

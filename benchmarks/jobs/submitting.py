@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from app.bootstrap import build
-from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import training_of
 from app.domain.pages import PageRequest
+from app.identity import BUILT_IN_OWNER
+from app.wiring import build
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical_and_worst
 from benchmarks.jobs.deployment import Deploy, Deployment

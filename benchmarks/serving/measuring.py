@@ -7,10 +7,10 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from app.bootstrap import build
-from app.domain.identity import BUILT_IN_OWNER
-from app.services.served_versions import ServedVersions
+from app.identity import BUILT_IN_OWNER
+from app.prediction.served_versions import ServedVersions
 from app.tasks.supervised.prediction import SupervisedModel
+from app.wiring import build
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, Form
 from benchmarks.serving.load import Timed, busy, load

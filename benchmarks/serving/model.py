@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from app.services.prediction import ServedVersion
+from app.prediction import ServedVersion
 from app.tasks.supervised.prediction import SupervisedModel
 from benchmarks.serving.plain import PlainModel
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions

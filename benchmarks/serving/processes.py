@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.bootstrap import build
-from app.domain.identity import BUILT_IN_OWNER
+from app.identity import BUILT_IN_OWNER
+from app.wiring import build
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, ROWS, Form
 from benchmarks.serving.load import KEY, Asked, once

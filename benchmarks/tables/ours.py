@@ -7,7 +7,7 @@ from time import process_time
 
 import numpy as np
 
-from app.domain.errors import TrainingFailedError
+from app.errors import TrainingFailedError
 from benchmarks.files import NotRun
 from benchmarks.fitting import NOBODY, fitted
 from benchmarks.tables.outcomes import Outcome
@@ -29,7 +29,7 @@ CODE = (
     "library/relevance_bayes/plans",
     "library/relevance_bayes/tables",
     "app/tasks",
-    "app/worker",
+    "app/jobs/worker",
     "benchmarks/fitting.py",
     "benchmarks/tables/ours.py",
 )

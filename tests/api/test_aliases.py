@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.aliases import MAX_REASON_LENGTH
-from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.identity import BUILT_IN_OWNER as OWNER
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.services.small_models import small_version

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER
-from app.worker.attempts import Records
-from app.worker.scoring import predict
-from app.worker.scoring.run import Scorer
+from app.application import make_application
+from app.evaluation.runner import Scorer
+from app.identity import BUILT_IN_OWNER
+from app.jobs.worker.attempts import Records
+from app.prediction import batch_runner as predict
 from relevance_bayes.tables.columns import Block
 from tests.api.conftest import DATASET, LIMITS, InMemoryParts, StoredParts
 from tests.api.problems import assert_problem

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from starlette.types import Message, Scope
 
-from app.api import large_bodies, prediction, prediction_slots, render
-from app.api.application import make_application
-from app.api.inference import responses, tensor_json
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import PredictRequest, ServedVersion, predict
+from app.application import make_application
+from app.http import large_bodies
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.inference import responses, tensor_json
+from app.prediction import PredictRequest, ServedVersion, predict, render
+from app.prediction import runner as prediction
+from app.prediction import slots as prediction_slots
 from app.tasks.prediction import Prediction
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.services.small_models import version_of_numbers

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter
 
-from app.api.bodies import checked
+from app.http.bodies import checked
 from relevance_bayes.types.errors import InvalidRequestError
 
 

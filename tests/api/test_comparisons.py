@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.identity import BUILT_IN_OWNER as OWNER
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.services.small_models import small_version
 

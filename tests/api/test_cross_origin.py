@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
+from app.application import make_application
 from tests.api.conftest import LIMITS, InMemoryParts
 
 ORIGIN = "https://example.org"

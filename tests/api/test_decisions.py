@@ -7,7 +7,7 @@ from httpx2 import Response
 from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
 
-from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.types.values import Label
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem

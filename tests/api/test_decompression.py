@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from app.api.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, Decompressor, expanded
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
+from app.http.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, Decompressor, expanded
 
 if sys.version_info >= (3, 14):
     from compression import zstd

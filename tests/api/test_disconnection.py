@@ -10,10 +10,10 @@ import pytest
 from anyio import CapacityLimiter
 from starlette.types import Message, Scope
 
-from app.api.application import make_application
-from app.api.disconnection import run_for_client
-from app.domain.cancellation import Cancellation, WorkCancelledError, check_cancelled
-from app.domain.errors import ClientLeftError
+from app.application import make_application
+from app.cancellation import Cancellation, WorkCancelledError, check_cancelled
+from app.errors import ClientLeftError
+from app.http.disconnection import run_for_client
 from tests.api.conftest import LIMITS, InMemoryParts
 
 MAX_SECONDS = 20.0

@@ -9,11 +9,11 @@ import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.api.bodies import checked
-from app.api.documentation import Json, recorded
-from app.api.schemas.requests import TRAINING_JOB_IN
-from app.api.schemas.requests.predict import PREDICT_IN
+from app.application import make_application
+from app.http.bodies import checked
+from app.http.openapi import Json, recorded
+from app.prediction.schemas.predict import PREDICT_IN
+from app.tasks.schemas.requests import TRAINING_JOB_IN
 from tests.api.conftest import LIMITS, InMemoryParts
 
 Object = dict[str, Json]

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.scoring import ClassScores, Evaluation, LabelledClasses, LabelledNumbers, NumberResult, NumberScores
-from app.services.prediction import evaluate_block
+from app.prediction import evaluate_block
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import Transition
 from tests.api.conftest import DATASET, NOW, InMemoryParts

@@ -16,10 +16,10 @@ from backports import zstd
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS
 from app.formats.expected import Expected
 from app.formats.npy_rows import read_npy
+from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.tables.encoding import raw_cells
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem

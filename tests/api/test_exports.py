@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER
+from app.application import make_application
 from app.exports.formats import RENDERINGS, Format
 from app.exports.json_file import DOCUMENT
+from app.identity import BUILT_IN_OWNER
 from relevance_bayes.core.likelihoods import OneAgainstRest
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of

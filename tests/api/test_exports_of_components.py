@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER
+from app.application import make_application
 from app.exports.formats import RENDERINGS, Format
+from app.identity import BUILT_IN_OWNER
 from relevance_bayes.documents.limits import MAX_FUNCTIONS
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import (

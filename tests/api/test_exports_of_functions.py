@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER
+from app.application import make_application
 from app.domain.models import Learned
 from app.exports.formats import RENDERINGS, Format
+from app.identity import BUILT_IN_OWNER
 from relevance_bayes.plans.approximation import MAX_TERMS
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import (

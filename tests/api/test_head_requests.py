@@ -6,7 +6,7 @@ import socket
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
+from app.application import make_application
 from tests.api.conftest import DATASET, LIMITS, SUBMIT, InMemoryParts
 from tests.api.test_documentation import operations
 from tests.server.serving import served

@@ -3,8 +3,8 @@
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.api.shutdown import Shutdown
+from app.application import make_application
+from app.http.shutdown import Shutdown
 from tests.api.conftest import LIMITS, InMemoryParts, Report
 
 

@@ -15,17 +15,17 @@ import pytest
 from backports import zstd
 from fastapi.testclient import TestClient
 
-from app.api.application import make_application
-from app.api.bodies import MAX_ELEMENTS, MAX_MEMBERS
-from app.api.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
-from app.api.inference.messages import read_request
-from app.api.json_codec import JsonCodec, max_containers
-from app.api.prediction import no_yield
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.application import make_application
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, decode
 from app.formats.line_rows import lines_of
-from app.services.prediction import ServedVersion, predict
-from app.services.served_versions import ServedVersions
+from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS
+from app.http.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
+from app.inference.messages import read_request
+from app.prediction import ServedVersion, predict
+from app.prediction.json_codec import JsonCodec, max_containers
+from app.prediction.runner import no_yield
+from app.prediction.served_versions import ServedVersions
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES

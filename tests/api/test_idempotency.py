@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import Engine, text
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.api.idempotency import read_key
-from app.domain.errors import UnavailableError
-from app.services.ingest import Ingest
+from app.application import make_application
+from app.datasets.ingest import Ingest
+from app.errors import UnavailableError
+from app.http.idempotency import read_key
 from app.storage.codec import encode_block
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError

@@ -6,11 +6,11 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.api.bodies import read_strictly
-from app.api.integers import as_integer
-from app.domain.identity import BUILT_IN_OWNER
+from app.application import make_application
 from app.exports.formats import RENDERINGS
+from app.http.bodies import read_strictly
+from app.http.integers import as_integer
+from app.identity import BUILT_IN_OWNER
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import ROOM, changed_at

@@ -15,12 +15,12 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Message
 
-from app.api import job_waiter
-from app.api.application import make_application
-from app.api.routes import job_events
-from app.domain.errors import UnavailableError
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.jobs import History, Jobs
+from app.application import make_application
+from app.errors import UnavailableError
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.jobs import event_routes as job_events
+from app.jobs import waiter as job_waiter
+from app.jobs.service import History, Jobs
 from relevance_bayes.client.event_stream import Message as Reported
 from relevance_bayes.client.event_stream import messages
 from relevance_bayes.types.jobs import JobKind

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from starlette.types import Message
 
-from app.api.large_bodies import PIECE_BYTES, LargeBodies, LargeBody
-from app.domain.errors import MalformedBodyError, TooLargeError, UnavailableError
+from app.errors import MalformedBodyError, TooLargeError, UnavailableError
+from app.http.large_bodies import PIECE_BYTES, LargeBodies, LargeBody
 
 MESSAGE_BYTES = PIECE_BYTES // 8
 LONG = [bytes([number]) * MESSAGE_BYTES for number in range(40)]

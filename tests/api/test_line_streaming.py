@@ -13,8 +13,8 @@ import uvicorn
 from starlette.testclient import TestClient
 from starlette.types import Message, Scope
 
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.application import make_application
+from app.identity import BUILT_IN_OWNER as OWNER
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.services.small_models import version_of_numbers
 

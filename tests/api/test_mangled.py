@@ -10,11 +10,11 @@ from backports import zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.api.prediction import no_yield
-from app.api.table_codec import ContentNegotiation, TableCodec
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, named
-from app.services.prediction import ServedVersion, predict
-from app.services.served_versions import ServedVersions
+from app.prediction import ServedVersion, predict
+from app.prediction.runner import no_yield
+from app.prediction.served_versions import ServedVersions
+from app.prediction.table_codec import ContentNegotiation, TableCodec
 from relevance_bayes.types.errors import RelevanceError
 from tests.api.table_files import MEDIA_TYPES, ROWS, FlatRow, written
 from tests.properties import examples

@@ -6,7 +6,7 @@ from math import log
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent

@@ -3,7 +3,7 @@
 import pytest
 from starlette.exceptions import HTTPException
 
-from app.api.negotiation import accepts, image_media_type
+from app.http.negotiation import accepts, image_media_type
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import pytest
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
-from app.api.application import make_application
-from app.api.errors import KINDS, kind_of
-from app.domain import errors
-from app.domain.errors import ConflictError, UnavailableError
+from app import errors
+from app.application import make_application
+from app.errors import ConflictError, UnavailableError
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS
+from app.http.problems import KINDS, kind_of
 from relevance_bayes.types import errors as shared_errors
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
 from tests.api.conftest import LIMITS, SUBMIT, InMemoryParts

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from app.api import prediction_slots
-from app.api.prediction_slots import PredictionSlot
+from app.prediction import slots as prediction_slots
+from app.prediction.slots import PredictionSlot
 
 SOON = 30.0
 

@@ -10,12 +10,11 @@ from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
 from starlette.types import Receive
 
-from app.api import json_codec, render
-from app.api import prediction as under_test
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import PredictRequest, ServedVersion, predict
-from app.services.served_versions import ServedVersions
-from app.services.usage_counts import Rows
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction import PredictRequest, ServedVersion, json_codec, predict, render
+from app.prediction import runner as under_test
+from app.prediction.served_versions import ServedVersions
+from app.prediction.usage_counts import Rows
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import prediction as supervised
 from app.tasks.supervised.predictions import RegressionPrediction

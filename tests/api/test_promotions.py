@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.conditions import UNCONDITIONAL
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.scoring import Evaluation, NumberScores, PairedDifferences, Promotion, verdict
+from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.types.jobs import Transition
 from tests.api.conftest import DATASET, NOW, InMemoryParts
 from tests.api.problems import assert_problem

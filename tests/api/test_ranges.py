@@ -3,7 +3,7 @@
 import pytest
 from starlette.datastructures import Headers
 
-from app.api.ranges import ByteRange, UnsatisfiableRange, requested_range
+from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
 
 TAG = '"abc"'
 

@@ -7,8 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.annotations import MAX_DESCRIPTION_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.identity import uuid7
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.identity import uuid7
 from tests.api.conftest import DATASET, SUBMIT, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.services.small_models import small_version

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
-from app.api.application import make_application
+from app.application import make_application
 from tests.api.conftest import LIMITS, SUBMIT, InMemoryParts
 
 API_POLICY = "default-src 'none'; frame-ancestors 'none'"

@@ -10,9 +10,9 @@ from itertools import cycle, islice
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER
+from app.application import make_application
 from app.exports.formats import RENDERINGS
+from app.identity import BUILT_IN_OWNER
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Alternative

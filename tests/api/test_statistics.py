@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.usage_counts import BOUNDS
+from app.application import make_application
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction.usage_counts import BOUNDS
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.services.small_models import small_version

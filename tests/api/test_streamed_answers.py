@@ -9,11 +9,12 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Message, Scope
 
-from app.api import prediction, render
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.application import make_application
 from app.formats import WRITABLE_FORMATS
 from app.formats.format import AssembledFormat
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction import render
+from app.prediction import runner as prediction
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.table_files import MEDIA_TYPES, FlatRow, read, written
 from tests.services.small_models import version_of_numbers

@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.bodies import checked
-from app.api.schemas.requests import TRAINING_JOB_IN
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Problem
+from app.http.bodies import checked
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.tasks.schemas.requests import TRAINING_JOB_IN
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.jobs import Progress, Transition

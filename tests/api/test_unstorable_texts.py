@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.documentation import Json
+from app.http.openapi import Json
 from tests.api.conftest import DATASET
 from tests.api.test_documentation import operations
 

@@ -19,10 +19,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Message
 
-from app.api.application import make_application
-from app.api.dependencies import Limits
-from app.api.negotiation import EXPECTED
+from app.application import make_application
 from app.formats import FORMATS, TABLE_FORMATS, named
+from app.http.dependencies import Limits
+from app.http.negotiation import EXPECTED
 from tests.api.conftest import StoredParts
 from tests.api.problems import assert_problem
 from tests.api.table_files import MEDIA_TYPES, TABLES, FlatRow, arrow_stream, npy, written

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from app.api.validation import faults_of
+from app.http.validation import faults_of
 
 
 @dataclass

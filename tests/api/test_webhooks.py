@@ -4,8 +4,8 @@ import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from app.domain.identity import BUILT_IN_OWNER, uuid7
 from app.domain.webhooks import MAX_WEBHOOKS, Delivery
+from app.identity import BUILT_IN_OWNER, uuid7
 from relevance_bayes.types.webhooks import EVENT_TYPES, TEST, Attempt
 from tests.api.conftest import NOW, InMemoryParts
 from tests.api.problems import assert_problem

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 PACKAGES = ("app", "library/relevance_bayes", "examples")
 
-EXCLUDED = ("app/api/rpc/generated/",)
+EXCLUDED = ("app/inference/rpc/generated/",)
 """Generated code."""
 
 # fmt: off

@@ -8,14 +8,14 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import ModuleType
 
+import app.api.schemas
 from pydantic import BaseModel
 
-import app.api.schemas
 import relevance_bayes.client
 import relevance_bayes.core
 import relevance_bayes.documents
 import relevance_bayes.types
-from app.api.schemas.problems import ProblemOut
+from app.http.problem_schemas import ProblemOut
 from relevance_bayes.types.jobs import Progress
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "decisions" / "records.md"

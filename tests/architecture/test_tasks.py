@@ -10,9 +10,9 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from app.jobs.worker.child.process import FOR_FITS
 from app.tasks.task import Record, Task
 from app.tasks.union import TASKS, task_of
-from app.worker.child.process import FOR_FITS
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
@@ -95,14 +95,14 @@ MEMBERS = frozenset(
 """Classes that are of one task."""
 
 REMAINING: Mapping[str, tuple[int, str]] = {
-    "app/api/routes/reconstructions.py": (1, "the image of a version is an endpoint of one task"),
-    "app/api/schemas/jobs/__init__.py": (1, "encodes a tagged union, in one place"),
-    "app/api/schemas/models/__init__.py": (1, "encodes a tagged union, in one place"),
-    "app/api/schemas/models/imported.py": (1, "images are not imported"),
-    "app/domain/planning.py": (3, "metrics are of numbers or of classes; only versions with a target are judged"),
+    "app/prediction/reconstruction_routes.py": (1, "the image of a version is an endpoint of one task"),
+    "app/tasks/schemas/jobs/__init__.py": (1, "encodes a tagged union, in one place"),
+    "app/registry/schemas/__init__.py": (1, "encodes a tagged union, in one place"),
+    "app/registry/schemas/imported.py": (1, "images are not imported"),
+    "app/evaluation/planning.py": (3, "metrics are of numbers or of classes; only versions with a target are judged"),
     "app/exports/onnx_file/model.py": (1, "encodes a tagged union, in one place: only exports know ONNX"),
     "app/exports/python_file/program.py": (1, "encodes a tagged union, in one place"),
-    "app/worker/scoring/training_rows.py": (1, "only versions with a target are judged"),
+    "app/prediction/training_rows.py": (1, "only versions with a target are judged"),
     "library/relevance_bayes/cli/comparing.py": (1, "the commands print versions by their records"),
     "library/relevance_bayes/cli/prediction_columns.py": (1, "columns on the terminal, in one place"),
     "library/relevance_bayes/cli/versions.py": (3, "the commands print versions by their records"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.addresses import Allowance, Target, is_public, read_target
+from app.addresses import Allowance, Target, is_public, read_target
 from relevance_bayes.types.errors import InvalidRequestError
 
 INSIDE = (

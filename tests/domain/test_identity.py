@@ -1,6 +1,6 @@
 from uuid import RFC_4122, UUID
 
-from app.domain.identity import new_request_id, uuid7
+from app.identity import new_request_id, uuid7
 
 
 def test_both_are_of_version_7_and_sort_by_time() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.domain.listing import FunctionLocation, shaped, ungrouped
+from app.tasks.listing import FunctionLocation, shaped, ungrouped
 from relevance_bayes.core.basis import GroupFunctions, InputFunctions
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units

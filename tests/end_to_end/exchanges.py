@@ -8,7 +8,7 @@ from math import isclose
 
 import httpx2
 
-from app.api.documentation import EXAMPLES, Json
+from app.http.openapi import EXAMPLES, Json
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")

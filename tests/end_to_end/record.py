@@ -4,7 +4,7 @@ import sys
 
 import httpx2
 
-from app.api.documentation import recorded
+from app.http.openapi import recorded
 from tests.end_to_end.exchanges import record
 
 if __name__ == "__main__":

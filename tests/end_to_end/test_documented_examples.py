@@ -1,6 +1,6 @@
 """Every example of the documentation, executed."""
 
-from app.api.documentation import recorded
+from app.http.openapi import recorded
 from tests.end_to_end.deployment import Deployment
 from tests.end_to_end.exchanges import assert_alike, replayed
 from tests.waiting import until

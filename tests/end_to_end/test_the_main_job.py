@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from app import bootstrap
-from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app import wiring as bootstrap
+from app.identity import BUILT_IN_OWNER as OWNER
 from app.settings import Settings
 from app.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.client import ClientError

@@ -9,9 +9,9 @@ from typing import get_args
 
 import pytest
 
-from app.api.schemas.webhooks import MessageOut
-from app.api.schemas.webhooks import TestMessageOut as WebhookTest
 from app.domain.webhooks import PAUSES, new_secret, signature
+from app.webhooks.schemas import MessageOut
+from app.webhooks.schemas import TestMessageOut as WebhookTest
 from relevance_bayes.types.webhooks import Obstacle
 from tests.examples.python_blocks import BLOCK
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pydantic import JsonValue
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from app.exports.json_file import DOCUMENT

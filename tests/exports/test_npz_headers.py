@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
 from app.exports import npz_file
 from relevance_bayes.types.errors import InvalidRequestError
 

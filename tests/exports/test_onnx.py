@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from app.domain.errors import NotInstalledError
+from app.errors import NotInstalledError
 from app.exports.formats import RENDERINGS
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.model import CLASSES, model_of

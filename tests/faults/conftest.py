@@ -13,13 +13,13 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from app.bootstrap import Parts, build, migrate
 from app.domain.datasets import Dataset
-from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
 from app.domain.pages import PageRequest
+from app.identity import BUILT_IN_OWNER
+from app.jobs.fit import Trainer
 from app.settings import Settings
-from app.tasks.fit import Trainer
+from app.wiring import Parts, build, migrate
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
 from tests import postgres
@@ -29,7 +29,7 @@ from tests.worker import trainers
 
 ROOT = Path(__file__).parents[2]
 AS_SHIPPED = ("-m", "app.cli", "worker", "--until-eof")
-JOB_LOG = "app.worker.job_log"
+JOB_LOG = "app.jobs.worker.job_log"
 WITH_STAND_INS = ("-m", "tests.faults.worker")
 
 

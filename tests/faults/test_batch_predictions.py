@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
 from app.domain.requests import PredictionRequest
 from app.domain.results import BatchPredicted
+from app.identity import BUILT_IN_OWNER
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind

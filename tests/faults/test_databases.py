@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from app.bootstrap import build, workers_alive
 from app.settings import Settings
+from app.wiring import build, workers_alive
 from tests import postgres
 from tests.faults.conftest import AS_SHIPPED, ROOT, MakePlace, Place
 from tests.waiting import until

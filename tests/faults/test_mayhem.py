@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sqlalchemy import exists, select
 
-from app.bootstrap import workers_alive
 from app.domain.attempts import MAX_STARTS
-from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
+from app.identity import BUILT_IN_OWNER
 from app.storage.tables import TrainingJobRow
+from app.wiring import workers_alive
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.model import Model

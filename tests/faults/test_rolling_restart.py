@@ -14,7 +14,7 @@ from time import monotonic
 import grpc
 import pytest
 
-from app.api.rpc.generated import open_inference_pb2 as messages
+from app.inference.rpc.generated import open_inference_pb2 as messages
 from tests.end_to_end.deployment import Api, Deployment, deployed
 from tests.server.serving import answer_of
 from tests.waiting import until

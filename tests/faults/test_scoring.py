@@ -1,9 +1,9 @@
 """Whatever a worker dies of, what scores ends once too."""
 
-from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import Evaluation
+from app.identity import BUILT_IN_OWNER
 from relevance_bayes.tables.columns import Block
 from tests.domain.small_tables import numbers, texts
 from tests.faults.conftest import MakePlace, Place

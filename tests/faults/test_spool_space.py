@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.bootstrap import workers_alive
+from app.wiring import workers_alive
 from relevance_bayes.core.selection import train
 from tests.faults.conftest import AS_SHIPPED, MakePlace
 from tests.waiting import until

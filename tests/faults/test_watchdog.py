@@ -34,7 +34,7 @@ main()
 
 STUCK_WORKER = """
 from app.cli import run_worker
-from app.worker.worker import Worker
+from app.jobs.worker.worker import Worker
 def without_end(*_):
     while True:
         pass

@@ -18,9 +18,9 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from app.bootstrap import Parts, build
-from app.domain.identity import BUILT_IN_OWNER
+from app.identity import BUILT_IN_OWNER
 from app.settings import Settings
+from app.wiring import Parts, build
 from relevance_bayes.client.http import Http
 from tests.end_to_end.deployment import Deployment, deployed
 from tests.storage import samples

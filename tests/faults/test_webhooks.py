@@ -8,9 +8,9 @@ from threading import Event
 
 import pytest
 
-from app.domain.identity import BUILT_IN_OWNER
 from app.domain.pages import PageRequest
 from app.domain.webhooks import Delivery, Webhook
+from app.identity import BUILT_IN_OWNER
 from tests.faults.conftest import MakePlace, Place
 from tests.receivers import Behaviour, receiving, responses
 from tests.waiting import until

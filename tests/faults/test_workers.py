@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from app.bootstrap import workers_alive
-from app.domain.identity import BUILT_IN_OWNER
+from app.identity import BUILT_IN_OWNER
+from app.wiring import workers_alive
 from relevance_bayes.core.selection import train
 from tests.faults.conftest import AS_SHIPPED, MakePlace
 from tests.postgres import Server

@@ -7,14 +7,14 @@ from sqlalchemy import event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import Pool
 
-from app import bootstrap
+from app import wiring as bootstrap
 from app.cli.standard_input import end_with_standard_input
 from app.cli.stop_request import StopRequest
+from app.evaluation import evaluate
 from app.logs import configure_logging
-from app.services.prediction import ServedVersion, evaluate_block
+from app.prediction import ServedVersion, evaluate_block
 from app.settings import Settings
 from app.tasks.prediction import LabelledBlock
-from app.worker.scoring import evaluate
 from relevance_bayes.tables.columns import Block
 from tests.worker import trainers
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import MAX_FAULTS_REPORTED
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT

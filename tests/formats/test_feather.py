@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.expected import Expected
 from app.formats.feather_file import open_feather, read_feather
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.images import npy_image, open_image, png_image
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import NumberColumn

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
 from app.formats.json_body import decode
 from app.formats.json_table import json_stream, read_json, typed_block

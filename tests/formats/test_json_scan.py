@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats import json_scan
 from app.formats.cells import JSON
 from app.formats.json_scan import check_containers, check_members

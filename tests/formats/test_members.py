@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from app.api.schemas.row_formats import DESCRIBED
 from app.formats import FORMATS, by_media_type, by_suffix
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
 from app.formats.options import ReadOptions
+from app.http.row_formats import DESCRIBED
 from relevance_bayes.types.formats import FILE_FORMATS, FileFormat
 
 ROOT = Path(__file__).parents[2]
@@ -21,9 +21,9 @@ PAGE = (ROOT / "docs" / "formats.md").read_text()
 
 OF_IMAGES = frozenset(
     {
-        "app/api/negotiation.py",
-        "app/api/pictures.py",
-        "app/api/routes/reconstructions.py",
+        "app/http/negotiation.py",
+        "app/prediction/pictures.py",
+        "app/prediction/reconstruction_routes.py",
         "library/relevance_bayes/cli/encoding.py",
         "library/relevance_bayes/client/encodings.py",
         "library/relevance_bayes/client/relevance.py",
@@ -33,7 +33,7 @@ OF_IMAGES = frozenset(
 
 OTHERWISE_NAMED = {
     "app/domain/requests/batch_prediction.py": "csv",  # where no format is asked for
-    "app/api/schemas/requests/batch_prediction.py": "parquet",  # an example
+    "app/prediction/schemas/batch_requests.py": "parquet",  # an example
     "app/exports/npz_file.py": ".npy",  # members of an npz file
 }
 

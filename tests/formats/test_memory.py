@@ -51,7 +51,7 @@ def test_a_file_of_any_size_costs_little_memory(tmp_path: Path) -> None:
 
 
 def test_arrow_is_not_imported_before_a_file_needs_it() -> None:
-    code = "import sys, app.api.application; print(int('pyarrow' in sys.modules), len(sys.modules))"
+    code = "import sys, app.application; print(int('pyarrow' in sys.modules), len(sys.modules))"
     arrow, modules = measured(code)
     assert modules > 100
     assert arrow == 0

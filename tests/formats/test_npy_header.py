@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
 from app.formats.expected import Expected
 from app.formats.images import npy_image, open_image
 from app.formats.npy_header import read_npy_header

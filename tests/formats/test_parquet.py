@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.parquet_stream import open_parquet
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from relevance_bayes.types.values import ColumnKind

@@ -4,7 +4,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from app.domain.errors import UnavailableError
+from app.errors import UnavailableError
 from app.formats.spool import SpoolFile, spooled
 
 

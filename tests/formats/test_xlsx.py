@@ -11,7 +11,7 @@ from datetime import time as time_of_day
 import pytest
 from openpyxl import Workbook
 
-from app.domain.errors import MalformedBodyError, TooLargeError
+from app.errors import MalformedBodyError, TooLargeError
 from app.formats.expected import Expected
 from app.formats.xlsx_rows import open_xlsx, read_xlsx
 from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, RelevanceError

@@ -3,7 +3,7 @@ from dbos import DBOSClient
 from sqlalchemy import Engine
 
 from app.domain.ports import OpenUnitOfWork
-from app.queue.client import Control, Submitter, make_client
+from app.jobs.queue.client import Control, Submitter, make_client
 from app.storage.unit_of_work import unit_of_work
 
 

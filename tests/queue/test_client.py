@@ -4,10 +4,10 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine
 
-from app.domain.errors import ConflictError, UnavailableError
 from app.domain.ports import OpenUnitOfWork
-from app.queue.client import MAX_AT_ONCE, Control, Submitter, make_client
-from app.queue.migrations import is_migrated, migrate
+from app.errors import ConflictError, UnavailableError
+from app.jobs.queue.client import MAX_AT_ONCE, Control, Submitter, make_client
+from app.jobs.queue.migrations import is_migrated, migrate
 from app.storage.engine import make_engine
 from app.storage.unit_of_work import unit_of_work
 

@@ -12,8 +12,8 @@ from sqlalchemy import Engine as Database
 from sqlalchemy import event, inspect, text
 
 from app.domain.ports import OpenUnitOfWork
-from app.queue.client import Control
-from app.queue.engine import Engine
+from app.jobs.queue.client import Control
+from app.jobs.queue.engine import Engine
 from tests.waiting import until
 
 HERE = "here:1"
@@ -110,7 +110,7 @@ def test_a_fault_ends_the_entry_and_is_logged(
     job = submit(open_uow)
     with running(engine, client, run):
         until(lambda: control.endings([job]) == {job: "failed"})
-    (record,) = [record for record in caplog.records if record.name == "app.queue.engine"]
+    (record,) = [record for record in caplog.records if record.name == "app.jobs.queue.engine"]
     assert record.levelno == logging.ERROR
     assert record.exc_info is not None
     assert record.exc_info[0] is Unforeseen
@@ -141,7 +141,7 @@ def test_a_job_is_not_recovered_for_ever(
     control: Control,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("app.queue.engine.MAX_RECOVERIES", 2)
+    monkeypatch.setattr("app.jobs.queue.engine.MAX_RECOVERIES", 2)
     ran, job = Ran(ends=False), submit(open_uow)
     with running(engine, client, ran):
         for _ in range(3):

@@ -8,11 +8,11 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine, inspect, text
 
+from app import retention
 from app.domain.ports import OpenUnitOfWork
-from app.queue.client import Control
-from app.queue.entry_retention import EndedEntries
-from app.services import retention
-from app.services.retention import Retention
+from app.jobs.queue.client import Control
+from app.jobs.queue.entry_retention import EndedEntries
+from app.retention import Retention
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.webhooks import Attempt
 from tests.storage import samples

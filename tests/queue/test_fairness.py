@@ -10,9 +10,9 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine as Database
 
-from app.domain.identity import uuid7
 from app.domain.ports import OpenUnitOfWork
-from app.queue.client import Control
+from app.identity import uuid7
+from app.jobs.queue.client import Control
 from tests.queue.test_engine import Ran, running
 from tests.waiting import until
 

@@ -12,9 +12,9 @@ from time import monotonic, sleep
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.application import SHUTDOWN
-from app.api.middleware import Entrance, Rules
-from app.api.shutdown import Shutdown
+from app.application import SHUTDOWN
+from app.http.middleware import Entrance, Rules
+from app.http.shutdown import Shutdown
 from app.server.config import Config
 from app.server.limits import ConnectionLimits
 from app.server.server import Server

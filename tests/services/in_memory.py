@@ -13,9 +13,7 @@ from app.domain.annotations import Annotation
 from app.domain.attempts import Checkpoint, Claim, EarlierAttempts, Kept
 from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
-from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, UnavailableError
 from app.domain.idempotency import RequestKey, StoredResponse
-from app.domain.identity import uuid7
 from app.domain.jobs import ALL, Job, JobActivity, JobFilter, JobResult, Problem, no_such_job, too_late_to_cancel
 from app.domain.model_ports import NO_TAGS, Aliases, Models
 from app.domain.models import Model, NewVersion, Version
@@ -36,6 +34,8 @@ from app.domain.ports import (
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.domain.webhooks import MAX_WEBHOOKS, Delivery, DeliveryAttempt, Webhook
+from app.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, UnavailableError
+from app.identity import uuid7
 from relevance_bayes.documents.models import Predictor, SupervisedReport
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 from relevance_bayes.types.aliases import AliasMove

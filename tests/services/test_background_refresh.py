@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 
-from app.domain.errors import UnavailableError
 from app.domain.ports import Listener
-from app.services.background_refresh import BackgroundRefresh
+from app.errors import UnavailableError
+from app.prediction.background_refresh import BackgroundRefresh
 from tests.services.in_memory import InMemoryNotifier
 from tests.waiting import until
 

@@ -5,7 +5,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from app.services.bounded_cache import BoundedCache
+from app.prediction.bounded_cache import BoundedCache
 
 
 def test_the_least_recently_used_leaves_first() -> None:

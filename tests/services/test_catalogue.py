@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.pages import PageRequest
-from app.services.catalogue import Catalogue
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.registry.catalogue import Catalogue
 from app.tasks.union import weight_unit
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Reference

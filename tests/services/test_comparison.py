@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.errors import ConflictError
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewVersion
-from app.services.comparison import ComparedClasses, ComparedNumbers, compare, require_one_question
-from app.services.prediction import PredictRequest, ServedVersion, predict
-from app.services.served_versions import ServedVersions
+from app.errors import ConflictError
+from app.evaluation.comparison import ComparedClasses, ComparedNumbers, compare, require_one_question
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction import PredictRequest, ServedVersion, predict
+from app.prediction.served_versions import ServedVersions
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.tables.columns import Block

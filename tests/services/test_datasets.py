@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.domain.errors import InUseError
-from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.datasets.service import Datasets
 from app.domain.pages import PageRequest
-from app.services.datasets import Datasets
+from app.errors import InUseError
+from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import NotFoundError
 from tests.domain.small_tables import cut_up, dataset_of, flags, moments, numbers, texts

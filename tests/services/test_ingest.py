@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
+from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
-from app.domain.errors import KeyInUseError, UnavailableError
 from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.domain.ports import UnitOfWork
-from app.services.ingest import Ingest
+from app.errors import KeyInUseError, UnavailableError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidDataError
 from tests.domain.small_tables import cut_up, numbers, texts

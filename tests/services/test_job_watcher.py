@@ -10,10 +10,10 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.errors import UnavailableError
-from app.domain.identity import uuid7
 from app.domain.ports import Listener
-from app.services.job_watcher import JobWatcher
+from app.errors import UnavailableError
+from app.identity import uuid7
+from app.jobs.watcher import JobWatcher
 from relevance_bayes.types.jobs import Event, Transition
 from tests.services.in_memory import NOW, InMemory
 from tests.waiting import until

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.errors import ConflictError
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import JobFilter
 from app.domain.pages import PageRequest
-from app.services.jobs import Jobs
-from app.services.training import Training
+from app.errors import ConflictError
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.jobs.service import Jobs
+from app.tasks.service import Training
 from relevance_bayes.types.errors import NotFoundError
 from tests.services.in_memory import NOW, InMemory
 from tests.services.test_training import DATASET, REQUEST, TABLE

@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewSupervisedVersion, NewVersion
-from app.services.prediction import PredictRequest, ServedVersion, predict
-from app.services.served_versions import ServedVersions
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction import PredictRequest, ServedVersion, predict
+from app.prediction.served_versions import ServedVersions
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import prediction as under_test
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.errors import ConflictError, KeyInUseError, TooManyJobsError
 from app.domain.idempotency import Keyed, RequestKey, StoredResponse
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationPlan, EvaluationRequest
-from app.services.jobs import Jobs
-from app.services.scoring import Scoring
+from app.errors import ConflictError, KeyInUseError, TooManyJobsError
+from app.evaluation.service import Scoring
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.jobs.service import Jobs
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.services.in_memory import NOW, InMemory
 from tests.services.small_models import small_version

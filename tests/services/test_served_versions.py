@@ -7,14 +7,14 @@ from threading import Event
 
 import pytest
 
-from app.domain.errors import UnavailableError
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.ports import UnitOfWork
 from app.domain.reachability import Reachability
-from app.services import served_versions as under_test
-from app.services.aliases import Aliases
-from app.services.served_versions import ServedVersions
-from app.services.staleness import CURRENT, Staleness
+from app.errors import UnavailableError
+from app.http.staleness import CURRENT, Staleness
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction import served_versions as under_test
+from app.prediction.served_versions import ServedVersions
+from app.registry.alias_service import Aliases
 from relevance_bayes.types.errors import NotFoundError
 from tests.services.in_memory import InMemory
 from tests.services.small_components import version_of_components

@@ -4,8 +4,8 @@ from threading import Event, Thread
 
 import pytest
 
-from app.domain.errors import UnavailableError
-from app.services.timed_calls import MAX_RUNNING, TimedCalls
+from app.errors import UnavailableError
+from app.http.timed_calls import MAX_RUNNING, TimedCalls
 
 
 def test_what_a_call_returns_or_raises_comes_back() -> None:

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.errors import ConflictError, KeyInUseError, TooManyJobsError, UnavailableError
 from app.domain.idempotency import Keyed, RequestKey, StoredResponse
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Job
-from app.services.idempotency import Idempotency
-from app.services.jobs import Jobs
-from app.services.training import Training
+from app.errors import ConflictError, KeyInUseError, TooManyJobsError, UnavailableError
+from app.http.idempotency_keys import Idempotency
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.jobs.service import Jobs
+from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError

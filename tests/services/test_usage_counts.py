@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.errors import ClientLeftError, MalformedBodyError
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.identity import uuid7
-from app.services import usage_counts as under_test
-from app.services.served_versions import ServedVersions
-from app.services.usage_counts import BOUNDS, CountedRequest, Counters, Counts
+from app.errors import ClientLeftError, MalformedBodyError
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.identity import uuid7
+from app.prediction import usage_counts as under_test
+from app.prediction.served_versions import ServedVersions
+from app.prediction.usage_counts import BOUNDS, CountedRequest, Counters, Counts
 from relevance_bayes.types.references import Reference
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version

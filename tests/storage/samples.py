@@ -7,11 +7,11 @@ import numpy as np
 
 from app.domain.attempts import Claim
 from app.domain.datasets import Dataset, Upload
-from app.domain.identity import uuid7
 from app.domain.jobs import Job, Problem
 from app.domain.models import Learned, NewSupervisedVersion
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import EvaluationPlan, EvaluationRequest
+from app.identity import uuid7
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise

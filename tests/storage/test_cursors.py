@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.identity import uuid7
+from app.identity import uuid7
 from app.storage import cursors
 from relevance_bayes.types.errors import InvalidRequestError
 

@@ -15,9 +15,9 @@ from sqlalchemy.exc import DBAPIError
 from app.domain.annotations import Annotation
 from app.domain.attempts import Claim
 from app.domain.conditions import Condition
-from app.domain.errors import InUseError, UnavailableError
 from app.domain.jobs import Problem
 from app.domain.ports import OpenUnitOfWork
+from app.errors import InUseError, UnavailableError
 from app.exports.json_file import DOCUMENT
 from app.storage.documents import PROBLEM
 from app.storage.engine import make_engine

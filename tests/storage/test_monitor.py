@@ -12,10 +12,10 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.errors import OutOfReachError, UnavailableError
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.ports import OpenUnitOfWork
 from app.domain.reachability import Reachability
+from app.errors import OutOfReachError, UnavailableError
+from app.identity import BUILT_IN_OWNER as OWNER
 from app.storage.engine import make_engine
 from app.storage.migrations import migrate
 from app.storage.monitor import DatabaseMonitor

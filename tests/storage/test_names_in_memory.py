@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import Engine
 
 from app.domain.conditions import Condition
-from app.domain.errors import UnavailableError
 from app.domain.ports import Listener, OpenUnitOfWork
-from app.services.prediction import ServedVersion
-from app.services.served_versions import STALE_AFTER, ServedVersions
+from app.errors import UnavailableError
+from app.prediction import ServedVersion
+from app.prediction.served_versions import STALE_AFTER, ServedVersions
 from app.storage.engine import make_engine
 from app.storage.notifier import MODELS, SqlNotifier
 from app.storage.unit_of_work import unit_of_work

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.errors import UnavailableError
 from app.domain.ports import Listener, OpenUnitOfWork
+from app.errors import UnavailableError
 from app.storage.engine import make_engine
 from app.storage.notifier import JOBS, MODELS, SqlNotifier
 from tests.storage import samples

@@ -9,8 +9,8 @@ from threading import Event, Thread, Timer
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.errors import UnavailableError
 from app.storage.engine import make_engine
 from app.storage.types import UtcDateTime
 from app.storage.unit_of_work import unit_of_work

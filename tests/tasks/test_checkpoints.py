@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.jobs.fit import Fit, FitCheckpoint, Fitted
+from app.jobs.fit import run as run_fit
+from app.jobs.limits import Limits
 from app.storage.codec import decode_fit_log, encode_fit_log
 from app.tasks.approximation.fit import ApproximationFit
 from app.tasks.components.fit import ComponentsFit
-from app.tasks.fit import Fit, FitCheckpoint, Fitted
-from app.tasks.fit import run as run_fit
 from app.tasks.images.fit import ImageFit
-from app.tasks.limits import Limits
 from relevance_bayes.core.approximation import pursuit
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.images import encoding

@@ -7,14 +7,14 @@ from uuid import UUID
 
 import numpy as np
 
+from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
-from app.domain.identity import uuid7
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork
-from app.services.ingest import Ingest
+from app.identity import uuid7
+from app.jobs.fit import Trainer
 from app.storage.unit_of_work import now
-from app.tasks.fit import Trainer
-from app.worker.run import Runner
+from app.tasks.runner import Runner
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest, Validation
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn

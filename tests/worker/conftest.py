@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import Engine
 
 from app.domain.ports import OpenUnitOfWork
+from app.jobs.limits import Limits
+from app.jobs.worker.attempts import Records
+from app.jobs.worker.pool import Pool
+from app.jobs.worker.spool import Spool
 from app.storage.unit_of_work import unit_of_work
-from app.tasks.limits import Limits
-from app.worker.attempts import Records
-from app.worker.pool import Pool
-from app.worker.run import Runner
-from app.worker.spool import Spool
+from app.tasks.runner import Runner
 from tests.ports.queue import ListedQueue
 from tests.worker import trainers
 from tests.worker.bench import PROGRAM, Bench

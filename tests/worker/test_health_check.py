@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.worker import health_check
-from app.worker.health_file import HealthFile
-from app.worker.spool import Spool
+from app.jobs.worker import health_check
+from app.jobs.worker.health_file import HealthFile
+from app.jobs.worker.spool import Spool
 
 EXECUTOR = "here:1"
 MAX_CPU_SECONDS = 0.02

@@ -7,11 +7,11 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.errors import UnavailableError
 from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.errors import UnavailableError
+from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, BeatStreak, Heartbeat
 from app.storage.unit_of_work import unit_of_work
-from app.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, BeatStreak, Heartbeat
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 from tests.storage import samples

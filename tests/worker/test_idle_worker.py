@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.queue.polling import QUIET_SECONDS
+from app.jobs.queue.polling import QUIET_SECONDS
 from app.settings import Settings
 from tests.end_to_end.deployment import TIMEOUT, deployed
 from tests.waiting import until

@@ -7,8 +7,8 @@ from typing import TypeAlias, get_args
 
 import pytest
 
-from app.worker.attempts import Records
-from app.worker.job_log import Outcome
+from app.jobs.worker.attempts import Records
+from app.jobs.worker.job_log import Outcome
 from tests.waiting import until
 from tests.worker import trainers
 from tests.worker.bench import OWNER, Bench, Running
@@ -18,14 +18,14 @@ Line: TypeAlias = tuple[object, ...]
 
 def events(caplog: pytest.LogCaptureFixture) -> list[Line]:
     """Message, kind, attempt and outcome of each line about a job, each with a job's id and its seconds."""
-    lines = [vars(record) for record in caplog.records if record.name == "app.worker.job_log"]
+    lines = [vars(record) for record in caplog.records if record.name == "app.jobs.worker.job_log"]
     assert all(len(str(line["job_id"])) == 36 and "seconds" in line for line in lines)
     return [(line["msg"], line["kind"], line["attempt"], line["outcome"]) for line in lines]
 
 
 @pytest.fixture(autouse=True)
 def info(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "app.worker.job_log")
+    caplog.set_level(logging.INFO, "app.jobs.worker.job_log")
 
 
 def started(attempt: int = 1) -> Line:

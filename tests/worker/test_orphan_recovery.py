@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.ports import OpenUnitOfWork
+from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
 from app.storage.unit_of_work import unit_of_work
-from app.worker.orphan_recovery import HeartbeatWatch, recover_orphans
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 

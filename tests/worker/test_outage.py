@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from app.worker.outage import LATE_SECONDS, SUMMARY_SECONDS, DatabaseOutage
+from app.jobs.worker.outage import LATE_SECONDS, SUMMARY_SECONDS, DatabaseOutage
 
 REFUSED = "connection refused"
 AWAY, BACK = "the database is away", "the database is back"

@@ -1,8 +1,8 @@
 from threading import Event
 
-from app.domain.errors import UnavailableError
-from app.worker.outage import DatabaseOutage
-from app.worker.periodic_tasks import PeriodicTasks
+from app.errors import UnavailableError
+from app.jobs.worker.outage import DatabaseOutage
+from app.jobs.worker.periodic_tasks import PeriodicTasks
 
 
 def test_the_first_chore_is_done_at_once() -> None:

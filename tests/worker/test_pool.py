@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.tasks.fit import FitCheckpoint, Fitted, Trainer
-from app.tasks.limits import MEBIBYTE, Limits
+from app.jobs.fit import FitCheckpoint, Fitted, Trainer
+from app.jobs.limits import MEBIBYTE, Limits
+from app.jobs.worker.child.process import Failure, Message
+from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, Pool
 from app.tasks.supervised.fit import SupervisedFit
-from app.worker.child.process import Failure, Message
-from app.worker.pool import MAX_WORDS, Child, ChildDied, Pool
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.prediction import predict
@@ -26,7 +26,17 @@ from tests.processes import gone
 from tests.waiting import until
 from tests.worker import trainers
 
-SERVICE = ("app.domain", "app.storage", "app.queue", "sqlalchemy", "dbos", "pydantic", "fastapi", "typer", "pyarrow")
+SERVICE = (
+    "app.domain",
+    "app.storage",
+    "app.jobs.queue",
+    "sqlalchemy",
+    "dbos",
+    "pydantic",
+    "fastapi",
+    "typer",
+    "pyarrow",
+)
 
 
 @contextmanager
@@ -268,7 +278,7 @@ def test_nothing_of_an_earlier_fit_is_heard_in_the_next_one(reused_child: Child,
 
 
 def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.pool.SHORT_SECONDS", 0.0)
+    monkeypatch.setattr("app.jobs.worker.pool.SHORT_SECONDS", 0.0)
     child = pool.take()
     messages(child, fit(path, trainers.quick))
     pool.give_back(child)
@@ -276,7 +286,7 @@ def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch
 
 
 def test_a_child_ends_after_many_fits(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.pool.MAX_FITS", 2)
+    monkeypatch.setattr("app.jobs.worker.pool.MAX_FITS", 2)
     with its_child() as child:
         assert [_again(child, path) for _ in range(2)] == [True, False]
 

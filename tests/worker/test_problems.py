@@ -2,9 +2,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.tasks.limits import MEBIBYTE
-from app.worker.child.process import Failure
-from app.worker.problems import UNEXPECTED, of_failure
+from app.jobs.limits import MEBIBYTE
+from app.jobs.worker.child.process import Failure
+from app.jobs.worker.problems import UNEXPECTED, of_failure
 from relevance_bayes.core.errors import SparseBayesError
 
 

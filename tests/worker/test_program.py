@@ -1,4 +1,4 @@
-from app.worker.program import FILES, FITS, program
+from app.jobs.worker.program import FILES, FITS, program
 
 
 def test_a_program_is_the_same_at_every_start_and_says_what_it_computes_with() -> None:

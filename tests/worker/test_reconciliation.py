@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.identity import uuid7
+from app.datasets.ingest import Ingest
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, QueueEnding
-from app.services.ingest import Ingest
+from app.identity import uuid7
+from app.jobs.worker.reconciliation import reconcile_jobs
 from app.storage.unit_of_work import now, unit_of_work
-from app.worker.reconciliation import reconcile_jobs
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
@@ -94,7 +94,7 @@ def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(open_uow:
 def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
     open_uow: OpenUnitOfWork, job_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.worker.reconciliation.MAX_AT_ONCE", 2)
+    monkeypatch.setattr("app.jobs.worker.reconciliation.MAX_AT_ONCE", 2)
     first = look(open_uow, job_id)
     others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
     with open_uow() as uow:
@@ -112,7 +112,7 @@ def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
 def test_a_job_that_the_sweep_ends_is_logged_as_ended(
     open_uow: OpenUnitOfWork, job_id: UUID, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "app.worker.job_log")
+    caplog.set_level(logging.INFO, "app.jobs.worker.job_log")
     recovery = ToldRecovery(ended={job_id: "failed"})
     reconcile_jobs(open_uow, recovery)
     reconcile_jobs(open_uow, recovery)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from app.domain.attempts import Checkpoint, Claim
-from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.worker.attempts import Records
+from app.errors import UnavailableError
+from app.jobs.worker.attempts import Records
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.marginal import LogEvidence
@@ -319,7 +319,7 @@ def test_a_job_that_has_ended_is_not_run_again(bench: Bench) -> None:
 
 
 def test_a_database_that_is_away_now_and_then_costs_no_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.retry.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("app.jobs.worker.retry.RETRY_SECONDS", 0.01)
     job_id = bench.queued(trainers.quick)
     flaky = Flaky(bench.open_uow, failures=20)
     assert replace(bench.run, records=Records(flaky, bench.run.records.stopping))(job_id)

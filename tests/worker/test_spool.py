@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from app.worker.spool import Spool
+from app.jobs.worker.spool import Spool
 
 
 @pytest.fixture

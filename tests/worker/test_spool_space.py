@@ -9,8 +9,8 @@ from threading import Event, Thread
 
 import pytest
 
-from app.worker import spool as spools
-from app.worker.spool import Spool, UnusableSpoolError
+from app.jobs.worker import spool as spools
+from app.jobs.worker.spool import Spool, UnusableSpoolError
 from tests.waiting import until
 
 

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from app.worker.attempts import Records
-from app.worker.run import Runner
+from app.jobs.worker.attempts import Records
+from app.tasks.runner import Runner
 from tests.waiting import until
 from tests.worker import trainers
 from tests.worker.bench import Bench, Running
@@ -72,7 +72,7 @@ def test_the_seconds_of_a_start_whose_process_died_count(bench: Bench, monkeypat
 
 
 def test_the_seconds_of_a_start_are_recorded_while_it_runs(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.running_time.RECORD_SECONDS", 0.1)
+    monkeypatch.setattr("app.jobs.worker.running_time.RECORD_SECONDS", 0.1)
     job_id = bench.queued(trainers.endless)
     running = bench.begin(job_id)
 

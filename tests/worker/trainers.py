@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.tasks.fit import Trainer
+from app.jobs.fit import Trainer
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.fit_log import FitLog

@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.aliases import MAX_ALIASES, Alias, MovedAlias, nowhere
 from app.domain.conditions import Condition
-from app.domain.errors import ConflictError
-from app.domain.identity import uuid7
 from app.domain.ports import Clock, Page, PageRequest
+from app.errors import ConflictError
+from app.identity import uuid7
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.notifier import MODELS, notify

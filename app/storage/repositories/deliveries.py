@@ -9,10 +9,10 @@ from uuid import UUID
 from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from app.domain.errors import ConflictError
-from app.domain.identity import uuid7
 from app.domain.ports import Clock, Page, PageRequest, Queue
 from app.domain.webhooks import Delivery, DeliveryAttempt
+from app.errors import ConflictError
+from app.identity import uuid7
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.errors import InUseError
+from app.errors import InUseError
 from app.storage.tables import TrainingJobRow
 
 CANCEL = "cancel them or let them end."

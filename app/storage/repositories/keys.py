@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, and_, delete, or_, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.domain.errors import KeyInUseError, KeyReusedError
 from app.domain.idempotency import RequestKey, StoredResponse
+from app.errors import KeyInUseError, KeyReusedError
 from app.storage.changes import changed
 from app.storage.engine import lock_for_writing
 from app.storage.tables import RequestKeyRow

@@ -9,10 +9,10 @@ from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.annotations import Annotation
-from app.domain.errors import InUseError
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import Clock, Page, PageRequest
+from app.errors import InUseError
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_predictor

@@ -7,9 +7,9 @@ from sqlalchemy import func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.domain.errors import ConflictError
-from app.domain.identity import uuid7
 from app.domain.models import NewVersion, Version
+from app.errors import ConflictError
+from app.identity import uuid7
 from app.storage.changes import changed
 from app.storage.codec import encode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS

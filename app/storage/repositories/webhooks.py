@@ -7,9 +7,9 @@ from uuid import UUID
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.errors import ConflictError
 from app.domain.ports import Clock, Page, PageRequest
 from app.domain.webhooks import MAX_WEBHOOKS, Webhook
+from app.errors import ConflictError
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import EVENTS

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.listing import FunctionLocation, listed_terms
 from app.domain.models import Learned, NewApproximationVersion
+from app.tasks.listing import FunctionLocation, listed_terms
 from app.tasks.refusals import refuse
 from relevance_bayes.documents.exported import ExportedApproximation
 from relevance_bayes.documents.validation import approximation_faults

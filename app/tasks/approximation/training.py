@@ -6,10 +6,10 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.listing import FunctionLocation, listed_terms
 from app.domain.models import Learned, NewApproximationVersion
 from app.tasks.approximation.fit import Approximated, ApproximationFit
 from app.tasks.complete_rows import Read, complete_rows
+from app.tasks.listing import FunctionLocation, listed_terms
 from app.tasks.matrix import Matrix, write_matrix
 from app.tasks.raw_rows import BlockHolding, raw_rows
 from app.tasks.task import expected

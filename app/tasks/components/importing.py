@@ -3,8 +3,8 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.listing import FunctionLocation, listed_images
 from app.domain.models import Learned, NewComponentsVersion
+from app.tasks.listing import FunctionLocation, listed_images
 from app.tasks.refusals import refuse
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.listing import FunctionLocation, listed_images
 from app.domain.models import Learned, NewComponentsVersion
 from app.tasks.complete_rows import Read
 from app.tasks.components.fit import ComponentsFit, FoundComponents
+from app.tasks.listing import FunctionLocation, listed_images
 from app.tasks.matrix import Matrix, encoded_matrix
 from app.tasks.raw_rows import BlockHolding, raw_rows
 from app.tasks.task import expected

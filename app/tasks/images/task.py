@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from app.domain.datasets import Dataset
-from app.domain.errors import ConflictError
 from app.domain.models import NewImageVersion, Version
+from app.errors import ConflictError
 from app.tasks.complete_rows import Read
 from app.tasks.images.prediction import ImageModel
 from app.tasks.images.training import ImageTraining

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from app.tasks.fit import Fitted, Trainer
-from app.tasks.limits import Limits
+from app.jobs.fit import Fitted, Trainer
+from app.jobs.limits import Limits
 from app.tasks.mapped_rows import MappedRows, mapped
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.local.choice import LocalChoice

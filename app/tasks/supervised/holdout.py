@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.errors import TrainingFailedError
+from app.errors import TrainingFailedError
 from app.tasks.complete_rows import Part
 from relevance_bayes.core.types import Mask
 from relevance_bayes.plans.recurring_rows import InputLevels, RecurringRows

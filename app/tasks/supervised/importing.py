@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.domain.listing import FunctionLocation, listed, places
 from app.domain.models import Learned, NewSupervisedVersion
+from app.tasks.listing import FunctionLocation, listed, places
 from app.tasks.options import PredictOptions
 from app.tasks.refusals import refuse
 from app.tasks.supervised.prediction import SupervisedModel

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from app.domain.errors import TrainingFailedError
+from app.errors import TrainingFailedError
 from app.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
 from app.tasks.supervised.duplicates import WrittenRows, drop_duplicates
 from app.tasks.supervised.holdout import Holdout

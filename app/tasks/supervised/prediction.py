@@ -6,7 +6,7 @@ from math import nan, sqrt
 
 import numpy as np
 
-from app.domain.cancellation import check_cancelled
+from app.cancellation import check_cancelled
 from app.domain.decision_rule import DecisionRule, rule_of
 from app.domain.decisions import Decisions, most_probable
 from app.tasks.expansion import VersionExpansion

@@ -18,12 +18,12 @@ from starlette.testclient import TestClient
 from starlette.types import Receive
 
 from app import __version__
-from app.api.application import make_application
-from app.api.prediction import Codec, PredictionRunner
-from app.api.tensor_codec import RenderedTensors
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import ServedVersion
-from app.services.usage_counts import Rows
+from app.application import make_application
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.inference.tensor_codec import RenderedTensors
+from app.prediction import ServedVersion
+from app.prediction.runner import Codec, PredictionRunner
+from app.prediction.usage_counts import Rows
 from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
@@ -380,6 +380,6 @@ def test_large_bodies_and_much_work_are_done_in_a_thread_alike(
     monkeypatch.setattr(PredictionRunner, "run_for_client", noted)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
     assert handed == []
-    monkeypatch.setattr(f"app.api.prediction.{bound}", 0)
+    monkeypatch.setattr(f"app.prediction.runner.{bound}", 0)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
     assert len(handed) == 1

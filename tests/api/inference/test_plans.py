@@ -3,10 +3,10 @@
 import orjson
 import pytest
 
-from app.api.inference import messages, tensor_json
-from app.api.inference.messages import InferenceRequest, read_request
-from app.api.prediction import no_yield
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
+from app.inference import messages, tensor_json
+from app.inference.messages import InferenceRequest, read_request
+from app.prediction.runner import no_yield
 from relevance_bayes.types.errors import RelevanceError
 
 TENSOR = {"name": "input", "shape": [2, 2], "datatype": "FP64", "data": [1.0, 2.5, -3.0, 4e-300]}

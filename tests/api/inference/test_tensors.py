@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.inference import tensor_json
-from app.api.inference.tensor_json import from_json, to_json
-from app.api.inference.tensors import CODES, TEXT, Tensor, from_bytes, to_bytes
-from app.domain.errors import MalformedBodyError
+from app.errors import MalformedBodyError
+from app.inference import tensor_json
+from app.inference.tensor_json import from_json, to_json
+from app.inference.tensors import CODES, TEXT, Tensor, from_bytes, to_bytes
 
 Json = list[float] | list[str] | list[bool | None]
 

@@ -14,16 +14,16 @@ import pytest
 from google.protobuf.message import Message
 
 from app import __version__
-from app.api.dependencies import Services
-from app.api.prediction import PredictionRunner
-from app.api.readiness import ReadinessProbe
-from app.api.rpc.generated import open_inference_pb2 as messages
-from app.api.rpc.server import CantListen, RpcRules, serving
-from app.api.rpc.service import NAME
-from app.api.shutdown import Shutdown
-from app.domain.errors import UnavailableError
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.prediction import PredictRequest, predict
+from app.errors import UnavailableError
+from app.http.dependencies import Services
+from app.http.readiness import ReadinessProbe
+from app.http.shutdown import Shutdown
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.inference.rpc.generated import open_inference_pb2 as messages
+from app.inference.rpc.server import CantListen, RpcRules, serving
+from app.inference.rpc.service import NAME
+from app.prediction import PredictRequest, predict
+from app.prediction.runner import PredictionRunner
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock

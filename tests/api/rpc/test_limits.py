@@ -10,8 +10,8 @@ from pathlib import Path
 import grpc
 import pytest
 
-from app.api.rpc.generated import open_inference_pb2 as messages
-from app.api.rpc.server import MAX_CONNECTIONS
+from app.inference.rpc.generated import open_inference_pb2 as messages
+from app.inference.rpc.server import MAX_CONNECTIONS
 from tests.hostile.service import Target
 from tests.served import Service, served
 

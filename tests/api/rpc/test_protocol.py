@@ -4,9 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import app.api.rpc
+import app.inference.rpc
 
-FOLDER = Path(app.api.rpc.__file__).parent
+FOLDER = Path(app.inference.rpc.__file__).parent
 
 
 def test_what_was_generated_is_what_the_protocols_file_says(tmp_path: Path) -> None:

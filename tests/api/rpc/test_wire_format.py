@@ -7,9 +7,9 @@ from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.rpc.generated.open_inference_pb2 import ModelInferRequest
-from app.api.rpc.wire_format import MAX_FIELDS, OF_INFERENCE, check_fields
-from app.domain.errors import TooLargeError
+from app.errors import TooLargeError
+from app.inference.rpc.generated.open_inference_pb2 import ModelInferRequest
+from app.inference.rpc.wire_format import MAX_FIELDS, OF_INFERENCE, check_fields
 
 EMPTY_INPUT, EMPTY_OUTPUT = b"\x2a\x00", b"\x32\x00"
 

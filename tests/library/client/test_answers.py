@@ -5,7 +5,10 @@ from dataclasses import dataclass, fields, is_dataclass
 import pytest
 from pydantic import BaseModel
 
-from app.api.schemas import jobs, models, predictions, problems
+from app.http import problem_schemas as problems
+from app.prediction.schemas import predictions
+from app.registry import schemas as models
+from app.tasks.schemas import jobs
 from relevance_bayes.client import errors, responses
 
 

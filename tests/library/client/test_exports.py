@@ -8,10 +8,10 @@ import httpx
 import orjson
 import pytest
 
-from app.api.schemas.models import version_out
-from app.domain.identity import uuid7
 from app.domain.models import Version
 from app.exports.formats import RENDERINGS
+from app.identity import uuid7
+from app.registry.schemas import version_out
 from relevance_bayes.client import ClientError
 from relevance_bayes.types.lineage import ImportedFrom
 from tests.exports.trained import trained

@@ -17,8 +17,8 @@ import pytest
 from sqlalchemy import Column, Engine, MetaData, Uuid, func, select, types
 from starlette.testclient import TestClient
 
-from app.api.application import make_application
-from app.domain.identity import BUILT_IN_OWNER
+from app.application import make_application
+from app.identity import BUILT_IN_OWNER
 from app.storage.codec import encode_predictor
 from app.storage.migrations import migrate
 from app.storage.tables import JobCheckpointRow, PosteriorRow

@@ -10,10 +10,10 @@ from sqlalchemy import Engine
 from app.domain import aliases as limits
 from app.domain.aliases import MovedAlias
 from app.domain.conditions import ANY, UNCONDITIONAL, Condition
-from app.domain.errors import ConflictError, InUseError, PreconditionFailedError
 from app.domain.ports import OpenUnitOfWork, PageRequest
-from app.services.aliases import Aliases
-from app.services.served_versions import ServedVersions
+from app.errors import ConflictError, InUseError, PreconditionFailedError
+from app.prediction.served_versions import ServedVersions
+from app.registry.alias_service import Aliases
 from app.storage.repositories import aliases as under_test
 from app.storage.unit_of_work import unit_of_work
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError

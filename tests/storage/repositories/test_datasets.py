@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.datasets import Dataset
-from app.domain.errors import ConflictError, InUseError
 from app.domain.ports import OpenUnitOfWork, PageRequest
+from app.errors import ConflictError, InUseError
 from app.storage.repositories.removal import BLOCKS_AT_ONCE
 from app.storage.unit_of_work import now
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn

@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.errors import ConflictError
 from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhooks import Delivery
+from app.errors import ConflictError
 from app.storage.unit_of_work import unit_of_work
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt, EventType

@@ -10,9 +10,9 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.attempts import Claim
-from app.domain.errors import ConflictError
 from app.domain.jobs import JobActivity, JobFilter
 from app.domain.ports import OpenUnitOfWork, PageRequest
+from app.errors import ConflictError
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.kernels import Matern52

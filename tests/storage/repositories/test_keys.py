@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.errors import KeyInUseError, KeyReusedError
 from app.domain.idempotency import RequestKey, StoredResponse
 from app.domain.ports import OpenUnitOfWork
+from app.errors import KeyInUseError, KeyReusedError
 from app.storage.repositories import keys
 from app.storage.unit_of_work import unit_of_work
 from tests.ports.queue import ListedQueue

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.attempts import Claim
-from app.domain.errors import ConflictError, InUseError
 from app.domain.models import NewSupervisedVersion, Version
 from app.domain.ports import OpenUnitOfWork, PageRequest
+from app.errors import ConflictError, InUseError
 from app.storage.codec import encode_predictor
 from app.storage.repositories import naming
 from relevance_bayes.plans.requests import SupervisedPlan

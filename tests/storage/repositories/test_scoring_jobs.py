@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import Engine
 
 from app.domain.attempts import Claim
-from app.domain.errors import InUseError
 from app.domain.jobs import Job, JobFilter
 from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhooks import Webhook, new_secret
+from app.errors import InUseError
 from app.storage.migrations import downgrade, migrate
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EventType

@@ -3,10 +3,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from app.domain.errors import ConflictError
-from app.domain.identity import uuid7
 from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhooks import MAX_WEBHOOKS, Webhook, new_secret
+from app.errors import ConflictError
+from app.identity import uuid7
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
 from tests.storage import samples

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewComponentsVersion
-from app.services.prediction import PredictRequest, ServedVersion, predict
-from app.services.served_versions import ServedVersions
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction import PredictRequest, ServedVersion, predict
+from app.prediction.served_versions import ServedVersions
 from app.tasks.components import prediction as under_test
 from app.tasks.components.prediction import ComponentsPrediction
 from app.tasks.options import PredictOptions

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.errors import TrainingFailedError
 from app.domain.models import NewComponentsVersion
+from app.errors import TrainingFailedError
+from app.jobs.fit import FitCheckpoint, Fitted
+from app.jobs.fit import run as run_fit
+from app.jobs.limits import Limits
 from app.tasks.components import fit as child
 from app.tasks.components.training import ComponentsTraining
-from app.tasks.fit import FitCheckpoint, Fitted
-from app.tasks.fit import run as run_fit
-from app.tasks.limits import Limits
 from app.tasks.union import task_of
 from relevance_bayes.core.components import FOLDS, Components, components, typical_width, usual_densities
 from relevance_bayes.core.kernels import Matern32

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.models import NewSupervisedVersion
 from app.domain.scoring import ClassScores, LabelledClasses, LabelledNumbers, NumberScores
-from app.services.prediction import PredictRequest, evaluate_block, predict
+from app.prediction import PredictRequest, evaluate_block, predict
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import evaluation as under_test
 from app.tasks.supervised.predictions import RegressionPrediction

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.listing import FunctionLocation, listed_terms
 from app.domain.models import NewSupervisedVersion
-from app.services.catalogue import Catalogue
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.registry.catalogue import Catalogue
+from app.tasks.listing import FunctionLocation, listed_terms
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.explanation import Explanation
 from app.tasks.supervised.prediction import SupervisedModel

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.errors import TrainingFailedError
+from app.errors import TrainingFailedError
 from app.tasks import complete_rows
 from app.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, materialise
 from relevance_bayes.core.likelihoods import GaussianNoise

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.models import NewSupervisedVersion
-from app.services.prediction import PredictRequest, ServedVersion, predict
+from app.prediction import PredictRequest, ServedVersion, predict
 from app.tasks.supervised import prediction as under_test
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.kernels import Gaussian

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.api.inference.signature import tensors_of
-from app.services.prediction import PredictRequest, predict
+from app.inference.signature import tensors_of
+from app.prediction import PredictRequest, predict
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.prediction import SupervisedModel
 from app.tasks.supervised.predictions import ClassificationPrediction

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.decisions import ClassPrior, DecisionOptions, decided, with_priors
 from app.domain.models import NewSupervisedVersion
-from app.services.prediction import PredictRequest, predict
+from app.prediction import PredictRequest, predict
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.tables.columns import Block

@@ -7,16 +7,16 @@ from uuid import UUID
 
 import numpy as np
 
+from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job
 from app.domain.models import NewVersion
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import EvaluationRequest, JudgingRequest
-from app.services.ingest import Ingest
-from app.services.jobs import Jobs
-from app.services.scoring import Scoring
+from app.evaluation.runner import Scorer
+from app.evaluation.service import Scoring
+from app.jobs.service import Jobs
 from app.storage.unit_of_work import now
-from app.worker.scoring.run import Scorer
 from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import (
     Block,

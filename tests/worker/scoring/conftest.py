@@ -3,9 +3,9 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine
 
+from app.evaluation.runner import Scorer
+from app.jobs.worker.attempts import Records
 from app.storage.unit_of_work import unit_of_work
-from app.worker.attempts import Records
-from app.worker.scoring.run import Scorer
 from tests.ports.queue import ListedQueue
 from tests.services.small_models import small_version
 from tests.worker.scoring.bench import Bench

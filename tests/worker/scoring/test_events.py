@@ -6,21 +6,21 @@ from time import sleep
 
 import pytest
 
-from app.services.prediction import ServedVersion, evaluate_block
+from app.jobs.worker.attempts import Records
+from app.prediction import ServedVersion, evaluate_block
 from app.tasks.prediction import LabelledBlock
-from app.worker.attempts import Records
 from relevance_bayes.tables.columns import Block
 from tests.worker.scoring.bench import Bench
 
 
 def events(caplog: pytest.LogCaptureFixture) -> list[tuple[object, ...]]:
-    lines = [vars(record) for record in caplog.records if record.name == "app.worker.job_log"]
+    lines = [vars(record) for record in caplog.records if record.name == "app.jobs.worker.job_log"]
     return [(line["msg"], line["kind"], line["attempt"], line["outcome"]) for line in lines]
 
 
 @pytest.fixture(autouse=True)
 def info(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "app.worker.job_log")
+    caplog.set_level(logging.INFO, "app.jobs.worker.job_log")
 
 
 def test_an_evaluation_is_logged_when_it_starts_and_when_it_ends(
@@ -37,7 +37,7 @@ def test_an_evaluation_that_is_handed_back_is_logged(
         bench.stopping.set()
         return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", last)
+    monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", last)
     assert not bench.run(bench.evaluation())
     assert [event[0] for event in events(caplog)] == ["job started", "job handed back"]
 
@@ -49,7 +49,7 @@ def test_an_evaluation_past_its_time_limit_fails_as_timed_out(
         sleep(0.2)
         return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", slow)
+    monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", slow)
     job_id = bench.evaluation()
     assert replace(bench.run, records=Records(bench.open_uow, bench.stopping, 0.1))(job_id)
     job = bench.look(job_id)

@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.errors import ConflictError, GoneError
+from app.datasets.ingest import Ingest
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import PredictionRequest
 from app.domain.results import BatchPredicted
+from app.errors import ConflictError, GoneError
+from app.evaluation.runner import Scorer
 from app.formats import BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
-from app.services.batch_predictions import BatchPredictions
-from app.services.ingest import Ingest
-from app.services.jobs import Jobs
-from app.services.prediction import PredictRequest, predict
-from app.services.served_versions import ServedVersions
+from app.jobs.service import Jobs
+from app.jobs.worker.attempts import Records
+from app.prediction import PredictRequest, predict
+from app.prediction import batch_runner as under_test
+from app.prediction.batch_service import BatchPredictions
+from app.prediction.served_versions import ServedVersions
 from app.storage.unit_of_work import now, unit_of_work
-from app.worker.attempts import Records
-from app.worker.scoring import predict as under_test
-from app.worker.scoring.run import Scorer
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.api.table_files import FILES, table_of

@@ -11,11 +11,11 @@ from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
 from app.domain.scoring import LabelledNumbers, Promotion
-from app.services.prediction import PredictRequest, ServedVersion, evaluate_block, predict
+from app.evaluation import promote as under_test
+from app.jobs.worker.attempts import Attempt
+from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.tasks.prediction import LabelledBlock
 from app.tasks.supervised.predictions import RegressionPrediction
-from app.worker.attempts import Attempt
-from app.worker.scoring import promote as under_test
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from relevance_bayes.types.promotions import Criterion
 from tests.narrowing import of_kind

@@ -6,7 +6,7 @@ import pytest
 from app.domain.attempts import MAX_STARTS, Claim
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, LabelledNumbers, NumberResult, NumberScores
-from app.services.prediction import ServedVersion, evaluate_block
+from app.prediction import ServedVersion, evaluate_block
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
@@ -82,7 +82,7 @@ def test_one_that_is_handed_back_between_two_blocks_has_not_died(bench: Bench, m
         bench.stopping.set()
         return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", last)
+    monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", last)
     for _ in range(MAX_STARTS + 1):
         assert not bench.run(job_id)
         bench.stopping.clear()
@@ -109,7 +109,7 @@ def test_a_start_that_another_one_took_over_from_records_nothing(bench: Bench, m
             assert uow.jobs.claim(job_id) == Claim(2)
         return evaluate_block(version, block)
 
-    monkeypatch.setattr("app.worker.scoring.evaluate.evaluate_block", overtaken)
+    monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", overtaken)
     assert not bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt, job.result) == ("running", 2, None)

@@ -16,25 +16,25 @@ from dbos import DBOSClient
 from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
-from app.api.rendering import to_json
-from app.api.schemas.jobs import job_out
-from app.api.schemas.webhooks import MessageOut
-from app.api.schemas.webhooks import TestMessageOut as WebhookTest
-from app.bootstrap import now
-from app.domain.addresses import Allowance, Target
-from app.domain.identity import uuid7
+from app.addresses import Allowance, Target
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, PageRequest
 from app.domain.webhook_messages import message
 from app.domain.webhooks import PAUSES, Delivery, Webhook, new_secret
-from app.queue.client import Control, Submitter, make_client
-from app.queue.engine import WEBHOOK_SHARE, Engine
+from app.http.rendering import to_json
+from app.identity import uuid7
+from app.jobs.queue.client import Control, Submitter, make_client
+from app.jobs.queue.engine import WEBHOOK_SHARE, Engine
+from app.jobs.worker.retry import Interrupted
 from app.storage.unit_of_work import unit_of_work
-from app.worker.retry import Interrupted
-from app.worker.webhooks import deliverer as deliverer_module
-from app.worker.webhooks.deadline import Deadline
-from app.worker.webhooks.deliverer import Deliverer, Finder
-from app.worker.webhooks.sending import NotSent
+from app.tasks.schemas.jobs import job_out
+from app.webhooks import deliverer as deliverer_module
+from app.webhooks.deadline import Deadline
+from app.webhooks.deliverer import Deliverer, Finder
+from app.webhooks.schemas import MessageOut
+from app.webhooks.schemas import TestMessageOut as WebhookTest
+from app.webhooks.sending import NotSent
+from app.wiring import now
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt
 from tests.receivers import Receiver, hangs, receiving, responses
 from tests.storage import samples

@@ -7,11 +7,11 @@ from threading import Event, Timer
 
 import pytest
 
-from app.domain.addresses import Allowance, read_target
-from app.worker.retry import Interrupted
-from app.worker.webhooks import sending
-from app.worker.webhooks.deadline import LAST_SECONDS, Deadline
-from app.worker.webhooks.sending import NotSent, post
+from app.addresses import Allowance, read_target
+from app.jobs.worker.retry import Interrupted
+from app.webhooks import sending
+from app.webhooks.deadline import LAST_SECONDS, Deadline
+from app.webhooks.sending import NotSent, post
 from relevance_bayes.types.webhooks import Obstacle
 from tests.receivers import Behaviour, floods, hangs, nobody, receiving, responses, says, says_slowly
 

@@ -1,1 +1,0 @@
-"""Routes, thin: parse, one service call, answer."""

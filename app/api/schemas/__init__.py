@@ -1,1 +1,0 @@
-"""Schemas of requests and responses for OpenAPI."""

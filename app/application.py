@@ -1,0 +1,284 @@
+"""The HTTP service as one ASGI application, put together from its parts."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Protocol, TypeAlias
+
+from fastapi import APIRouter, FastAPI
+from fastapi_offline import FastAPIOffline
+from pydantic import TypeAdapter
+
+from app import __version__
+from app.datasets import routes as datasets
+from app.datasets.ingest import Ingest
+from app.datasets.schemas import DATASET_IN
+from app.datasets.service import Datasets
+from app.evaluation import comparison_routes as comparisons
+from app.evaluation import promotion_routes as promotions
+from app.evaluation import routes as evaluations
+from app.evaluation.schemas.compare import COMPARE_IN
+from app.evaluation.schemas.requests import EVALUATION_IN, PROMOTION_IN
+from app.evaluation.service import Scoring
+from app.exports import routes as exports
+from app.exports.exporting import Exporting
+from app.exports.importing import Importing
+from app.exports.json_file import DOCUMENT
+from app.http import documentation_pages, health
+from app.http.cross_origin import CrossOrigin
+from app.http.dependencies import Limits, Services
+from app.http.handlers import add_handlers
+from app.http.head_requests import HeadRequests
+from app.http.idempotency_keys import Idempotency
+from app.http.middleware import Entrance, Rules
+from app.http.openapi import Schema, document
+from app.http.problem_schemas import InferenceProblemOut, ProblemOut
+from app.http.readiness import ReadinessProbe
+from app.http.readiness_report import Readiness
+from app.http.shutdown import Shutdown
+from app.http.shutdown_signal import on_shutdown
+from app.inference import routes as inference
+from app.inference import statistics_routes as inference_statistics
+from app.inference.schemas import INFERENCE_IN
+from app.jobs import event_routes as job_events
+from app.jobs.service import Jobs
+from app.jobs.waiter import JobWaiter
+from app.jobs.watcher import JobWatcher
+from app.prediction import batch_routes as batch_predictions
+from app.prediction import reconstruction_routes as reconstructions
+from app.prediction import routes as predictions
+from app.prediction import statistics_routes as statistics
+from app.prediction.batch_service import BatchPredictions
+from app.prediction.runner import PredictionRunner
+from app.prediction.schemas.batch_requests import BATCH_PREDICTION_IN
+from app.prediction.schemas.predict import PREDICT_IN
+from app.prediction.served_versions import ServedVersions
+from app.registry import alias_routes as aliases
+from app.registry import routes as models
+from app.registry.alias_service import Aliases
+from app.registry.annotation_service import Annotations
+from app.registry.catalogue import Catalogue
+from app.registry.schemas.aliases import ALIAS_IN
+from app.registry.schemas.annotations import ANNOTATION_IN
+from app.tasks import routes as training_jobs
+from app.tasks.schemas.requests import TRAINING_JOB_IN
+from app.tasks.service import Training
+from app.webhooks import routes as webhooks
+from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
+from app.webhooks.service import Webhooks
+
+DESCRIPTION = """\
+Calibrated predictions from sparse Bayesian models (relevance vector machines).
+
+Upload a table, ask for a training, and predict: each prediction is a distribution, not just a number.
+Every answer that is not a success is a problem (RFC 9457) that says what is wrong, where, and what to do.
+"""
+
+TAGS = [
+    {"name": "Datasets", "description": "Tables to learn from; once there, they never change."},
+    {"name": "Training jobs", "description": "From a dataset to a version of a model, by a worker."},
+    {"name": "Models", "description": "Names with numbered versions, which never change."},
+    {"name": "Predictions", "description": "A distribution for each row."},
+    {"name": "Batch predictions", "description": "A whole dataset's, as a file to be downloaded, by a worker."},
+    {"name": "Evaluations", "description": "How good a version's predictions for a dataset are, by a worker."},
+    {"name": "Promotions", "description": "An alias moves if a version is better, proved on a dataset."},
+    {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for clients that others wrote."},
+    {"name": "Webhooks", "description": "URLs that are told when a job has ended."},
+    {"name": "Health", "description": "For probes; needs no key."},
+]
+
+SCHEMAS: Mapping[str, Schema] = {
+    "DatasetIn": DATASET_IN,
+    "TrainingJobIn": TRAINING_JOB_IN,
+    "EvaluationIn": EVALUATION_IN,
+    "PromotionIn": PROMOTION_IN,
+    "BatchPredictionIn": BATCH_PREDICTION_IN,
+    "PredictIn": PREDICT_IN,
+    "CompareIn": COMPARE_IN,
+    "InferenceIn": INFERENCE_IN,
+    "AliasIn": ALIAS_IN,
+    "AnnotationIn": ANNOTATION_IN,
+    "WebhookIn": WEBHOOK_IN,
+    "WebhookChangeIn": WEBHOOK_CHANGE_IN,
+    "VersionDocument": DOCUMENT,
+    "ProblemOut": TypeAdapter(ProblemOut),
+    "InferenceProblemOut": TypeAdapter(InferenceProblemOut),
+}
+"""The bodies that routes read themselves, by the names that the routes' documentation has for them."""
+
+ROUTES = APIRouter()
+"""Of every application of this process, which all share what FastAPI works out of them at the first request."""
+
+for _router in (
+    training_jobs.router,
+    job_events.events_of("training", tag="Training jobs", summary="What happened to a training"),
+    evaluations.router,
+    job_events.events_of("evaluation", tag=evaluations.TAG, summary="What happened to an evaluation"),
+    promotions.router,
+    job_events.events_of("promotion", tag=promotions.TAG, summary="What happened to a promotion"),
+    batch_predictions.router,
+    batch_predictions.files,
+    job_events.events_of("prediction", tag=batch_predictions.TAG, summary="What happened to a batch prediction"),
+    datasets.router,
+    models.router,
+    statistics.router,
+    evaluations.of_versions,
+    promotions.of_aliases,
+    exports.router,
+    reconstructions.router,
+    aliases.router,
+    comparisons.router,
+    webhooks.router,
+    health.router,
+    predictions.router,
+    inference_statistics.router,  # before those of a model, since `stats` might be one
+    inference.router,
+    inference.inferences,
+    documentation_pages.router,
+):
+    ROUTES.include_router(_router)
+
+PORT_BESIDE = "port_beside"
+"""Where in the lifespan's state the port is of what is open beside the application, None where nothing is."""
+
+SHUTDOWN = "shutdown"
+"""Where in the lifespan's state the server finds the `Shutdown` of the application."""
+
+State: TypeAlias = Mapping[str, int | Shutdown | None]
+Beside: TypeAlias = Callable[[Services], AbstractAsyncContextManager[int]]
+
+
+class Parts(Protocol):
+    """The parts that an application is made from."""
+
+    @property
+    def ingest(self) -> Ingest: ...
+
+    @property
+    def idempotency(self) -> Idempotency: ...
+
+    @property
+    def datasets(self) -> Datasets: ...
+
+    @property
+    def catalogue(self) -> Catalogue: ...
+
+    @property
+    def aliases(self) -> Aliases: ...
+
+    @property
+    def annotations(self) -> Annotations: ...
+
+    @property
+    def exporting(self) -> Exporting: ...
+
+    @property
+    def importing(self) -> Importing: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    @property
+    def training(self) -> Training: ...
+
+    @property
+    def scoring(self) -> Scoring: ...
+
+    @property
+    def batch_predictions(self) -> BatchPredictions: ...
+
+    @property
+    def prediction(self) -> ServedVersions: ...
+
+    @property
+    def watcher(self) -> JobWatcher: ...
+
+    @property
+    def webhooks(self) -> Webhooks: ...
+
+    def ready(self) -> Readiness: ...
+
+
+def make_application(
+    parts: Parts,
+    limits: Limits,
+    *,
+    api_key: str | None = None,
+    log_requests: bool = True,
+    close: Callable[[], None] | None = None,
+    beside: Beside | None = None,
+    cors_origins: Sequence[str] = (),
+) -> FastAPI:
+    """The application; with an `api_key`, /v1 and /v2 answer only to those who send it. `close` is called at shutdown.
+
+    Streams of events, which are open for as long as their readers like, end as soon as the process is asked to end, or
+    when the server that runs it says so.
+    What is `beside` it is open while it is, on the same event loop, and its lifespan's state says at which port.
+    Pages of `cors_origins` may call the application from a browser.
+    """
+    runner = PredictionRunner(
+        parts.prediction, limits.max_prediction_rows, limits.max_body_bytes, limits.spool_directory
+    )
+    shutdown = Shutdown(parts.watcher.stop)
+    services = Services(
+        parts.ingest,
+        parts.idempotency,
+        parts.datasets,
+        parts.catalogue,
+        parts.aliases,
+        parts.annotations,
+        parts.exporting,
+        parts.importing,
+        parts.jobs,
+        parts.training,
+        parts.scoring,
+        parts.batch_predictions,
+        parts.prediction,
+        parts.webhooks,
+        JobWaiter(parts.jobs, parts.watcher),
+        ReadinessProbe(lambda: parts.ready()),
+        runner,
+        shutdown,
+        limits,
+    )
+    app = FastAPIOffline(
+        docs_url=None,
+        redoc_url=None,
+        title="Relevance",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        redirect_slashes=False,
+        lifespan=_lifespan(parts, close, shutdown, None if beside is None else lambda: beside(services)),
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+        routes=ROUTES.routes,
+    )
+    app.state.services = services
+    app.webhooks.include_router(webhooks.messages)
+    add_handlers(app)
+    document(app, SCHEMAS, protected=api_key is not None)
+    uploads = frozenset({("POST", "/v1/datasets")})
+    rules = Rules(api_key, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
+    app.add_middleware(HeadRequests)
+    app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))
+    if cors_origins:
+        app.add_middleware(CrossOrigin, cors_origins)
+    return app
+
+
+def _lifespan(
+    parts: Parts,
+    close: Callable[[], None] | None,
+    shutdown: Shutdown,
+    beside: Callable[[], AbstractAsyncContextManager[int]] | None,
+) -> Callable[[FastAPI], AbstractAsyncContextManager[State]]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[State]:
+        async with AsyncExitStack() as stack:
+            port = None if beside is None else await stack.enter_async_context(beside())
+            with on_shutdown(shutdown.request):
+                yield {PORT_BESIDE: port, SHUTDOWN: shutdown}
+        parts.watcher.close()
+        if close is not None:
+            close()
+
+    return lifespan

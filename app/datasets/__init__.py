@@ -1,0 +1,1 @@
+"""Datasets: upload, storage, rows."""

@@ -1,0 +1,109 @@
+"""Taking in a table: blocks go to storage one short transaction each, and nobody sees the dataset before the last."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain
+from uuid import UUID
+
+from app.domain.datasets import Dataset, Upload
+from app.domain.idempotency import Keyed
+from app.domain.ports import Clock, OpenUnitOfWork
+from app.errors import UnavailableError
+from app.identity import uuid7
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.types.errors import InvalidDataError
+from relevance_bayes.types.values import ColumnKind
+
+ABANDONED_AFTER = timedelta(hours=1)
+"""An upload that nobody has written to for so long is removed."""
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """Everything that makes a dataset."""
+
+    open_uow: OpenUnitOfWork
+    clock: Clock
+
+    def receive(
+        self,
+        owner: str,
+        name: str,
+        *,
+        names: Sequence[str],
+        kinds: Sequence[ColumnKind],
+        blocks: Iterator[Block],
+        image: ImageSize | None = None,
+        keyed: Keyed[Dataset] | None = None,
+    ) -> Dataset:
+        """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order; or an `image`.
+
+        `blocks` is drawn from outside any transaction, so it may take its time. Whatever goes wrong, nothing stays
+        behind. The answer of a `keyed` request is kept in the transaction that makes the dataset. Raises
+        InvalidDataError when there are no rows, KeyInUseError, and what `blocks` raises.
+        """
+        first = next(blocks, None)
+        if first is None:
+            raise InvalidDataError("The table has no rows.")
+        upload = Upload(uuid7(), owner, name, self.clock(), tuple(names), tuple(kinds), image)
+        with self.open_uow() as uow:
+            if keyed is not None:
+                uow.keys.begin(keyed.key, upload.id)
+            uow.datasets.begin(upload)
+        try:
+            return self._store(upload, chain((first,), blocks), keyed)
+        except BaseException:
+            self._discard(upload.id, keyed)
+            raise
+
+    def _store(self, upload: Upload, blocks: Iterator[Block], keyed: Keyed[Dataset] | None) -> Dataset:
+        seen = TableStatistics(upload.names, upload.kinds)
+        for number, block in enumerate(blocks):
+            first_row = seen.rows
+            seen.add(block)
+            with self.open_uow() as uow:
+                if keyed is not None:
+                    uow.keys.renew(keyed.key, upload.id)
+                uow.datasets.append(upload.id, number, first_row, block)
+        digest, columns = seen.digest(), tuple(seen.summaries())
+        made = Dataset(
+            id=upload.id,
+            owner=upload.owner,
+            name=upload.name,
+            created_at=upload.created_at,
+            rows=seen.rows,
+            digest=digest,
+            columns=columns,
+            image=upload.image,
+        )
+        response = None if keyed is None else keyed.response(made)
+        with self.open_uow() as uow:
+            if keyed is not None and response is not None:
+                uow.keys.complete(keyed.key, upload.id, response)
+            uow.datasets.finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
+        return made
+
+    def _discard(self, dataset_id: UUID, keyed: Keyed[Dataset] | None) -> None:
+        try:
+            if keyed is not None:
+                with self.open_uow() as uow:
+                    uow.keys.release(keyed.key, dataset_id)
+            more = True
+            while more:  # in pieces, so that no transaction is long
+                with self.open_uow() as uow:
+                    more = uow.datasets.discard(dataset_id)
+        except UnavailableError:
+            return  # what went wrong first matters more, and the sweep will come
+
+    def remove_expired(self) -> int:
+        """Remove uploads that were abandoned, and what is left of deleted datasets; how many pieces it took."""
+        silent_since = self.clock() - ABANDONED_AFTER
+        pieces, found = 0, True
+        while found:
+            with self.open_uow() as uow:
+                found = uow.datasets.remove_expired(not_written_since=silent_since)
+            pieces += found
+        return pieces

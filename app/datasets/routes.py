@@ -1,0 +1,151 @@
+"""Datasets: upload one, look at it and its rows, delete it."""
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from app.datasets.ingest import Ingest
+from app.datasets.schemas import RowOut, dataset_record
+from app.datasets.service import Datasets
+from app.datasets.uploads import Upload, dataset_name, declared_kinds, open_table, received
+from app.domain.datasets import Dataset
+from app.domain.idempotency import Keyed, StoredResponse
+from app.formats import TABLE_FORMATS, listed
+from app.formats.options import Decimal, ReadOptions
+from app.http.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
+from app.http.dependencies import Owner, ServicesDependency, identifier, limits_of
+from app.http.disconnection import run_for_client
+from app.http.idempotency import Key, named, once
+from app.http.idempotency_keys import Idempotency
+from app.http.lists import DatasetsQuery
+from app.http.negotiation import FORM, AcceptsJson
+from app.http.openapi import problems
+from app.http.pages import Limit
+from app.http.rendering import to_json
+from app.http.row_formats import contents, described
+from relevance_bayes.types import datasets as records
+from relevance_bayes.types.pages import Page
+
+_BYTES = {"type": "string", "format": "binary"}
+_FORM = {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}}
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/DatasetIn"}},
+            **contents(TABLE_FORMATS),
+            FORM: _FORM,
+        },
+    }
+}
+
+_DESCRIPTION = f"""Store what comes as {listed(TABLE_FORMATS)}.
+
+The first 1,000 rows of a table tell what each column holds. PNG and npy are images: a row for each pixel, line after
+line, with its `row`, `column` and `intensity`. Bodies may be packed with gzip, deflate or zstd."""
+
+Name = Annotated[
+    str | None, Query(description='Any printable text of up to 200 characters; else the file\'s name, else "dataset".')
+]
+Delimiter = Annotated[str | None, Query(description=described("delimiter"))]
+DecimalMark = Annotated[Decimal | None, Query(description=described("decimal"))]
+Header = Annotated[bool | None, Query(description="CSV: whether the first line names the columns; else found out.")]
+Sheet = Annotated[str | None, Query(description=described("sheet"))]
+Kinds = Annotated[
+    list[str],
+    Query(
+        description="NAME:KIND, once for each column whose kind shall not be found out: number, boolean, category "
+        "or timestamp, as in `?kinds=zip:category&kinds=visits:number`.",
+        default_factory=list,
+    ),
+]
+DatasetId = Annotated[str, Path(description="The dataset's id.")]
+AfterRow = Annotated[int | None, Query(ge=0, le=2**53, description="Only rows with greater numbers.")]
+
+router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[AcceptsJson])
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Upload a table or an image",
+    description=_DESCRIPTION,
+    response_model=records.Dataset,
+    openapi_extra=BODY,
+    responses=problems(400, 406, 409, 413, 415, 422),
+)
+async def upload(
+    request: Request,
+    owner: Owner,
+    services: ServicesDependency,
+    key: Key,
+    kinds: Kinds,
+    name: Name = None,
+    delimiter: Delimiter = None,
+    decimal: DecimalMark = None,
+    header: Header = None,
+    sheet: Sheet = None,
+) -> Response:
+    """Store a table, whose first 1,000 rows tell what each column holds; or an image."""
+    options, declared = ReadOptions(delimiter, decimal, header, sheet), declared_kinds(kinds)
+    limits = limits_of(request)
+    dataset_name(name, None)  # refused before the body is read
+
+    def store(body: Upload, keyed: Keyed[Dataset] | None) -> Dataset:
+        table = open_table(body, options, declared=declared, limits=limits)
+        called = dataset_name(name, body.file_name)
+        return services[Ingest].receive(
+            owner, called, names=table.names, kinds=table.kinds, blocks=table.blocks, image=table.image, keyed=keyed
+        )
+
+    async with received(request, limits) as body:
+        # The answer too is written off the event loop: thousands of columns take their time.
+        required = named(request, owner, key, *body.content)
+        return await run_for_client(
+            request.receive, once, services[Idempotency], required, _created, partial(store, body)
+        )
+
+
+def _created(dataset: Dataset) -> StoredResponse:
+    headers = (("Location", f"/v1/datasets/{dataset.id}"), ("Content-Type", "application/json"))
+    return StoredResponse(201, headers, to_json(dataset_record(dataset)))
+
+
+@router.get("", summary="List datasets", responses=problems(406, 422))
+def datasets(
+    owner: Owner, services: ServicesDependency, query: Annotated[DatasetsQuery, Query()]
+) -> Page[records.Dataset]:
+    """Datasets by age."""
+    page = services[Datasets].page(owner, query.part, name=query.name)
+    return Page.of([dataset_record(dataset) for dataset in page.items], page.next)
+
+
+@router.get(
+    "/{dataset_id}",
+    summary="Look at a dataset",
+    response_model=records.Dataset,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def dataset(dataset_id: DatasetId, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """A dataset, and what is known of its columns; it never changes."""
+    found = services[Datasets].get(owner, identifier(dataset_id, "dataset"))
+    return conditional_response(request, to_json(dataset_record(found)), cache_control=UNCHANGING)
+
+
+@router.get("/{dataset_id}/rows", summary="Read a dataset's rows", responses=problems(404, 406, 422))
+def rows(
+    dataset_id: DatasetId, owner: Owner, services: ServicesDependency, limit: Limit = 100, after: AfterRow = None
+) -> Page[RowOut]:
+    """Rows in the table's order, each by its number from 0; fewer than `limit` where they are wide."""
+    required, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
+    end = services[Datasets].get(owner, required).rows
+    found = services[Datasets].rows(owner, required, limit=limit, first=first)
+    following = str(found[-1].number) if found and found[-1].number + 1 < end else None
+    return Page.of([RowOut.of(row) for row in found], following)
+
+
+@router.delete("/{dataset_id}", status_code=204, summary="Delete a dataset", responses=problems(404, 406, 409))
+def delete(dataset_id: DatasetId, owner: Owner, services: ServicesDependency) -> None:
+    """Delete a dataset that no unfinished training needs; what was learned from it stays."""
+    services[Datasets].delete(owner, identifier(dataset_id, "dataset"))

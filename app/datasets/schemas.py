@@ -1,0 +1,104 @@
+"""Datasets as they come and go."""
+
+from collections.abc import Mapping
+from typing import Self, TypeAlias
+
+from pydantic import BaseModel, TypeAdapter
+
+from app.datasets.service import Row
+from app.domain import datasets as domain
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.tables.kinds import iso_8601
+from relevance_bayes.types.datasets import (
+    BooleanColumn,
+    CategoryColumn,
+    CategoryCount,
+    Column,
+    Dataset,
+    Image,
+    NumberColumn,
+    TimestampColumn,
+)
+from relevance_bayes.types.values import Cell
+
+
+class ColumnsIn(BaseModel):
+    """A table by columns."""
+
+    columns: dict[str, list[Cell]]
+
+
+class RecordsIn(BaseModel):
+    """A table by rows, each naming its columns."""
+
+    rows: list[dict[str, Cell]]
+
+
+class ArraysIn(BaseModel):
+    """A table by rows, the columns named once."""
+
+    names: list[str]
+    rows: list[list[Cell]]
+
+
+DatasetIn: TypeAlias = ColumnsIn | RecordsIn | ArraysIn
+DATASET_IN: TypeAdapter[DatasetIn] = TypeAdapter(DatasetIn)
+"""The three forms of a table, for OpenAPI alone: app.formats reads them."""
+
+
+def column_record(column: ColumnSummary) -> Column:
+    """A column as its kind is shown."""
+    name, missing, distinct = column.name, column.missing, column.distinct
+    low, mean, high, sd = column.minimum, column.mean, column.maximum, column.sd
+    match column.kind:
+        case "number":
+            return NumberColumn(
+                name=name, kind="number", missing=missing, distinct=distinct, min=low, mean=mean, max=high, sd=sd
+            )
+        case "boolean":
+            return BooleanColumn(
+                name=name, kind="boolean", missing=missing, distinct=distinct, min=low, mean=mean, max=high, sd=sd
+            )
+        case "timestamp":
+            return TimestampColumn(
+                name=name,
+                kind="timestamp",
+                missing=missing,
+                distinct=distinct,
+                min=_moment(low),
+                mean=_moment(mean),
+                max=_moment(high),
+                sd=sd,
+            )
+        case "category":
+            counts = tuple(CategoryCount(label, count) for label, count in column.categories)
+            return CategoryColumn(name=name, kind="category", missing=missing, distinct=distinct, categories=counts)
+
+
+def _moment(seconds: float | None) -> str | None:
+    return None if seconds is None else iso_8601(seconds)
+
+
+def dataset_record(dataset: domain.Dataset) -> Dataset:
+    """As its owner sees it."""
+    return Dataset(
+        id=str(dataset.id),
+        name=dataset.name,
+        created_at=dataset.created_at,
+        digest=dataset.digest,
+        rows=dataset.rows,
+        columns=tuple(column_record(column) for column in dataset.columns),
+        image=None if dataset.image is None else Image(height=dataset.image.height, width=dataset.image.width),
+    )
+
+
+class RowOut(BaseModel):
+    """A row, by its number from 0."""
+
+    row: int
+    cells: Mapping[str, Cell]
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        """As it was uploaded."""
+        return cls(row=row.number, cells=row.cells)

@@ -1,0 +1,149 @@
+"""A dataset on its way in: from the request's body to a file on disk, and from there to a stream of blocks."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import get_args
+
+from starlette.requests import ClientDisconnect, Request
+
+from app.cancellation import check_cancelled
+from app.datasets.multipart import OneFile
+from app.errors import MalformedBodyError, TooLargeError
+from app.formats.cell_faults import shown
+from app.formats.format import TableFormat
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile, spooled
+from app.formats.streams import MAX_NAME_LENGTH, TableStream, is_plain, within
+from app.http.decompression import Decompressor
+from app.http.dependencies import Limits
+from app.http.negotiation import FORM, media_type_of, table_format_of
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import ColumnKind
+
+KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
+UNNAMED = "dataset"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A body that has come whole."""
+
+    file: SpoolFile
+    format: TableFormat
+    media_type: str
+    file_name: str | None
+
+    @property
+    def content(self) -> tuple[bytes, ...]:
+        """Return what tells it from other uploads: a form's boundary is not among it, the file's name and type are."""
+        return self.media_type.encode(), (self.file_name or "").encode(), self.file.digest()
+
+
+@asynccontextmanager
+async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
+    """The body on disk, as long as the context lasts.
+
+    Raises 415 for what no dataset comes in, TooLargeError before more than the limit is read, MalformedBodyError for a
+    broken form.
+    """
+    content_type = request.headers.get("content-type", "")
+    decompressor = Decompressor(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
+    form = OneFile(content_type) if media_type_of(content_type) == FORM else None
+    found = None if form is not None else table_format_of(content_type)
+    async with spooled(limits.spool_directory, max_bytes=limits.max_upload_bytes) as file:
+        if found is not None and found.is_read_whole:
+            file.allow(limits.max_body_bytes)
+        announced = request.headers.get("content-length", "")
+        file.refuse_above(int(announced) if announced.isdecimal() else 0)
+        try:
+            if form is None:
+                async for piece in _unpacked(request, decompressor, limits):
+                    await file.write(piece)
+            else:
+                pieces = _unpacked(request, decompressor, limits)
+                found, content_type = await _take_apart(pieces, form, file, limits)
+        except ClientDisconnect:
+            raise MalformedBodyError("The connection ended before the body did.") from None
+        await file.flush()
+        assert found is not None
+        yield Upload(file, found, media_type_of(content_type), form.name if form is not None else None)
+
+
+async def _unpacked(request: Request, decompressor: Decompressor, limits: Limits) -> AsyncIterator[bytes]:
+    """The body's pieces as they were before they were packed; raises TooLargeError also where there are too many."""
+    come = 0
+    async for piece in request.stream():
+        come += len(piece)
+        if come > limits.max_upload_bytes:
+            raise TooLargeError(f"The body is larger than {limits.max_upload_bytes:,} bytes.")
+        for unpacked in decompressor.feed(piece):
+            yield unpacked
+    decompressor.finish()
+
+
+async def _take_apart(
+    pieces: AsyncIterator[bytes], form: OneFile, file: SpoolFile, limits: Limits
+) -> tuple[TableFormat, str]:
+    """Write the form's file; its format, and its type as the form has it."""
+    found: TableFormat | None = None
+    async for piece in pieces:
+        data = form.feed(piece)
+        if found is None and form.found:
+            found = table_format_of(form.media_type or "", form.name)
+            if found.is_read_whole:
+                file.allow(limits.max_body_bytes)
+        await file.write(data)
+    form.finish()
+    assert found is not None
+    return found, form.media_type or ""
+
+
+def open_table(
+    upload: Upload, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: Limits
+) -> TableStream:
+    """The upload as a stream of blocks that keeps to the limits; blocks the thread, raises what the formats raise."""
+    most = TableLimits(limits.max_columns, limits.max_rows, limits.max_body_bytes)
+    options = replace(options, media_type=upload.media_type)
+    table = upload.format.read_table(upload.file, options, declared=declared, limits=most)
+    # A cell takes at least one byte of JSON or CSV, so that only packed columns can come to so many.
+    blocks = within(table.blocks, max_rows=limits.max_rows, max_cells=limits.max_upload_bytes)
+    return replace(table, blocks=_until_cancelled(blocks))
+
+
+def _until_cancelled(blocks: Iterator[Block]) -> Iterator[Block]:
+    """The same blocks, ended by WorkCancelledError where the client has left."""
+    for block in blocks:
+        check_cancelled()
+        yield block
+    check_cancelled()  # what follows the last block makes the dataset visible
+
+
+def declared_kinds(texts: Sequence[str]) -> dict[str, ColumnKind]:
+    """Kinds by column from texts NAME:KIND, divided at the last colon; raises InvalidRequestError."""
+    declared: dict[str, ColumnKind] = {}
+    for text in texts:
+        name, colon, kind = text.rpartition(":")
+        if not colon or not name or kind not in KINDS:
+            detail = (
+                f"Expected kinds=NAME:KIND, once for each column, KIND one of {', '.join(KINDS)}; got {shown(text)}."
+            )
+            raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
+        if declared.get(name, kind) != kind:
+            fault = Fault("Two kinds.", parameter="kinds", column=name)
+            raise InvalidRequestError(f"Two kinds are declared for the column {shown(name)}.", [fault])
+        declared[name] = KINDS[kind]
+    return declared
+
+
+def dataset_name(name: str | None, file_name: str | None) -> str:
+    """The name asked for, else the file's without its ending, else "dataset"; raises InvalidRequestError."""
+    if name is None:
+        stem = PurePosixPath((file_name or "").replace("\\", "/")).stem
+        return "".join(filter(is_plain, stem)).strip()[:MAX_NAME_LENGTH] or UNNAMED
+    if not name.strip() or len(name) > MAX_NAME_LENGTH or not is_plain(name):
+        detail = f"A dataset's name has 1 to {MAX_NAME_LENGTH} characters and no control characters; got {shown(name)}."
+        raise InvalidRequestError(detail, [Fault(detail, parameter="name")])
+    return name

@@ -1,0 +1,55 @@
+"""Metrics of a version's predictions, accumulated block by block."""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import TypeAlias
+
+from app.domain.scoring import ClassScores, Evaluation, Labelled, LabelledClasses, LabelledNumbers, NumberScores
+from app.prediction import ServedVersion
+from app.prediction.training_rows import KnownRows
+from app.tasks.prediction import LabelledBlock
+from relevance_bayes.core.types import Mask
+
+Scores: TypeAlias = NumberScores | ClassScores
+
+
+@dataclass
+class ScoreAccumulator:
+    """The scores of a version so far."""
+
+    scores: Scores
+    without_target: int = 0
+    not_predicted: int = 0
+    seen_in_training: int | None = None
+
+    @classmethod
+    def of(cls, served: ServedVersion, training_rows: KnownRows) -> "ScoreAccumulator":
+        """Of no rows yet, of a version whose training rows may be known."""
+        classes = served.model.classes
+        scores = ClassScores.empty(classes) if classes else NumberScores.empty()
+        return cls(scores, seen_in_training=None if training_rows is None else 0)
+
+    def add(self, found: LabelledBlock) -> None:
+        """Take in a block's rows."""
+        self.scores = reduce(_added, found.labelled, self.scores)
+        self.without_target += found.without_target
+        self.not_predicted += found.not_predicted
+
+    def count_seen(self, seen: Mask) -> None:
+        """Count rows, True of the mask (N,), that the version was trained on."""
+        if self.seen_in_training is not None:
+            self.seen_in_training += int(seen.sum())
+
+    def result(self) -> Evaluation:
+        """Return what all of them are worth."""
+        return Evaluation(self.scores.result(), self.without_target, self.not_predicted, self.seen_in_training)
+
+
+def _added(scores: Scores, labelled: Labelled) -> Scores:
+    match scores, labelled:
+        case NumberScores(), LabelledNumbers():
+            return scores + NumberScores.of(labelled)
+        case ClassScores(), LabelledClasses():
+            return scores + ClassScores.of(labelled)
+        case _:
+            raise TypeError(f"expected rows of one kind, got {type(labelled).__name__} for {type(scores).__name__}")

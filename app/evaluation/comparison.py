@@ -1,0 +1,124 @@
+"""Two versions on the same rows: where they disagree, and by how much."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from app.domain.decisions import most_probable
+from app.errors import ConflictError
+from app.prediction import PredictRequest, ServedVersion, predict
+from app.tasks.prediction import Means, Probabilities
+from app.tasks.union import task_of
+from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import Label
+
+AT = "/with"
+"""Where the second version stands in what is asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedNumbers:
+    """Two versions of numbers or values on N rows."""
+
+    first: Means
+    second: Means
+    faults: tuple[Fault, ...]
+
+    @property
+    def difference(self) -> Array:
+        """The second's mean less the first's, (N,)."""
+        return self.second.mean - self.first.mean
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedClasses:
+    """The probabilities (N, K) of two versions on N rows, for the `classes` of either; 0 where one does not know it."""
+
+    classes: tuple[Label, ...]
+    first: Array
+    second: Array
+    faults: tuple[Fault, ...]
+
+    @property
+    def labels(self) -> tuple[Indices, Indices]:
+        """The place in `classes` of what each takes for the most probable, (N,)."""
+        return most_probable(self.first), most_probable(self.second)
+
+    @property
+    def total_variation(self) -> Array:
+        """sum_k |p_k - q_k| / 2, (N,), from 0 to 1: the most by which their probabilities of anything can differ."""
+        apart: Array = np.abs(self.second - self.first).sum(axis=1)
+        return apart / 2.0
+
+
+Compared: TypeAlias = ComparedNumbers | ComparedClasses
+
+
+def require_one_question(first: ServedVersion, second: ServedVersion) -> None:
+    """Raise ConflictError unless both read the same inputs and answer with the same target; InvalidRequestError where
+    nothing can be compared."""
+    one, other = first.version.report, second.version.report
+    if not (task_of(one).is_comparable and task_of(other).is_comparable):
+        detail = "Components have no target: each model's are its own, and can't be compared."
+        raise InvalidRequestError(detail, [Fault(detail, AT)])
+    columns, others = dict(first.columns), dict(second.columns)
+    differing = [
+        f"{what} {ours}, not {theirs}"
+        for what, ours, theirs in (
+            ("its task is", other.task, one.task),
+            ("its target is", repr(other.plan.target), repr(one.plan.target)),
+            ("it reads", _listed(others), _listed(columns)),
+        )
+        if ours != theirs
+    ]
+    if differing:
+        named = f"Version {second.version.number} of model {second.version.model!r}"
+        detail = f"{named} answers another question: {'; '.join(differing)}."
+        raise ConflictError(detail, [Fault(detail, AT)])
+
+
+def noise_columns(first: ServedVersion, second: ServedVersion) -> tuple[str, ...]:
+    """The columns in which rows may bring the sd of their noise, for either."""
+    given = (served.model.noise_column for served in (first, second))
+    return tuple(dict.fromkeys(name for name in given if name is not None))
+
+
+def compare(first: ServedVersion, second: ServedVersion, block: Block) -> Compared:
+    """Return what both answer to a block's N rows; raises as `require_one_question`."""
+    require_one_question(first, second)
+    one, other = predict(first, PredictRequest(block)), predict(second, PredictRequest(block))
+    faults = one.faults + other.faults
+    match one.compared, other.compared:
+        case Means() as mean, Means() as another:
+            return ComparedNumbers(mean, another, faults)
+        case Probabilities() as some, Probabilities() as others:
+            classes = _either(some.classes, others.classes)
+            return ComparedClasses(classes, _spread(some, classes), _spread(others, classes), faults)
+        case _:
+            raise TypeError(f"expected two predictions of one kind, got {type(one).__name__}, {type(other).__name__}")
+
+
+def _either(first: Sequence[Label], second: Sequence[Label]) -> tuple[Label, ...]:
+    known = {_key(label) for label in first}
+    return (*first, *(label for label in second if _key(label) not in known))
+
+
+def _spread(found: Probabilities, classes: Sequence[Label]) -> Array:
+    """The probabilities (N, K) in the order of these classes."""
+    places = {_key(label): place for place, label in enumerate(classes)}
+    wide = np.zeros((len(found.probabilities), len(classes)))
+    wide[:, [places[_key(label)] for label in found.classes]] = found.probabilities
+    return wide
+
+
+def _key(label: Label) -> tuple[bool, Label]:
+    """True is not 1, nor the text "1"."""
+    return isinstance(label, bool), label
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name!r} ({kind})" for name, kind in sorted(columns.items()))

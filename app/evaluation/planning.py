@@ -1,0 +1,76 @@
+"""Plans of evaluations and promotions."""
+
+from collections.abc import Mapping, Sequence
+
+from app.domain.datasets import Dataset
+from app.domain.models import Version
+from app.domain.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest
+from app.domain.scoring import CLASS_METRICS, NUMBER_METRICS
+from app.errors import ConflictError
+from app.prediction.column_checks import refuse_unfit
+from relevance_bayes.documents.models import SupervisedReport
+from relevance_bayes.plans.requests import GroupSplit, Task
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.evaluations import Metric
+
+USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
+"""The default metrics of promotions."""
+
+
+def plan_evaluation(request: EvaluationRequest, version: Version, dataset: Dataset) -> EvaluationPlan:
+    """Resolve a request to the version that its reference means now; raises InvalidRequestError with all faults."""
+    report = labelled(version, dataset)
+    return EvaluationPlan(version.model, version.number, report.task, report.plan.target)
+
+
+def plan_promotion(
+    request: PromotionRequest, version: Version, holder: Version | None, dataset: Dataset
+) -> PromotionPlan:
+    """Resolve a request to the versions of now; raises InvalidRequestError, ConflictError where they are the same."""
+    if holder is not None and holder.number == version.number:
+        detail = f"Alias {request.alias!r} of model {version.model!r} points to version {version.number} already."
+        raise ConflictError(detail, [Fault(detail, pointer="/version")])
+    report = labelled(version, dataset)
+    reports = [report] if holder is None else [report, labelled(holder, dataset)]
+    metrics: tuple[Metric, ...] = NUMBER_METRICS if report.task == "regression" else CLASS_METRICS
+    metric = USUAL[report.task] if request.metric is None else request.metric
+    if metric not in metrics:
+        detail = f"Of {report.task} there is no {metric}: choose one of {', '.join(metrics)}."
+        raise InvalidRequestError(detail, [Fault(detail, pointer="/metric")])
+    return PromotionPlan(
+        version.model,
+        version.number,
+        request.alias,
+        None if holder is None else holder.number,
+        report.task,
+        report.plan.target,
+        metric,
+        request.margin,
+        request.criterion,
+        request.seed,
+        _groups(request, reports, dataset),
+    )
+
+
+def _groups(request: PromotionRequest, reports: Sequence[SupervisedReport], dataset: Dataset) -> str | None:
+    """The column of the groups: the one that is named, else the first that the dataset has of those that split."""
+    if request.groups is not None:
+        if dataset.column(request.groups) is None:
+            detail = f"The dataset has no column {request.groups!r}."
+            raise InvalidRequestError(detail, [Fault(detail, pointer="/groups")])
+        return request.groups
+    splits = (report.plan.split for report in reports)
+    columns = (split.column for split in splits if isinstance(split, GroupSplit))
+    return next((column for column in columns if dataset.column(column) is not None), None)
+
+
+def labelled(version: Version, dataset: Dataset) -> SupervisedReport:
+    """Return what there is to know of a version that is to be judged by a dataset; raises InvalidRequestError."""
+    report = version.report
+    if not isinstance(report, SupervisedReport):
+        detail = f"A model of {report.task} has no target by which to judge it: name one of numbers or classes."
+        raise InvalidRequestError(detail, [Fault(detail, pointer="/model")])
+    plan = report.plan
+    required = {column.name: column.kind for column in plan.inputs} | {plan.target: plan.target_kind}
+    refuse_unfit(required, dataset, optional={} if plan.noise_column is None else {plan.noise_column: "number"})
+    return report

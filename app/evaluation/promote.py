@@ -1,0 +1,154 @@
+"""Promotion: an alias moves to a challenger that is better than the champion on the same rows.
+
+As an evaluation it keeps nothing on the way: a start that begins anew finds the same. Rows that one of the two was
+trained on are left out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.domain.aliases import MAX_REASON_LENGTH
+from app.domain.conditions import UNCONDITIONAL
+from app.domain.jobs import Job, Problem
+from app.domain.ports import UnitOfWork
+from app.domain.requests import PromotionPlan
+from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
+from app.errors import ConflictError
+from app.evaluation.accumulator import ScoreAccumulator
+from app.jobs.worker.attempts import Attempt
+from app.prediction import ServedVersion, evaluate_block
+from app.prediction.dataset_rows import reported_blocks, version_at_hand
+from app.prediction.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
+from app.tasks.prediction import LabelledBlock
+from relevance_bayes.core.types import Array
+from relevance_bayes.plans.split import content_hash
+from relevance_bayes.tables.columns import Block, block_rows, taken
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.evaluations import Metric
+
+ALIAS_MOVED = Problem(
+    "alias-moved",
+    "The alias points to another version by now",
+    "While the two versions were compared, somebody moved or removed the alias: compare with the one that holds it now,"
+    " by doing this job again.",
+)
+
+
+def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
+    """Return what is to become of the alias; raises Superseded, Interrupted."""
+    challenger = _Compared.of(attempt, job, plan.version)
+    if plan.champion is None:
+        return _without_holder(attempt, job, challenger)
+    holder = _Compared.of(attempt, job, plan.champion)
+    differences, lost_rows = PairedDifferences(plan.metric, grouped=plan.groups is not None), 0
+    seen = 0
+    for whole in reported_blocks(attempt, job, phase="compare"):
+        block = _unseen(whole, challenger, holder)
+        seen += block_rows(whole) - block_rows(block)
+        costs, costs_of_holder = (
+            _costs(version.evaluate_block(block), plan.metric) for version in (challenger, holder)
+        )
+        lost_rows += int((np.isnan(costs) & ~np.isnan(costs_of_holder)).sum())
+        groups = None if plan.groups is None else content_hash(block, (plan.groups,), KEY_SEED)
+        differences.add(costs_of_holder, costs, groups)
+    improvement = differences.result()
+    moved, reason = verdict(improvement, margin=plan.margin, by=plan.criterion, lost_rows=lost_rows)
+    reason += _unknown(challenger, holder)
+    return Promotion(
+        moved,
+        reason,
+        challenger.accumulator.result(),
+        holder.accumulator.result(),
+        improvement,
+        lost_rows,
+        rows_seen_in_training=seen,
+    )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A version that is compared, the rows that it was trained on, and what was seen of it so far."""
+
+    served: ServedVersion
+    training_rows: KnownRows
+    accumulator: ScoreAccumulator
+
+    @classmethod
+    def of(cls, attempt: Attempt, job: Job, number: int) -> "_Compared":
+        """Of no rows yet; raises Superseded, Interrupted."""
+        served = version_at_hand(attempt, job, number)
+        training_rows = training_rows_of(attempt, job, served.version)
+        return cls(served, training_rows, ScoreAccumulator.of(served, training_rows))
+
+    def evaluate_block(self, block: Block) -> LabelledBlock:
+        """The version's predictions beside the truth, which its figures count too."""
+        found = evaluate_block(self.served, block)
+        self.accumulator.add(found)
+        return found
+
+
+def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> Promotion:
+    seen = 0
+    for whole in reported_blocks(attempt, job, phase="compare"):
+        block = _unseen(whole, challenger)
+        seen += block_rows(whole) - block_rows(block)
+        challenger.evaluate_block(block)
+    reason = f"The alias pointed to no version.{_unknown(challenger)}"
+    return Promotion(True, reason, challenger.accumulator.result(), rows_seen_in_training=seen)
+
+
+def _unseen(block: Block, *versions: _Compared) -> Block:
+    """The rows of a block that none of the versions was trained on."""
+    seen = np.zeros(block_rows(block), np.bool_)
+    for version in versions:
+        known = seen_rows(block, version.training_rows)
+        version.accumulator.count_seen(known)
+        seen |= known
+    kept = np.flatnonzero(~seen)
+    return block if len(kept) == len(seen) else {name: taken(column, kept) for name, column in block.items()}
+
+
+def _unknown(*versions: _Compared) -> str:
+    """A sentence about versions whose training rows are not known, which might be among those compared."""
+    numbers = [str(version.served.version.number) for version in versions if version.training_rows is None]
+    if not numbers:
+        return ""
+    versions_ = "version" if len(numbers) == 1 else "versions"
+    return f" The rows that {versions_} {' and '.join(numbers)} learned from are not known, so none was left out."
+
+
+def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) -> None:
+    """Record the end and move the alias, all or nothing, if its holder is still the one compared with.
+
+    Raises Interrupted.
+    """
+    try:
+        attempt.records.retry(lambda uow: _end(attempt, job, plan, found, uow))
+    except ConflictError as refusal:  # a new alias, and the model has as many as it may
+        attempt.fail(Problem("alias-refused", "The alias can't be made", refusal.detail))
+
+
+def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, uow: UnitOfWork) -> None:
+    # Held first: nobody moves an alias of the model between this look and the move.
+    uow.models.hold(job.owner, plan.model)
+    if _holder(uow, job.owner, plan) != plan.champion:
+        uow.jobs.fail(attempt.job_id, attempt.number, ALIAS_MOVED)
+    elif uow.jobs.conclude(attempt.job_id, attempt.number, found) and found.moved:
+        reason = f"Promotion {attempt.job_id}: {found.reason}"[:MAX_REASON_LENGTH]
+        alias, to = plan.alias, plan.version
+        uow.aliases.move(job.owner, plan.model, alias, to=to, by=job.owner, reason=reason, condition=UNCONDITIONAL)
+
+
+def _holder(uow: UnitOfWork, owner: str, plan: PromotionPlan) -> int | None:
+    try:
+        return uow.aliases.get(owner, plan.model, plan.alias).version
+    except NotFoundError:
+        return None
+
+
+def _costs(found: LabelledBlock, metric: Metric) -> Array:
+    """Return what each row of the block costs (N,), NaN where that is not known."""
+    costs = np.full(len(found.chosen), np.nan)
+    costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.labelled] or [np.empty(0)])
+    return costs

@@ -1,0 +1,109 @@
+"""Promotions: an alias moves if a version is better than the one to which it points."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.domain.idempotency import Keyed, StoredResponse
+from app.domain.jobs import Job
+from app.evaluation.schemas.promotion_jobs import promotion_record
+from app.evaluation.schemas.requests import PROMOTION_IN
+from app.evaluation.service import Scoring
+from app.http.bodies import read_strictly
+from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
+from app.http.idempotency import Key, named, once
+from app.http.idempotency_keys import Idempotency
+from app.http.lists import ScoringsQuery
+from app.http.negotiation import AcceptsJson, media_type_of
+from app.http.openapi import json_body, problems
+from app.http.pages import Wait
+from app.http.references import AliasName, ModelName, refuse_no_alias
+from app.http.rendering import to_json
+from app.jobs.service import Jobs
+from app.jobs.waiter import JobWaiterDependency
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.promotions import Promotion
+
+TAG = "Promotions"
+router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])
+of_aliases = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJson])
+
+
+@of_aliases.post(
+    "/{name}/aliases/{alias}/promotions",
+    status_code=202,
+    summary="Move an alias to a version if it is better",
+    response_model=Promotion,
+    openapi_extra=json_body("PromotionIn"),
+    responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
+)
+def submit(
+    name: ModelName,
+    alias: AliasName,
+    request: Request,
+    body: JsonBody,
+    owner: Owner,
+    services: ServicesDependency,
+    key: Key,
+) -> Response:
+    """Queue a comparison of a version, the challenger, with the one to which the alias points, on the same rows.
+
+    The alias moves in the moment in which the job ends, if the challenger is better by more than the margin and the
+    alias still points to the version compared with; else the job fails with the problem `alias-moved`. Where the
+    alias points nowhere it is made, with the challenger's figures. The alias's history names the job and the figures.
+    """
+    refuse_no_alias(alias)
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        requested = read_strictly(PROMOTION_IN, body)
+        return services[Scoring].submit(
+            owner, requested.to_request(name, alias), priority=requested.priority, keyed=keyed
+        )
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
+
+
+@router.post(
+    "/{job_id}/retry",
+    status_code=202,
+    summary="Compare again",
+    response_model=Promotion,
+    responses=problems(404, 406, 409, 422, 429),
+)
+def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
+    """Queue a new promotion of the same request once the first has ended, with the holder of now."""
+    first = identifier(job_id, "promotion")
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        return services[Scoring].retry(owner, first, "promotion", keyed=keyed)
+
+    return once(services[Idempotency], named(request, owner, key), _queued, create)
+
+
+def _queued(job: Job) -> StoredResponse:
+    headers = (("Location", job.path), ("Content-Type", "application/json"))
+    return StoredResponse(202, headers, to_json(promotion_record(job)))
+
+
+@router.get("", summary="List promotions", responses=problems(422, 406))
+def promotions(
+    owner: Owner,
+    services: ServicesDependency,
+    query: Annotated[ScoringsQuery, Query()],
+) -> Page[Promotion]:
+    """Promotions by age, those that moved nothing too."""
+    page = services[Jobs].page(owner, query.part, which=query.which("promotion"))
+    return Page.of([promotion_record(job, pictures=False) for job in page.items], page.next)
+
+
+@router.get("/{job_id}", summary="Look at a promotion, or wait for it", responses=problems(404, 406, 422))
+async def promotion(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> Promotion:
+    """A promotion with all that it found; with `wait`, when it has ended or after so many seconds."""
+    return promotion_record(await job_waiter.ended(owner, "promotion", identifier(job_id, "promotion"), wait))
+
+
+@router.post("/{job_id}/cancel", status_code=202, summary="End a promotion", responses=problems(404, 406, 409))
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Promotion:
+    """Ask for its end: one that waits ends at once, one that runs within a second or so; the alias stays."""
+    return promotion_record(services[Jobs].cancel(owner, identifier(job_id, "promotion"), kind="promotion"))

@@ -1,0 +1,110 @@
+"""Evaluations: how good a version's predictions for a dataset are."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.domain.idempotency import Keyed, StoredResponse
+from app.domain.jobs import Job, JobFilter
+from app.evaluation.schemas.evaluation_jobs import evaluation_record
+from app.evaluation.schemas.requests import EVALUATION_IN
+from app.evaluation.service import Scoring
+from app.http.bodies import read_strictly
+from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
+from app.http.idempotency import Key, named, once
+from app.http.idempotency_keys import Idempotency
+from app.http.lists import ScoringsQuery, StateQuery
+from app.http.negotiation import AcceptsJson, media_type_of
+from app.http.openapi import json_body, problems
+from app.http.pages import Wait
+from app.http.references import VersionReference
+from app.http.rendering import to_json
+from app.jobs.service import Jobs
+from app.jobs.waiter import JobWaiterDependency
+from app.registry.catalogue import Catalogue
+from relevance_bayes.types.evaluations import Evaluation
+from relevance_bayes.types.pages import Page
+
+TAG = "Evaluations"
+router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])
+of_versions = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJson])
+
+
+@router.post(
+    "",
+    status_code=202,
+    summary="Ask how good a version is",
+    response_model=Evaluation,
+    openapi_extra=json_body("EvaluationIn"),
+    responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
+)
+def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
+    """Queue an evaluation: a version predicts all rows of a dataset, which are put beside what came of them."""
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        requested = read_strictly(EVALUATION_IN, body)
+        return services[Scoring].submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
+
+
+@router.post(
+    "/{job_id}/retry",
+    status_code=202,
+    summary="Ask again how good a version is",
+    response_model=Evaluation,
+    responses=problems(404, 406, 409, 422, 429),
+)
+def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
+    """Queue a new evaluation of the same request once the first has ended; an alias means what it means now."""
+    first = identifier(job_id, "evaluation")
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        return services[Scoring].retry(owner, first, "evaluation", keyed=keyed)
+
+    return once(services[Idempotency], named(request, owner, key), _queued, create)
+
+
+def _queued(job: Job) -> StoredResponse:
+    headers = (("Location", job.path), ("Content-Type", "application/json"))
+    return StoredResponse(202, headers, to_json(evaluation_record(job)))
+
+
+@router.get("", summary="List evaluations", responses=problems(422, 406))
+def evaluations(
+    owner: Owner,
+    services: ServicesDependency,
+    query: Annotated[ScoringsQuery, Query()],
+) -> Page[Evaluation]:
+    """Evaluations with their metrics, by age."""
+    page = services[Jobs].page(owner, query.part, which=query.which("evaluation"))
+    return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
+
+
+@of_versions.get(
+    "/{name}/versions/{version}/evaluations", summary="How good a version was", responses=problems(404, 406, 422)
+)
+def of_version(
+    reference: VersionReference,
+    owner: Owner,
+    services: ServicesDependency,
+    query: Annotated[StateQuery, Query()],
+) -> Page[Evaluation]:
+    """The evaluations of one version with their metrics, by age."""
+    number = services[Catalogue].version(owner, reference).number
+    which = JobFilter("evaluation", query.state, reference.model, number)
+    page = services[Jobs].page(owner, query.part, which=which)
+    return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
+
+
+@router.get("/{job_id}", summary="Look at an evaluation, or wait for it", responses=problems(404, 406, 422))
+async def evaluation(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> Evaluation:
+    """An evaluation with all that it found; with `wait`, when it has ended or after so many seconds."""
+    return evaluation_record(await job_waiter.ended(owner, "evaluation", identifier(job_id, "evaluation"), wait))
+
+
+@router.post("/{job_id}/cancel", status_code=202, summary="End an evaluation", responses=problems(404, 406, 409))
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Evaluation:
+    """Ask for its end: one that waits ends at once, one that runs within a second or so."""
+    return evaluation_record(services[Jobs].cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))

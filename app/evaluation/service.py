@@ -1,0 +1,69 @@
+"""Scoring: from what an owner asks of a version and a dataset to a queued job."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.idempotency import Keyed
+from app.domain.jobs import Job, judging_of, queued
+from app.domain.models import Version
+from app.domain.ports import Clock, OpenUnitOfWork, UnitOfWork
+from app.domain.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
+from app.evaluation.planning import plan_evaluation, plan_promotion
+from app.jobs.service import ended, enqueue
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.jobs import JobKind
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Jobs that put versions beside the rows of datasets."""
+
+    open_uow: OpenUnitOfWork
+    clock: Clock
+    max_unfinished: int = 10_000
+
+    def submit(
+        self,
+        owner: str,
+        request: JudgingRequest,
+        *,
+        priority: int = 0,
+        retry_of: UUID | None = None,
+        keyed: Keyed[Job] | None = None,
+    ) -> Job:
+        """Plan, record and queue a job, and keep the answer of a `keyed` request, all or nothing.
+
+        Raises NotFoundError (dataset, model, version), InvalidRequestError (they don't go together), TooManyJobsError,
+        KeyInUseError.
+        """
+        made = self._planned(owner, request)
+        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        return enqueue(self.open_uow, job, max_unfinished=self.max_unfinished, keyed=keyed)
+
+    def retry(self, owner: str, job_id: UUID, kind: JobKind, *, keyed: Keyed[Job] | None = None) -> Job:
+        """A new job of the same request: an alias means what it means now. Raises ConflictError while it has not ended.
+
+        Raises NotFoundError (job), and what else `submit` does.
+        """
+        job = ended(self.open_uow, owner, job_id, kind)
+        request, _ = judging_of(job)
+        return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
+
+    def _planned(self, owner: str, request: JudgingRequest) -> JudgingPlan:
+        with self.open_uow() as uow:
+            dataset = uow.datasets.get(owner, request.dataset_id)
+            version = uow.models.version(owner, request.model, request.version)
+            holder = _holder(uow, owner, request) if isinstance(request, PromotionRequest) else None
+        match request:
+            case EvaluationRequest():
+                return plan_evaluation(request, version, dataset)
+            case PromotionRequest():
+                return plan_promotion(request, version, holder, dataset)
+
+
+def _holder(uow: UnitOfWork, owner: str, request: PromotionRequest) -> Version | None:
+    """The version to which the alias points, None where there is no such alias yet."""
+    with suppress(NotFoundError):
+        return uow.models.version(owner, request.model, request.alias)
+    return None

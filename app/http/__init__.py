@@ -1,0 +1,1 @@
+"""HTTP for all routes: problems, authentication, limits, conditional requests, idempotency, compression, OpenAPI."""

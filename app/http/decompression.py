@@ -1,0 +1,176 @@
+"""Bodies with a Content-Encoding, unpacked in pieces and never beyond a bound, whatever they claim."""
+
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from starlette.exceptions import HTTPException
+
+from app.errors import MalformedBodyError, TooLargeError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+PIECE = 65_536
+"""Most bytes that are unpacked at once."""
+
+SLICE = 16_384
+"""Most packed bytes that a decoder gets at once: it copies what it has not used."""
+
+FREE_MEMBERS = 1_000
+BYTES_PER_MEMBER = 8_192
+"""A body may have `FREE_MEMBERS` gzip members or zstd frames, and one more for so many bytes that it unpacks to: each
+costs time even where it is empty. Writers of many members put 64 KiB (bgzip) or more into each."""
+
+MAX_WINDOW_BITS = 23
+"""Of zstd, as a power of 2: what a decoder of the web's must take (RFC 9659), 8 MiB."""
+
+GZIP, ZLIB, RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
+
+
+class _Decoder(Protocol):
+    """Takes what came, and gives back at most PIECE bytes at a time."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def take(self, data: bytes) -> Iterator[bytes]: ...
+
+
+class _Zlib:
+    """gzip and deflate."""
+
+    def __init__(self, bits: int) -> None:
+        self._decoder = zlib.decompressobj(bits)
+
+    @property
+    def eof(self) -> bool:
+        return self._decoder.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decoder.unused_data
+
+    def take(self, data: bytes) -> Iterator[bytes]:
+        while data and not self._decoder.eof:
+            yield self._decoder.decompress(data, PIECE)
+            data = self._decoder.unconsumed_tail
+
+
+class _Zstandard:
+    """zstd."""
+
+    def __init__(self) -> None:
+        options = {int(zstd.DecompressionParameter.window_log_max): MAX_WINDOW_BITS}
+        self._decoder = zstd.ZstdDecompressor(options=options)
+
+    @property
+    def eof(self) -> bool:
+        return self._decoder.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decoder.unused_data
+
+    def take(self, data: bytes) -> Iterator[bytes]:
+        yield self._decoder.decompress(data, PIECE)
+        while not self._decoder.eof and not self._decoder.needs_input:
+            yield self._decoder.decompress(b"", PIECE)
+
+
+def _deflate(first: bytes) -> _Zlib:
+    """With zlib's two bytes before it, as it should be, or without them, as some send it."""
+    has_header = len(first) > 1 and first[0] & 0x0F == 8 and (first[0] << 8 | first[1]) % 31 == 0
+    return _Zlib(ZLIB if has_header else RAW)
+
+
+_DECODERS: dict[str, Callable[[bytes], _Decoder]] = {
+    "gzip": lambda _: _Zlib(GZIP),
+    "x-gzip": lambda _: _Zlib(GZIP),
+    "deflate": _deflate,
+    "zstd": lambda _: _Zstandard(),
+}
+ENCODINGS = ("gzip", "deflate", "zstd")
+_AS_IT_IS = frozenset({"", "identity"})
+
+
+class Decompressor:
+    """Unpacks a body as it comes, to at most `max_bytes`; one without an encoding is passed on as it is.
+
+    Raises 415 for an encoding that is not known.
+    """
+
+    def __init__(self, content_encoding: str, max_bytes: int) -> None:
+        self._name = content_encoding.strip().lower()
+        self.is_needed = self._name not in _AS_IT_IS
+        if self.is_needed and self._name not in _DECODERS:
+            expected = ", ".join(ENCODINGS)
+            detail = f"Expected a body without Content-Encoding, or with one of {expected}; got {self._name}."
+            raise HTTPException(415, detail, {"Accept-Encoding": expected})
+        self._left = self._max_bytes = max_bytes
+        self._members = 0
+        self._decoder: _Decoder | None = None
+        self._begins = b""
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Return what a piece of the body unpacks to; raises TooLargeError, MalformedBodyError."""
+        if not self.is_needed:
+            if data:
+                yield data
+            return
+        for start in range(0, len(data), SLICE):
+            yield from self._unpacked(data[start : start + SLICE])
+
+    def _unpacked(self, data: bytes) -> Iterator[bytes]:
+        data, self._begins = self._begins + data, b""
+        while data:
+            if self._decoder is None:
+                if len(data) < 2:  # too few to tell how it begins
+                    self._begins = data
+                    return
+                self._decoder = _DECODERS[self._name](data)
+                self._count_member()
+            try:
+                for piece in self._decoder.take(data):
+                    if piece:
+                        self._count(piece)
+                        yield piece
+            except (zlib.error, zstd.ZstdError, EOFError) as error:
+                raise MalformedBodyError(f"The body is not {self._name}: {error}.") from None
+            if not self._decoder.eof:
+                return
+            data, self._decoder = self._decoder.unused_data, None  # another member follows, or nothing
+
+    def finish(self) -> None:
+        """Raise MalformedBodyError where the body ends before it should."""
+        if self._decoder is not None or self._begins:
+            raise MalformedBodyError(f"The body ends before its {self._name} does.")
+
+    def _count_member(self) -> None:
+        self._members += 1
+        if self._members > FREE_MEMBERS + (self._max_bytes - self._left) // BYTES_PER_MEMBER:
+            raise MalformedBodyError(
+                f"The body has too many {self._name} members: at most {FREE_MEMBERS:,}, and one for each"
+                f" {BYTES_PER_MEMBER:,} bytes that it unpacks to."
+            )
+
+    def _count(self, piece: bytes) -> None:
+        self._left -= len(piece)
+        if self._left < 0:
+            raise TooLargeError(f"The body unpacks to more than {self._max_bytes:,} bytes.")
+
+
+def expanded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
+    """A whole body unpacked; raises as Expander does."""
+    decompressor = Decompressor(content_encoding, max_bytes)
+    if not decompressor.is_needed:
+        return body
+    pieces = list(decompressor.feed(body))
+    decompressor.finish()
+    return b"".join(pieces)

@@ -1,0 +1,113 @@
+"""Dependencies of routes: the application's services and limits, and the owner."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeVar
+from uuid import UUID
+
+from anyio import to_thread
+from fastapi import Depends
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from app.http.decompression import Decompressor, expanded
+from app.http.negotiation import media_type_of
+from app.http.raw_route import body_of
+from relevance_bayes.types.errors import NotFoundError
+
+T = TypeVar("T")
+
+
+class Services:
+    """The services of an application, each found by its class: `services[Catalogue]`."""
+
+    def __init__(self, *services: object) -> None:
+        self._by_class = {type(service): service for service in services}
+
+    def __getitem__(self, kind: type[T]) -> T:
+        """The service of this class; raises KeyError where there is none."""
+        service = self._by_class[kind]
+        assert isinstance(service, kind)
+        return service
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of HTTP requests."""
+
+    max_upload_bytes: int
+    max_body_bytes: int
+    max_rows: int
+    max_columns: int
+    max_prediction_rows: int
+    spool_directory: Path | None
+
+
+def services_of(request: Request) -> Services:
+    """The application's services."""
+    services: Services = request.app.state.services
+    return services
+
+
+def limits_of(request: Request) -> Limits:
+    """The application's limits."""
+    return services_of(request)[Limits]
+
+
+def owner_of(request: Request) -> str:
+    """Who is asking, as the API key middleware found."""
+    owner: str = request.state.owner
+    return owner
+
+
+async def _services(request: Request) -> Services:
+    return services_of(request)
+
+
+async def _owner(request: Request) -> str:
+    return owner_of(request)
+
+
+def require_json(request: Request) -> None:
+    """Raise 415 unless the body claims to be JSON: a form in a page of another site could claim nothing of the kind."""
+    media_type = media_type_of(request.headers.get("content-type", ""))
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise HTTPException(415, f"Expected application/json, got {media_type or 'no Content-Type'}.")
+
+
+def content_encoding_of(request: Request) -> str:
+    """Return the request's Content-Encoding, empty where the body is not encoded; raise 415 for an unknown one."""
+    encodings = request.headers.getlist("content-encoding")
+    if not encodings:
+        return ""
+    encoding = ",".join(encodings)
+    return encoding if Decompressor(encoding, 0).is_needed else ""
+
+
+async def unpacked_body_of(request: Request) -> bytes:
+    """Return the whole body without its Content-Encoding; raise what `content_encoding_of` and `expanded` do."""
+    encoding = content_encoding_of(request)
+    body = await body_of(request.receive)
+    if not encoding:
+        return body
+    return await to_thread.run_sync(expanded, body, encoding, limits_of(request).max_body_bytes)
+
+
+async def json_body_of(request: Request) -> bytes:
+    """The body of a request that claims to be JSON."""
+    require_json(request)
+    return await unpacked_body_of(request)
+
+
+# Async, because a plain function would cost each request a trip through the threadpool.
+ServicesDependency = Annotated[Services, Depends(_services)]
+Owner = Annotated[str, Depends(_owner)]
+JsonBody = Annotated[bytes, Depends(json_body_of)]
+
+
+def identifier(text: str, noun: str) -> UUID:
+    """An id from a path; what is no id names nothing. Raises NotFoundError."""
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise NotFoundError(f"There is no {noun} {text!r}.") from error

@@ -1,0 +1,61 @@
+"""Work in a thread for a client, cancelled when the client leaves or the server cancels the request."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, TypeVarTuple, Unpack
+
+from anyio import CapacityLimiter, to_thread
+from starlette.types import Receive
+
+from app.cancellation import Cancellation
+from app.errors import ClientLeftError
+
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
+
+
+async def run_for_client(
+    receive: Receive | None,
+    call: Callable[[Unpack[Arguments]], T],
+    *arguments: *Arguments,
+    limiter: CapacityLimiter | None = None,
+    before: Callable[[], Awaitable[None]] | None = None,
+) -> T:
+    """A call in a thread, once `before` is done, which ends at its next `check_cancelled` after the client has left.
+
+    Only once the body has been received as a whole: what `receive` gives is dropped. Without it, the task of a request
+    is cancelled when its client leaves, and the call ends then. Raises ClientLeftError.
+    """
+    cancellation = Cancellation()
+
+    async def run() -> T:
+        if before is not None:
+            await before()
+        return await to_thread.run_sync(cancellation.run, call, *arguments, limiter=limiter)
+
+    work = asyncio.ensure_future(run())
+    leaving = None if receive is None else asyncio.ensure_future(_disconnected(receive))
+    try:
+        await asyncio.wait({work} if leaving is None else {work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            return work.result()
+        raise ClientLeftError("The client closed the connection before the answer was ready.")
+    finally:
+        cancellation.cancel()
+        if leaving is not None:
+            leaving.cancel()
+        if not cancellation.has_begun:
+            work.cancel()  # a thread that runs keeps its place in the limiter until it ends
+        work.add_done_callback(_retrieve_error)
+
+
+async def _disconnected(receive: Receive) -> None:
+    """Return when the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _retrieve_error(work: "asyncio.Future[T]") -> None:
+    """Have asyncio not log the error of work that nobody waits for."""
+    if not work.cancelled():
+        work.exception()

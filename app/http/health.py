@@ -1,0 +1,66 @@
+"""Health: for probes, without a key."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from app.http.openapi import problems
+from app.http.readiness import ReadinessDependency
+from app.http.shutdown import ShutdownDependency
+
+router = APIRouter(prefix="/health", tags=["Health"])
+
+
+class LiveOut(BaseModel):
+    """The process answers."""
+
+    status: Literal["live"] = "live"
+
+
+class ReadyOut(BaseModel):
+    """The readiness to serve requests, and to run trainings."""
+
+    status: Literal["ready", "not_ready", "stopping"]
+    database: bool = Field(description="The database answers.")
+    migrated: bool = Field(description="Its tables are those of this release.")
+    worker: bool = Field(description="A worker was heard of lately; without one, trainings wait.")
+    has_loaded_versions: bool = Field(
+        description="Versions are in memory: they are predicted with without the database."
+    )
+
+
+@router.get("/live", summary="Is the process alive?")
+async def live() -> LiveOut:
+    """Answers as long as the process does."""
+    return LiveOut()
+
+
+@router.get(
+    "/ready", summary="Can it serve?", responses={503: {"model": ReadyOut, "description": "Not ready"}, **problems(422)}
+)
+async def ready(
+    report: ReadinessDependency,
+    shutdown: ShutdownDependency,
+    response: Response,
+    purpose: Annotated[
+        Literal["predictions", "training"],
+        Query(alias="for", description="What the process should be ready for: `training` needs a worker too."),
+    ] = "predictions",
+) -> ReadyOut:
+    """200 while the process can predict: the database is within reach and migrated, or versions are in memory.
+
+    `for=training` needs the database, migrated, and a worker. Otherwise 503, and as soon as the process begins to stop,
+    while it still answers.
+    """
+    is_able = report.can_train if purpose == "training" else report.can_predict
+    is_ready = is_able and not shutdown.is_requested
+    if not is_ready:
+        response.status_code = 503
+    return ReadyOut(
+        status="stopping" if shutdown.is_requested else "ready" if is_ready else "not_ready",
+        database=report.database,
+        migrated=report.migrated,
+        worker=report.worker,
+        has_loaded_versions=report.has_loaded_versions,
+    )

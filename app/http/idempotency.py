@@ -1,0 +1,115 @@
+"""`Idempotency-Key`: a creating request that comes again gets the first answer again, and creates nothing.
+
+As in draft-ietf-httpapi-idempotency-key-header; a key may come quoted, as there, or bare.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Header
+from pydantic.json_schema import SkipJsonSchema
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.domain.idempotency import Keyed, RequestKey, StoredResponse
+from app.errors import KeyInUseError
+from app.http.idempotency_keys import Idempotency
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+T = TypeVar("T")
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotent-Replayed"
+MAX_KEY_LENGTH = 255
+_QUOTED = re.compile(r'"((?:[!#-\[\]-~]|\\["\\])+)"')
+_BARE = re.compile(r"[!#-~][!-~]*")
+
+DESCRIPTION = (
+    "A name of your own for this request, new for each: 1 to 255 visible ASCII characters, as a quoted string or bare. "
+    "The same request with the same key again makes nothing new: it gets the first answer, byte for byte, with "
+    f"`{REPLAYED}: true`. Another request with it is 422, and one that is still being done 409. What was refused is "
+    "not kept, so that a request may be mended under its key."
+)
+
+
+_PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}"|[!#-~][!-~]{{0,{MAX_KEY_LENGTH - 1}}})$'
+"""Both ways to write a key, as OpenAPI is told."""
+
+_KeyHeader = Annotated[
+    str | SkipJsonSchema[None],
+    Header(alias=HEADER, description=DESCRIPTION, json_schema_extra={"type": "string", "pattern": _PATTERN}),
+]
+
+
+async def _key(request: Request, _: _KeyHeader = None) -> str | None:
+    sent = request.headers.getlist(HEADER)
+    if len(sent) > 1:
+        detail = f"Expected one {HEADER}, got {len(sent)}."
+        raise InvalidRequestError(detail, [Fault(detail, header=HEADER)])
+    return read_key(sent[0]) if sent else None
+
+
+Key = Annotated[str | None, Depends(_key)]
+
+
+def read_key(text: str) -> str:
+    """The key that a header says; raises InvalidRequestError."""
+    bare = text.strip()
+    if quoted := _QUOTED.fullmatch(bare):
+        key = re.sub(r"\\(.)", r"\1", quoted[1])
+    elif _BARE.fullmatch(bare):
+        key = bare
+    else:
+        key = ""
+    if not 1 <= len(key) <= MAX_KEY_LENGTH:
+        detail = f"{HEADER} has 1 to {MAX_KEY_LENGTH} visible ASCII characters, quoted or bare: a UUID is a good one."
+        raise InvalidRequestError(detail, [Fault(detail, header=HEADER)])
+    return key
+
+
+def named(request: Request, owner: str, key: str | None, *content: bytes) -> RequestKey | None:
+    """The request by its key, if it has one; `content` is what was sent (or its digest) and what it claims to be.
+
+    Parameters in the URL count as content.
+    """
+    if key is None:
+        return None
+    digest = hashlib.sha256()
+    for part in (request.url.query.encode(), *content):
+        digest.update(len(part).to_bytes(8))
+        digest.update(part)
+    return RequestKey(owner, f"{request.method} {request.url.path}", key, digest.hexdigest())
+
+
+def once(
+    idempotency: Idempotency,
+    key: RequestKey | None,
+    response: Callable[[T], StoredResponse],
+    create: Callable[[Keyed[T] | None], T],
+    *,
+    shown: Callable[[StoredResponse], StoredResponse] = lambda kept: kept,
+) -> Response:
+    """Create and `response`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
+
+    `create` keeps the answer of a keyed request with what it makes. What is not to be kept in it, `shown` puts into it,
+    the first time and each time after.
+    """
+    if key is None:
+        return _response(shown(response(create(None))))
+    kept = idempotency.stored_response(key)
+    if kept is None:
+        keyed = Keyed(key, response)
+        try:
+            return _response(shown(keyed.response(create(keyed))))
+        except KeyInUseError:
+            kept = idempotency.stored_response(key)  # somebody was first meanwhile, and may be done
+            if kept is None:
+                raise
+    return _response(shown(kept), replayed=True)
+
+
+def _response(response: StoredResponse, *, replayed: bool = False) -> Response:
+    headers = dict(response.headers) | ({REPLAYED: "true"} if replayed else {})
+    return Response(response.content, response.status, headers=headers)

@@ -1,0 +1,179 @@
+"""The middleware of all requests, in plain ASGI: its id and log line, the key, the limit of its body."""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import unquote_plus
+
+import structlog
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.errors import TooLargeError, UnavailableError
+from app.http.authentication import HOW_TO_SEND, Key
+from app.http.documentation_pages import DOCS, REDOC
+from app.http.paths import has_owner, path_of
+from app.http.problems import KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
+from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
+from app.http.staleness import CURRENT, Staleness
+from app.identity import BUILT_IN_OWNER, new_request_id
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+
+REQUEST_ID_HEADER = "X-Request-ID"
+_REQUEST_ID = b"x-request-id"
+_SECURITY = encoded(SECURITY_HEADERS)
+_PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
+"""The pages state a policy of their own."""
+
+_STALE = (b"relevance-stale", b"1")
+STOPPED = "The process stopped before the response was ready; nothing is promised of what the request was to do."
+_SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
+
+log = structlog.stdlib.get_logger("app.requests")
+
+
+class Shortcut(Protocol):
+    """An application that takes some requests past the framework."""
+
+    def takes(self, scope: Scope) -> bool: ...
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of the middleware: the API key (None: everybody is the built-in owner), and bodies up to so many
+    bytes, but for the methods and paths `elsewhere` that see to it themselves; and whether it writes log lines."""
+
+    api_key: str | None
+    max_bytes: int
+    elsewhere: frozenset[tuple[str, str]] = frozenset()
+    log: bool = True
+
+
+class Entrance:
+    """Gives each request an id, echoed in the answer, lets only those who know the key to what has an owner, refuses a
+    body above the limit before it is read whole, and writes one line when the request is answered.
+
+    What one of the `fast_paths` takes goes there and all else to `app`.
+    """
+
+    def __init__(self, app: ASGIApp, rules: Rules, fast_paths: Sequence[Shortcut]) -> None:
+        self._app = app
+        self._fast_paths = fast_paths
+        self._max_bytes = rules.max_bytes
+        self._elsewhere = rules.elsewhere
+        self._key = Key(rules.api_key)
+        self._log = rules.log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        path = path_of(scope)
+        sent, keys, announced = _headers(scope["headers"])
+        request_id = sent.decode() if _SANE.fullmatch(sent) else new_request_id()
+        echoed = (_REQUEST_ID, request_id.encode())
+        scope.setdefault("state", {})[REQUEST_ID] = request_id
+        staleness = Staleness()
+        CURRENT.set(staleness)
+        status = 500  # what the client gets when an exception passes through here
+        has_begun = False
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status, has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                status = message["status"]
+                security = _SECURITY_OF_PAGES if path in _PAGES and status == 200 else _SECURITY
+                headers = [*message.get("headers", ()), echoed, *security]
+                if staleness.age is not None:
+                    headers += [(b"age", b"%d" % staleness.age), _STALE]
+                message["headers"] = headers
+            await send(message)
+
+        try:
+            refused = self._refusal(scope, path, keys, announced)
+            if refused is not None:
+                await refused(scope, receive, send_with_id)
+            elif (scope["method"], path) in self._elsewhere:
+                await self._app(scope, receive, send_with_id)
+            else:
+                await self._route(scope)(scope, _counted(receive, self._max_bytes), send_with_id)
+        except asyncio.CancelledError:
+            if has_begun:
+                raise
+            # Only a server that stops cancels a request: what it did not answer within the grace period.
+            await error_response(scope, UnavailableError(STOPPED))(scope, receive, send_with_id)
+        finally:
+            if self._log:
+                took = round((time.perf_counter() - began) * 1000, 2)
+                method, whole_path = scope["method"], scope["path"]
+                log.info("request", method=method, path=whole_path, status=status, ms=took, request_id=request_id)
+
+    def _route(self, scope: Scope) -> ASGIApp:
+        for fast_path in self._fast_paths:
+            if fast_path.takes(scope):
+                return fast_path
+        return self._app
+
+    def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
+        """Return the response to send instead; where there is nothing to refuse, the scope says who is asking."""
+        if has_owner(path):
+            if not self._key.is_sent(keys):
+                headers = {"WWW-Authenticate": "Bearer"}
+                return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
+            scope["state"]["owner"] = BUILT_IN_OWNER
+        if "\0" in path:  # names nothing: no text that is stored holds it
+            return problem_response(scope, KINDS[NotFoundError], detail=f"There is nothing at {scope['path']}.")
+        if b"%00" in scope["query_string"]:
+            name = _parameter_with_nul(scope["query_string"])
+            detail = f"The query parameter {name!r} holds the character NUL."
+            errors = [{"parameter": name, "detail": "It holds the character NUL."}]
+            return problem_response(scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
+        too_large = announced.isdigit() and int(announced) > self._max_bytes
+        if too_large and (scope["method"], path) not in self._elsewhere:
+            return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._max_bytes))
+        return None
+
+
+def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes]:
+    """The request's own id, all that it says of who it is, and how long it says that its body is."""
+    sent, announced = b"", b""
+    keys: list[bytes] = []
+    for name, value in headers:
+        if name == b"authorization":
+            keys.append(value)
+        elif name == b"content-length":
+            announced = value
+        elif name == _REQUEST_ID:
+            sent = sent or value
+    return sent, keys, announced
+
+
+def _parameter_with_nul(query: bytes) -> str:
+    pair = next(pair for pair in query.split(b"&") if b"%00" in pair)
+    return unquote_plus(pair.partition(b"=")[0].decode("ascii", "replace"))
+
+
+def _too_large(most: int) -> str:
+    return f"The body is larger than {most} bytes."
+
+
+def _counted(receive: Receive, most: int) -> Callable[[], Awaitable[Message]]:
+    """`receive` that raises TooLargeError once more than `most` bytes came, whatever was announced."""
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise TooLargeError(_too_large(most))
+        return message
+
+    return counted

@@ -1,0 +1,149 @@
+"""OpenAPI: what FastAPI can't know because the doors read bodies themselves, and examples recorded from a real run."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from app.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
+from app.http.paths import has_owner
+from app.http.problems import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+Object: TypeAlias = dict[str, Json]
+
+
+class Schema(Protocol):
+    """The schema of a body that a route reads itself, as pydantic's TypeAdapter has it."""
+
+    def json_schema(self, *, ref_template: str) -> Object:
+        """The JSON schema, with references made by the template."""
+
+
+EXAMPLES = Path(__file__).with_name("examples.json")
+"""Exchanges with a running service, one after the other: operation, path, media type, request, status, response."""
+
+_REFERENCE = "#/components/schemas/"
+_PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
+_INFERENCE_PROBLEM: Object = {"application/json": {"schema": {"$ref": f"{_REFERENCE}InferenceProblemOut"}}}
+_KINDS = {
+    **FRAMEWORK,
+    401: UNAUTHENTICATED,
+    409: KINDS[ConflictError],
+    410: KINDS[GoneError],
+    429: KINDS[TooManyJobsError],
+    500: UNEXPECTED,
+    501: KINDS[NotInstalledError],
+}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, object]]:
+    """A route's answers that are problems: those it is known for, and any other."""
+    return _problems(statuses, _PROBLEM)
+
+
+def inference_problems(*statuses: int) -> dict[int | str, dict[str, object]]:
+    """The same as the Open Inference Protocol has them."""
+    return _problems(statuses, _INFERENCE_PROBLEM)
+
+
+def _problems(statuses: Collection[int], content: Object) -> dict[int | str, dict[str, object]]:
+    named: dict[int | str, dict[str, object]] = {
+        status: {"description": _KINDS[status].title, "content": content} for status in sorted(statuses)
+    }
+    return {**named, "default": {"description": "Any other problem", "content": content}}
+
+
+def json_body(schema: str) -> dict[str, object]:
+    """A required JSON body that the route reads itself."""
+    content = {"application/json": {"schema": {"$ref": f"{_REFERENCE}{schema}"}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def file_body(schema: str, media_type: str) -> dict[str, object]:
+    """The same, or the file of another media type that says it."""
+    content = {
+        "application/json": {"schema": {"$ref": f"{_REFERENCE}{schema}"}},
+        media_type: {"schema": {"type": "string", "format": "binary"}},
+    }
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def document(app: FastAPI, schemas: Mapping[str, Schema], *, protected: bool) -> None:
+    """Complete the application's OpenAPI by the `schemas` of bodies that routes read themselves, by their names.
+
+    `protected`: what has an owner needs a key.
+    """
+
+    def openapi() -> Object:
+        if not app.openapi_schema:
+            made: Object = get_openapi(
+                title=app.title,
+                version=app.version,
+                openapi_version=app.openapi_version,
+                summary=app.summary,
+                description=app.description,
+                routes=app.routes,
+                webhooks=app.webhooks.routes,
+                tags=app.openapi_tags,
+            )
+            app.openapi_schema = _completed(made, schemas, protected=protected)
+        schema: Object = app.openapi_schema
+        return schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -> Object:
+    components = _object(made, "components")
+    schemas = _object(components, "schemas")
+    for name, adapter in bodies.items():
+        # Their own names, because FastAPI has the same classes as they go out, with all members required.
+        schema = adapter.json_schema(ref_template=f"{_REFERENCE}{{model}}-Input")
+        definitions = _object(schema, "$defs")
+        del schema["$defs"]
+        schemas |= {f"{inner}-Input": definition for inner, definition in definitions.items()}
+        schemas[name] = schema
+    for exchange in recorded():
+        _illustrate(_object(made, "paths"), exchange)
+    if protected:
+        _object(components, "securitySchemes")["key"] = {"type": "http", "scheme": "bearer"}
+        for path, operations in _object(made, "paths").items():
+            if has_owner(path) and isinstance(operations, dict):
+                for operation in operations.values():
+                    if isinstance(operation, dict):
+                        operation["security"] = [{"key": []}]
+    return made
+
+
+def recorded() -> Sequence[Mapping[str, Json]]:
+    """The recorded exchanges, in the order in which they were made."""
+    exchanges: list[dict[str, Json]] = json.loads(EXAMPLES.read_text(encoding="utf-8")) if EXAMPLES.exists() else []
+    return exchanges
+
+
+def _illustrate(paths: Object, exchange: Mapping[str, Json]) -> None:
+    """Show an exchange at the operation that it is one of."""
+    method, _, template = str(exchange["operation"]).partition(" ")
+    operation = _object(_object(paths, template), method.lower())
+    summary = str(exchange["summary"])
+    if exchange.get("request") is not None and not str(exchange["media_type"]).startswith("image/"):
+        body = _object(_object(operation, "requestBody"), "content")
+        media = _object(body, str(exchange["media_type"]))
+        _object(media, "examples")[summary] = {"value": exchange["request"]}
+    if exchange.get("response") is not None:
+        status = int(str(exchange["status"]))
+        response = _object(_object(operation, "responses"), str(status))
+        response.setdefault("description", summary)
+        media = _object(_object(response, "content"), "application/json" if status < 400 else PROBLEM_JSON)
+        _object(media, "examples")[summary] = {"value": exchange["response"]}
+
+
+def _object(parent: Object, name: str) -> Object:
+    """A member that is an object, made where there is none."""
+    member = parent.setdefault(name, {})
+    assert isinstance(member, dict)
+    return member

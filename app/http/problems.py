@@ -1,0 +1,156 @@
+"""The one table from what is wrong to what HTTP says, and the answers that say it (RFC 9457)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import orjson
+from starlette.responses import Response
+from starlette.types import Scope
+
+from app.errors import (
+    ClientLeftError,
+    ConflictError,
+    GoneError,
+    InUseError,
+    KeyInUseError,
+    KeyReusedError,
+    MalformedBodyError,
+    NotInstalledError,
+    PreconditionFailedError,
+    TooLargeError,
+    TooManyJobsError,
+    TrainingFailedError,
+    UnavailableError,
+)
+from app.http.paths import INFERENCE, is_below, path_of
+from relevance_bayes.types.errors import (
+    Fault,
+    InvalidDataError,
+    InvalidRequestError,
+    NotFoundError,
+    RelevanceError,
+    sentence,
+)
+
+PROBLEM_JSON = "application/problem+json"
+MAX_ERRORS = 100
+"""Most entries of a problem's `errors`; its detail says how many more there were."""
+
+REQUEST_ID = "request_id"
+"""Where a request's id stands in its scope's state."""
+
+
+@dataclass(frozen=True)
+class ProblemKind:
+    """A kind of problem: the status it is answered with, its stable name for machines, its title for people."""
+
+    status: int
+    slug: str
+    title: str
+
+    @property
+    def type(self) -> str:
+        """The problem's `type`, a reference relative to the service."""
+        return f"/problems/{self.slug}"
+
+
+KINDS: Mapping[type[RelevanceError], ProblemKind] = {
+    MalformedBodyError: ProblemKind(400, "malformed-body", "The body can't be read"),
+    NotFoundError: ProblemKind(404, "not-found", "No such thing"),
+    ConflictError: ProblemKind(409, "conflict", "Not in this state"),
+    InUseError: ProblemKind(409, "in-use", "Still needed"),
+    GoneError: ProblemKind(410, "gone", "No longer there"),
+    PreconditionFailedError: ProblemKind(412, "precondition-failed", "Changed, or made, by somebody else"),
+    TooLargeError: ProblemKind(413, "too-large", "Above a limit"),
+    InvalidRequestError: ProblemKind(422, "invalid-request", "The request makes no sense"),
+    InvalidDataError: ProblemKind(422, "invalid-data", "The rows can't be used"),
+    TrainingFailedError: ProblemKind(422, "training-failed", "The training could not succeed"),
+    KeyReusedError: ProblemKind(422, "idempotency-key-reused", "This key came before with another request"),
+    KeyInUseError: ProblemKind(409, "idempotency-key-in-use", "The first request with this key is still being done"),
+    TooManyJobsError: ProblemKind(429, "too-many-jobs", "As many jobs wait as may"),
+    ClientLeftError: ProblemKind(499, "client-closed-request", "The client closed the connection"),
+    NotInstalledError: ProblemKind(501, "not-installed", "Not installed here"),
+    UnavailableError: ProblemKind(503, "unavailable", "Out of reach for now"),
+}
+
+UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Who are you?")
+UNEXPECTED = ProblemKind(500, "unexpected", "A mistake of the service")
+
+FRAMEWORK: Mapping[int, ProblemKind] = {
+    400: KINDS[MalformedBodyError],
+    404: KINDS[NotFoundError],
+    405: ProblemKind(405, "method-not-allowed", "Not with this method"),
+    406: ProblemKind(406, "not-acceptable", "Not in this media type"),
+    412: KINDS[PreconditionFailedError],
+    413: KINDS[TooLargeError],
+    415: ProblemKind(415, "unsupported-media-type", "Can't read this media type"),
+    416: ProblemKind(416, "range-not-satisfiable", "Not so many bytes"),
+    422: KINDS[InvalidRequestError],
+    503: KINDS[UnavailableError],
+}
+"""Kinds for the statuses that the framework and the doors themselves answer with."""
+
+RETRY_AFTER_SECONDS: Mapping[ProblemKind, int] = {
+    KINDS[UnavailableError]: 2,
+    KINDS[KeyInUseError]: 2,
+    KINDS[TooManyJobsError]: 10,
+}
+"""When asking again is worth while, of the kinds for which it is."""
+
+
+def kind_of(error: RelevanceError) -> ProblemKind:
+    """The kind of an error: its own, or its nearest ancestor's."""
+    return next((KINDS[cls] for cls in type(error).__mro__ if cls in KINDS), UNEXPECTED)
+
+
+def fault_members(fault: Fault) -> dict[str, str | int]:
+    """A fault as a problem's `errors` has it, without what it doesn't say."""
+    named = (
+        ("pointer", fault.pointer),
+        ("parameter", fault.parameter),
+        ("header", fault.header),
+        ("row", fault.row),
+        ("column", fault.column),
+        ("line", fault.line),
+        ("detail", sentence(fault.detail)),
+    )
+    return {name: value for name, value in named if value is not None}
+
+
+def problem_response(
+    scope: Scope,
+    kind: ProblemKind,
+    *,
+    detail: str,
+    errors: Iterable[Mapping[str, str | int]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """The answer that says a problem of this request."""
+    listed = list(errors)
+    if len(listed) > MAX_ERRORS:
+        detail = f"{detail} The first {MAX_ERRORS} of {len(listed)} errors are listed."
+    problem = {
+        "type": kind.type,
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+        "instance": scope["path"],
+        "errors": listed[:MAX_ERRORS],
+        "request_id": scope.get("state", {}).get(REQUEST_ID),
+    }
+    if is_below(path_of(scope), INFERENCE):
+        # Clients of the protocol show `error`, where the type is plain JSON; what is wrong with a request is 400.
+        status = 400 if kind.status == 422 else kind.status
+        content = orjson.dumps({"error": detail, **problem, "status": status}, default=str)
+        return Response(content, status, headers=headers, media_type="application/json")
+    content = orjson.dumps(problem, default=str)
+    return Response(content, kind.status, headers=headers, media_type=PROBLEM_JSON)
+
+
+def error_response(scope: Scope, error: RelevanceError) -> Response:
+    """The answer to one of the service's own errors."""
+    kind = kind_of(error)
+    seconds = RETRY_AFTER_SECONDS.get(kind)
+    headers = None if seconds is None else {"Retry-After": str(seconds)}
+    errors = map(fault_members, error.faults)
+    return problem_response(scope, kind, detail=sentence(error.detail), errors=errors, headers=headers)

@@ -1,0 +1,54 @@
+"""Calls of the database for which nobody waits longer than they want to."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Lock, Thread
+from typing import TypeVar
+
+from app.errors import UnavailableError
+
+T = TypeVar("T")
+
+MAX_RUNNING = 16
+"""Calls that run at a time, those included for which nobody waits any more."""
+
+
+class TimedCalls:
+    """Runs calls in threads of their own, and gives up waiting for them after a time.
+
+    A database whose process is stopped, or whose network is cut, accepts a query and never answers it; drivers cannot
+    end such a wait. The call goes on: what it finds when the database answers at last is not lost.
+    """
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._lock = Lock()
+
+    def call(self, function: Callable[[], T], *, seconds: float) -> T:
+        """Return or raise what `function` does within `seconds`; else, or with too many running, UnavailableError."""
+        with self._lock:
+            if self._running >= MAX_RUNNING:
+                raise UnavailableError("The database has not answered earlier requests yet.")
+            self._running += 1
+        future: Future[T] = Future()
+        try:
+            Thread(target=self._run, args=(function, future), name="timed-call", daemon=True).start()
+        except RuntimeError:
+            self._end()
+            raise UnavailableError("The process can start no more threads.") from None
+        try:
+            return future.result(seconds)
+        except TimeoutError:
+            raise UnavailableError(f"The database did not answer within {seconds:g} seconds.") from None
+
+    def _run(self, function: Callable[[], T], future: "Future[T]") -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:  # noqa: BLE001  # raised again where somebody waits for it
+            future.set_exception(error)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            self._running -= 1

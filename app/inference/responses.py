@@ -1,0 +1,84 @@
+"""Responses of inference as one body: JSON, then the tensors that leave as bytes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+import orjson
+
+from app.cancellation import check_cancelled
+from app.inference.messages import BINARY_SIZE
+from app.inference.signature import Output
+from app.inference.tensor_json import to_json
+from app.inference.tensors import to_bytes
+
+_CUT = b"\0"
+"""Stands for the values of a tensor in a template; JSON holds no such byte."""
+
+Piece: TypeAlias = bytes | memoryview
+
+MAX_JOINED_BYTES = 131_072
+"""A longer body is not copied into one piece."""
+
+_Output: TypeAlias = tuple[str, str, tuple[int, ...], bytes, int | None]
+"""Name, data type, shape, parameters in JSON, and the number of bytes of a tensor that leaves as bytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceResponse:
+    """Outputs that were inferred, and whether each leaves as bytes."""
+
+    model: str
+    version: str
+    id: str | None
+    outputs: tuple[Output, ...]
+    are_binary: tuple[bool, ...]
+
+
+def render_response(
+    response: InferenceResponse, *, yield_gil: Callable[[], None] = check_cancelled
+) -> tuple[Sequence[Piece], int | None]:
+    """The body, a long one in pieces, and how many of its first bytes are JSON, None where all of them are.
+
+    `yield_gil` is called between the pieces of long tensors.
+    """
+    outputs: list[_Output] = []
+    values: list[list[bytes]] = []
+    contents: list[Piece] = []
+    for (tensor, parameters), is_binary in zip(response.outputs, response.are_binary, strict=True):
+        given, size = orjson.dumps(parameters) if parameters else b"", None
+        if is_binary:
+            contents.append(content := to_bytes(tensor))
+            size = len(content)
+        else:
+            values.append(to_json(tensor, yield_gil=yield_gil))
+        outputs.append((tensor.name, tensor.datatype, tensor.shape, given, size))
+    # An id is another one each time.
+    template = _template if response.id is None else _template.__wrapped__
+    parts = template(response.model, response.version, response.id, tuple(outputs))
+    pieces: list[Piece] = [parts[0]]
+    for theirs, part in zip(values, parts[1:], strict=True):
+        pieces += theirs
+        pieces.append(part)
+    length = sum(map(len, pieces)) if contents else None
+    pieces += contents
+    return (pieces if sum(map(len, pieces)) > MAX_JOINED_BYTES else (b"".join(pieces),)), length
+
+
+@lru_cache(maxsize=512)
+def _template(model: str, version: str, request_id: str | None, outputs: Sequence[_Output]) -> Sequence[bytes]:
+    """The JSON before, between and after the values of the tensors that have theirs in it."""
+    whole: dict[str, object] = {"model_name": model, "model_version": version}
+    if request_id is not None:
+        whole["id"] = request_id
+    each = []
+    for name, datatype, shape, given, size in outputs:
+        parameters: dict[str, object] = orjson.loads(given) if given else {}
+        one: dict[str, object] = {"name": name, "datatype": datatype, "shape": shape}
+        if size is None:
+            one["data"] = orjson.Fragment(_CUT)
+        else:
+            parameters[BINARY_SIZE] = size
+        each.append({**one, "parameters": parameters} if parameters else one)
+    return tuple(orjson.dumps({**whole, "outputs": each}).split(_CUT))

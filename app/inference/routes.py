@@ -1,0 +1,241 @@
+"""The Open Inference Protocol, version 2: every version of every model, for clients that others wrote."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from fastapi import APIRouter, Request, Response
+from starlette.types import Receive, Scope, Send
+
+from app import __version__
+from app.errors import MalformedBodyError
+from app.http.decompression import expanded
+from app.http.dependencies import Owner, Services, ServicesDependency, content_encoding_of
+from app.http.fast_path import FastPath
+from app.http.large_bodies import LargeBody
+from app.http.openapi import inference_problems, json_body
+from app.http.paths import INFERENCE
+from app.http.raw_route import RawRoute, documented, reference_of
+from app.http.readiness import ReadinessDependency
+from app.http.references import ModelName, VersionName
+from app.http.shutdown import ShutdownDependency
+from app.inference.metadata import EXTENSIONS, PLATFORM, SERVER, described
+from app.inference.schemas import (
+    IndexedOut,
+    InferenceDoneOut,
+    InferenceLiveOut,
+    InferenceModelOut,
+    InferenceOut,
+    InferenceReadyOut,
+    InferenceServerOut,
+    ModelReadyOut,
+    TensorKindOut,
+)
+from app.inference.tensor_codec import RenderedTensors, TensorCodec
+from app.prediction.runner import Codec, DeferredCodec, PredictionRunner, runner_of
+from app.prediction.served_versions import ServedVersions
+from app.registry.catalogue import Catalogue
+from relevance_bayes.types.references import Reference
+
+HEADER_LENGTH = b"inference-header-content-length"
+
+_PATH = re.compile(rf"{INFERENCE}/models/([^/]+)(?:/versions/([^/]+))?/infer")
+_JSON, _BINARY = b"application/json", b"application/octet-stream"
+
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+router = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"])
+inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route_class=RawRoute)
+
+
+@router.get("/", include_in_schema=False)
+@router.get("", summary="Who answers", responses=inference_problems(401))
+async def server() -> InferenceServerOut:
+    """The server, and what of the protocol's extensions it speaks."""
+    return InferenceServerOut(name=SERVER, version=__version__, extensions=EXTENSIONS)
+
+
+@router.get("/health/live", summary="Is the server alive?")
+async def live() -> InferenceLiveOut:
+    """Answers as long as the process does."""
+    return InferenceLiveOut(live=True)
+
+
+@router.get(
+    "/health/ready",
+    summary="Can the server infer?",
+    responses={503: {"model": InferenceReadyOut, "description": "Not ready"}},
+)
+async def ready(report: ReadinessDependency, shutdown: ShutdownDependency, response: Response) -> InferenceReadyOut:
+    """200 while the process can predict and is not stopping, else 503."""
+    is_ready = report.can_predict and not shutdown.is_requested
+    if not is_ready:
+        response.status_code = 503
+    return InferenceReadyOut(live=True, ready=is_ready)
+
+
+@router.get("/models/{name}", summary="What a model reads and answers", responses=inference_problems(404))
+def model(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
+    """Its versions, aliases among them, and the tensors of the newest one, or of the alias in `name@alias`."""
+    return _model(services, owner, Reference.read(name))
+
+
+@router.get(
+    "/models/{name}/versions/{version}", summary="What a version reads and answers", responses=inference_problems(404)
+)
+def version(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
+    """Its tensors."""
+    return _model(services, owner, Reference.of(name, version))
+
+
+@router.get("/models/{name}/ready", summary="Can a model infer?", responses=inference_problems(404, 503))
+def model_ready(name: ModelName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
+    """Every version is, as long as it is there."""
+    return _ready(services, owner, Reference.read(name))
+
+
+@router.get(
+    "/models/{name}/versions/{version}/ready", summary="Can a version infer?", responses=inference_problems(404, 503)
+)
+def version_ready(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
+    """It is, as long as it is there."""
+    return _ready(services, owner, Reference.of(name, version))
+
+
+@router.post("/repository/index", summary="List every version of every model", responses=inference_problems(401))
+def index(owner: Owner, services: ServicesDependency) -> Sequence[IndexedOut]:
+    """Versions by number, and aliases by name; whatever the body says, all of them are ready."""
+    return [
+        IndexedOut(name=reference.model, version=str(reference.version), state="READY", reason="")
+        for reference in services[Catalogue].everything(owner)
+    ]
+
+
+@router.post("/repository/models/{name}/load", summary="Have a model ready", responses=inference_problems(404))
+def load(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceDoneOut:
+    """Models are brought into memory by themselves: this does it now."""
+    services[ServedVersions].version(owner, *Reference.read(name))
+    return InferenceDoneOut()
+
+
+@router.post(
+    "/repository/models/{name}/unload", summary="Have a model ready no longer", responses=inference_problems(404)
+)
+def unload(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceDoneOut:
+    """Models leave memory by themselves, and come again: nothing changes."""
+    services[Catalogue].version(owner, Reference.read(name))
+    return InferenceDoneOut()
+
+
+def _model(services: Services, owner: str, reference: Reference) -> InferenceModelOut:
+    found = described(services, owner, reference)
+    return InferenceModelOut(
+        name=found.name,
+        versions=found.versions,
+        platform=PLATFORM,
+        inputs=[TensorKindOut.of(kind) for kind in found.inputs],
+        outputs=[TensorKindOut.of(kind) for kind in found.outputs],
+    )
+
+
+def _ready(services: Services, owner: str, reference: Reference) -> ModelReadyOut:
+    services[ServedVersions].version(owner, *reference)
+    return ModelReadyOut(name=reference.model, ready=True)
+
+
+_BODY = json_body("InferenceIn")
+_RESPONSES: Mapping[int | str, dict[str, object]] = {
+    200: {
+        "description": f"The tensors asked for. As bytes after the JSON where that was asked for: then with "
+        f"`{HEADER_LENGTH.decode().title()}`.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    },
+    **inference_problems(400, 404, 413),
+}
+
+
+@inferences.post(
+    "/models/{name}/infer",
+    summary="Infer with the newest version, or an alias",
+    response_model=InferenceOut,
+    openapi_extra=documented("name@alias", body=_BODY),
+    responses={**_RESPONSES},
+)
+async def infer(request: Request) -> Response:
+    """Tensors in and out, in JSON or as bytes; a newer version, and a move of an alias, is seen within a second."""
+    return await _respond(request)
+
+
+@inferences.post(
+    "/models/{name}/versions/{version}/infer",
+    summary="Infer with one version",
+    response_model=InferenceOut,
+    openapi_extra=documented("name", "version", body=_BODY),
+    responses={**_RESPONSES},
+)
+async def infer_by_version(request: Request) -> Response:
+    """Tensors in and out, in JSON or as bytes."""
+    return await _respond(request)
+
+
+def fast_path(runner: PredictionRunner) -> FastPath:
+    """Inference past the framework, whose own routes take it where they are mounted below another path."""
+
+    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+        found, headers = await _inferred(scope, receive, runner)
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        *before, last = found.pieces
+        for piece in before:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": last})
+
+    return FastPath(_PATH, respond)
+
+
+async def _respond(request: Request) -> Response:
+    found, headers = await _inferred(request.scope, request.receive, runner_of(request))
+    return Response(b"".join(found.pieces), headers=dict(_texts(headers)))
+
+
+async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) -> tuple[RenderedTensors, Headers]:
+    """Clients say of JSON that it is anything, or nothing: the body is read as what it is."""
+    reference, length = reference_of(scope), _header_length(scope)
+    is_encoded = any(name == b"content-encoding" for name, _ in scope["headers"])
+    encoding = content_encoding_of(Request(scope)) if is_encoded else ""
+    body = await runner.bodies.receive(receive)
+    try:
+        served = await runner.served(scope["state"]["owner"], reference)
+        (found,), _ = await runner.predict(served, _codec(body, length, encoding, runner), receive)
+    finally:
+        if not isinstance(body, bytes):
+            body.close()
+    headers = [(b"content-length", b"%d" % found.length)]
+    if found.header_length is None:
+        return found, [*headers, (b"content-type", _JSON)]
+    return found, [*headers, (b"content-type", _BINARY), (HEADER_LENGTH, b"%d" % found.header_length)]
+
+
+def _codec(
+    body: bytes | LargeBody, header_length: int | None, encoding: str, runner: PredictionRunner
+) -> Codec[RenderedTensors]:
+    if isinstance(body, bytes) and not encoding:
+        return TensorCodec(body, header_length, runner.max_rows)
+
+    def codec_of(content: bytes) -> TensorCodec:
+        return TensorCodec(expanded(content, encoding, runner.max_bytes), header_length, runner.max_rows)
+
+    return DeferredCodec(body, codec_of)
+
+
+def _header_length(scope: Scope) -> int | None:
+    """Return how many of the body's first bytes are JSON; None: all."""
+    for name, value in scope["headers"]:
+        if name == HEADER_LENGTH:
+            if not value.isdigit() or len(value) > 10:
+                raise MalformedBodyError(f"{HEADER_LENGTH.decode()}: expected how many bytes of the body are JSON.")
+            return int(value)
+    return None
+
+
+def _texts(headers: Headers) -> Iterator[tuple[str, str]]:
+    return ((name.decode(), value.decode()) for name, value in headers)

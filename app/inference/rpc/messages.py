@@ -1,0 +1,163 @@
+"""Requests for inference and their answers, as the protocol has them in protocol buffers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from app.errors import MalformedBodyError
+from app.inference.messages import UNSUPPORTED, InferenceOptions, InferenceRequest, RequestedOutput
+from app.inference.responses import InferenceResponse
+from app.inference.rpc.generated.open_inference_pb2 import (
+    InferParameter,
+    InferTensorContents,
+    ModelInferRequest,
+    ModelInferResponse,
+)
+from app.inference.tensor_codec import request_of, response_of
+from app.inference.tensors import TEXT, Tensor, check_count, from_bytes, from_values, size_of, to_bytes
+from app.prediction import PredictRequest, ServedVersion
+from app.prediction.runner import YieldGil, is_read_quickly
+from app.tasks.prediction import Prediction
+
+Reported = Mapping[str, InferParameter]
+
+CONTENTS: Mapping[str, str] = {
+    "BOOL": "bool_contents",
+    **dict.fromkeys(("INT8", "INT16", "INT32"), "int_contents"),
+    "INT64": "int64_contents",
+    **dict.fromkeys(("UINT8", "UINT16", "UINT32"), "uint_contents"),
+    "UINT64": "uint64_contents",
+    "FP32": "fp32_contents",
+    "FP64": "fp64_contents",
+    TEXT: "bytes_contents",
+}
+"""Where the values of each data type stand; FP16 comes in raw form alone."""
+
+
+def read_request(requested: ModelInferRequest) -> InferenceRequest:
+    """Return the request; raises MalformedBodyError."""
+    _refuse(requested.parameters)
+    if len({tensor.name for tensor in requested.inputs}) < len(requested.inputs):
+        raise MalformedBodyError("Two inputs have one name.")
+    return InferenceRequest(
+        _tensors(requested),
+        InferenceOptions(
+            requested.id or None,
+            tuple(_required(output.name, output.parameters) for output in requested.outputs) or None,
+            binary=True,
+            interval=_interval(requested.parameters),
+        ),
+    )
+
+
+def _tensors(requested: ModelInferRequest) -> tuple[Tensor, ...]:
+    for tensor in requested.inputs:
+        _refuse(tensor.parameters)
+    raw = requested.raw_input_contents
+    if not raw:
+        return tuple(_typed(one.name, one.datatype, one.shape, one.contents) for one in requested.inputs)
+    if len(raw) != len(requested.inputs):
+        raise MalformedBodyError(f"There are {len(requested.inputs)} inputs, and raw contents of {len(raw)}.")
+    for one in requested.inputs:
+        if one.HasField("contents"):
+            raise MalformedBodyError(f"Tensor {one.name!r}: its contents come twice, typed and raw.")
+    return tuple(
+        from_bytes(one.name, one.datatype, one.shape, memoryview(content))
+        for one, content in zip(requested.inputs, raw, strict=True)
+    )
+
+
+def _typed(name: str, datatype: str, shape: Sequence[int], contents: InferTensorContents) -> Tensor:
+    place = CONTENTS.get(datatype)
+    if place is None:
+        raise MalformedBodyError(f"Tensor {name!r}: expected a data type of {', '.join(CONTENTS)}, got {datatype!r}.")
+    if others := [field.name for field, _ in contents.ListFields() if field.name != place]:
+        raise MalformedBodyError(f"Tensor {name!r}: {datatype} stands in {place}, and {others[0]} came.")
+    if datatype == TEXT:
+        check_count(name, shape, size_of(name, datatype, shape), len(contents.bytes_contents))
+        return from_values(name, datatype, shape, _texts(name, contents.bytes_contents))
+    values: Sequence[float] = getattr(contents, place)
+    check_count(name, shape, size_of(name, datatype, shape), len(values))  # before each is an object
+    return from_values(name, datatype, shape, list(values))
+
+
+def _texts(name: str, contents: Sequence[bytes]) -> list[str]:
+    try:
+        return [text.decode() for text in contents]
+    except UnicodeDecodeError as error:
+        raise MalformedBodyError(f"Tensor {name!r}: a text is not UTF-8.") from error
+
+
+def _required(name: str, given: Reported) -> RequestedOutput:
+    _refuse(given)
+    return RequestedOutput(name, None)
+
+
+def _refuse(given: Reported) -> None:
+    for name in sorted(UNSUPPORTED & {*given}):
+        raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
+
+
+def _interval(given: Reported) -> float | None:
+    if "interval" not in given:
+        return None
+    if given["interval"].WhichOneof("parameter_choice") != "double_param":
+        raise MalformedBodyError("The parameter `interval`: expected a double.")
+    return given["interval"].double_param
+
+
+class RpcCodec:
+    """A message with tensors, and the message that answers it."""
+
+    def __init__(self, message: ModelInferRequest, max_rows: int) -> None:
+        self._message = message
+        self._max_rows = max_rows
+        self._options = InferenceOptions()
+
+    def read_inline(self, served: ServedVersion) -> PredictRequest | None:
+        """A message that is read and predicted for in no time."""
+        return self._read(served) if is_read_quickly(served, self._message.ByteSize()) else None
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Never: small messages need no thread."""
+        return False
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Raises what is wrong with the message."""
+        return self._read(served)
+
+    def render(
+        self, served: ServedVersion, request: PredictRequest, prediction: Prediction
+    ) -> Iterator[ModelInferResponse]:
+        """One message."""
+        yield write_response(response_of(served, self._options, prediction))
+
+    def _read(self, served: ServedVersion) -> PredictRequest:
+        requested = read_request(self._message)
+        self._options = requested.options
+        return request_of(served, requested, self._max_rows)
+
+
+def write_response(response: InferenceResponse) -> ModelInferResponse:
+    """Tensors as raw contents, which cost next to nothing."""
+    outputs = [
+        ModelInferResponse.InferOutputTensor(
+            name=tensor.name,
+            datatype=tensor.datatype,
+            shape=tensor.shape,
+            parameters={name: _parameter(value) for name, value in parameters.items()},
+        )
+        for tensor, parameters in response.outputs
+    ]
+    return ModelInferResponse(
+        model_name=response.model,
+        model_version=response.version,
+        id=response.id or "",
+        outputs=outputs,
+        raw_output_contents=[bytes(to_bytes(tensor)) for tensor, _ in response.outputs],
+    )
+
+
+def _parameter(value: object) -> InferParameter:
+    """Of lists, which parameters can't be, JSON."""
+    return InferParameter(string_param=value if isinstance(value, str) else msgspec.json.encode(value).decode())

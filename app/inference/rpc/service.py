@@ -1,0 +1,188 @@
+"""The calls of the protocol, as /v2 answers them."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias, TypeVar
+
+import grpc
+import structlog
+from anyio import to_thread
+from google.protobuf.message import DecodeError, Message
+
+from app import __version__
+from app.errors import MalformedBodyError
+from app.http.authentication import HOW_TO_SEND, Key
+from app.http.dependencies import Services
+from app.http.problems import kind_of
+from app.http.readiness import ReadinessProbe
+from app.http.shutdown import Shutdown
+from app.http.staleness import CURRENT, Staleness
+from app.identity import BUILT_IN_OWNER
+from app.inference.metadata import EXTENSIONS, PLATFORM, SERVER, described
+from app.inference.rpc.generated import open_inference_pb2 as messages
+from app.inference.rpc.messages import RpcCodec
+from app.inference.rpc.wire_format import OF_INFERENCE, check_fields
+from app.inference.signature import Kind
+from app.prediction.runner import MAX_QUICK_BYTES, PredictionRunner
+from app.prediction.served_versions import ServedVersions
+from relevance_bayes.types.errors import NotFoundError, RelevanceError, sentence
+from relevance_bayes.types.references import Reference
+
+Requested = TypeVar("Requested", bound=Message)
+Answered = TypeVar("Answered", bound=Message)
+Context: TypeAlias = "grpc.aio.ServicerContext[bytes, Answered]"
+
+NAME = "inference.GRPCInferenceService"
+
+CODES: Mapping[int, grpc.StatusCode] = {
+    400: grpc.StatusCode.INVALID_ARGUMENT,
+    404: grpc.StatusCode.NOT_FOUND,
+    409: grpc.StatusCode.FAILED_PRECONDITION,
+    413: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    422: grpc.StatusCode.INVALID_ARGUMENT,
+    429: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    501: grpc.StatusCode.UNIMPLEMENTED,
+    503: grpc.StatusCode.UNAVAILABLE,
+}
+"""gRPC's status codes by the HTTP statuses of problems; INTERNAL for all others."""
+
+log = structlog.stdlib.get_logger("app.requests")
+
+
+class Service:
+    """Answers calls, to those who know the key; probes need none."""
+
+    def __init__(self, services: Services, key: Key, *, log_requests: bool) -> None:
+        self._services = services
+        self._readiness = services[ReadinessProbe]
+        self._runner = services[PredictionRunner]
+        self._key = key
+        self._shutdown = services[Shutdown]
+        self._log = log_requests
+
+    async def live(self, _: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
+        """As long as the process is."""
+        return messages.ServerLiveResponse(live=True)
+
+    async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
+        """Return whether the process can predict and is not stopping."""
+        report = await self._readiness.readiness()
+        is_ready = report.can_predict and not self._shutdown.is_requested
+        return messages.ServerReadyResponse(ready=is_ready)
+
+    async def server(self, _: messages.ServerMetadataRequest) -> messages.ServerMetadataResponse:
+        """Who answers."""
+        return messages.ServerMetadataResponse(name=SERVER, version=__version__, extensions=EXTENSIONS)
+
+    async def model_ready(self, requested: messages.ModelReadyRequest) -> messages.ModelReadyResponse:
+        """It is, as long as it is there."""
+        reference = _reference(requested.name, requested.version)
+        await to_thread.run_sync(self._services[ServedVersions].version, BUILT_IN_OWNER, *reference)
+        return messages.ModelReadyResponse(ready=True)
+
+    async def model(self, requested: messages.ModelMetadataRequest) -> messages.ModelMetadataResponse:
+        """Its versions and tensors."""
+        reference = _reference(requested.name, requested.version)
+        found = await to_thread.run_sync(described, self._services, BUILT_IN_OWNER, reference)
+        return messages.ModelMetadataResponse(
+            name=found.name,
+            versions=found.versions,
+            platform=PLATFORM,
+            inputs=map(_kind, found.inputs),
+            outputs=map(_kind, found.outputs),
+        )
+
+    async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
+        """Tensors in and out."""
+        reference = _reference(requested.model_name, requested.model_version)
+        served = await self._runner.served(BUILT_IN_OWNER, reference)
+        rendered, _ = await self._runner.predict(served, RpcCodec(requested, self._runner.max_rows))
+        return rendered[0]
+
+    def handlers(self) -> grpc.GenericRpcHandler:
+        """Every call by its name."""
+        return grpc.method_handlers_generic_handler(
+            NAME,
+            {
+                "ServerLive": self._handler(messages.ServerLiveRequest, self.live, is_open=True),
+                "ServerReady": self._handler(messages.ServerReadyRequest, self.ready, is_open=True),
+                "ServerMetadata": self._handler(messages.ServerMetadataRequest, self.server),
+                "ModelReady": self._handler(messages.ModelReadyRequest, self.model_ready),
+                "ModelMetadata": self._handler(messages.ModelMetadataRequest, self.model),
+                "ModelInfer": self._handler(messages.ModelInferRequest, self.infer),
+            },
+        )
+
+    def _handler(
+        self,
+        requested: type[Requested],
+        call: Callable[[Requested], Awaitable[Answered]],
+        *,
+        is_open: bool = False,
+    ) -> "grpc.RpcMethodHandler[bytes, Answered]":
+        """A call as gRPC makes it; `is_open`: whoever asks. No message is parsed of those who do not know the key."""
+
+        name = requested.__name__.removesuffix("Request")
+
+        async def response(request: bytes, context: "Context[Answered]") -> Answered:
+            began, code, detail = time.perf_counter(), grpc.StatusCode.OK, ""
+            staleness = Staleness()
+            CURRENT.set(staleness)
+            try:
+                if is_open or self._key.is_sent(_authorizations(context)):
+                    answered = await call(await self._parsed(requested, request))
+                    if staleness.age is not None:
+                        context.set_trailing_metadata((("age", f"{int(staleness.age)}"), ("relevance-stale", "1")))
+                    return answered
+                code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
+            except RelevanceError as error:
+                code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
+                error.__traceback__ = None  # refers to the future of a thread, which refers to the error
+            except Exception as error:
+                # As the last handler of HTTP does: gRPC's own would tell the client what it was.
+                log.error("unexpected", call=name, exc_info=error)
+                code, detail = grpc.StatusCode.INTERNAL, "Something went wrong that should not."
+            finally:
+                if self._log:
+                    log.info("call", call=name, status=code.name, ms=round((time.perf_counter() - began) * 1000, 2))
+            await context.abort(code, detail)
+
+        return grpc.unary_unary_rpc_method_handler(response, response_serializer=_bytes)
+
+    async def _parsed(self, requested: type[Requested], content: bytes) -> Requested:
+        """The message in a request; raises MalformedBodyError, TooLargeError."""
+        if len(content) <= MAX_QUICK_BYTES:
+            return _message(requested, content)
+        return await self._runner.run_large(_message, requested, content)
+
+
+def _message(requested: type[Requested], content: bytes) -> Requested:
+    """Raises MalformedBodyError, TooLargeError."""
+    if len(content) > MAX_QUICK_BYTES:
+        check_fields(content, OF_INFERENCE)
+    try:
+        return requested.FromString(content)
+    except DecodeError as error:
+        raise MalformedBodyError("The message can't be parsed.") from error
+
+
+def _bytes(answered: Message) -> bytes:
+    return answered.SerializeToString()
+
+
+def _reference(name: str, version: str) -> Reference:
+    """Raises NotFoundError for what can name none."""
+    if "\0" in name:
+        raise NotFoundError(f"There is no model {name!r}.")
+    return Reference.of(name, version) if version else Reference.read(name)
+
+
+def _kind(kind: Kind) -> messages.ModelMetadataResponse.TensorMetadata:
+    return messages.ModelMetadataResponse.TensorMetadata(name=kind.name, datatype=kind.datatype, shape=kind.shape)
+
+
+def _authorizations(context: "Context[Answered]") -> list[bytes]:
+    sent = context.invocation_metadata() or ()
+    return [
+        value.encode() if isinstance(value, str) else value for name, value in sent if name.lower() == "authorization"
+    ]

@@ -1,0 +1,190 @@
+"""The Open Inference Protocol as OpenAPI shows it; tensors themselves are read and written by app.inference."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from app.inference.signature import Kind
+from app.inference.tensors import DATATYPES
+from app.prediction.usage_counts import Counted
+from relevance_bayes.types.references import Reference
+
+Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATATYPES)})]
+Parameter: TypeAlias = bool | int | float | str | Sequence[str | int | float | bool]
+Parameters: TypeAlias = Mapping[str, Parameter]
+Values: TypeAlias = Annotated[
+    Sequence[object], Field(description="Numbers, truths or texts, flat or nested as the shape is.")
+]
+
+
+class InferenceServerOut(BaseModel):
+    """Who answers."""
+
+    name: str
+    version: str
+    extensions: Sequence[str]
+
+
+class InferenceLiveOut(BaseModel):
+    """The process answers."""
+
+    live: bool
+
+
+class InferenceReadyOut(BaseModel):
+    """The readiness of the server."""
+
+    live: bool
+    ready: bool
+
+
+class ModelReadyOut(BaseModel):
+    """The readiness of a model."""
+
+    name: str
+    ready: bool
+
+
+class TensorKindOut(BaseModel):
+    """The metadata of a tensor; a length of -1 is what the request makes it."""
+
+    name: str
+    datatype: Datatype
+    shape: Sequence[int]
+    parameters: Parameters = Field(
+        description="`columns` of a matrix, in their order, and the `classes` whose probabilities stand side by side."
+    )
+
+    @classmethod
+    def of(cls, kind: Kind) -> Self:
+        """As it goes out."""
+        return cls.model_validate(
+            {"name": kind.name, "datatype": kind.datatype, "shape": kind.shape, "parameters": kind.parameters}
+        )
+
+
+class InferenceModelOut(BaseModel):
+    """The inputs and outputs of a model."""
+
+    name: str
+    versions: Sequence[str] = Field(description="Numbers, newest first, and aliases.")
+    platform: str
+    inputs: Sequence[TensorKindOut]
+    outputs: Sequence[TensorKindOut]
+
+
+class IndexedOut(BaseModel):
+    """A version of a model."""
+
+    name: str
+    version: str
+    state: Literal["READY"]
+    reason: str
+
+
+class InferenceDoneOut(BaseModel):
+    """It is done."""
+
+
+class DurationOut(BaseModel):
+    """So many requests, and the nanoseconds that all of them took together."""
+
+    count: int
+    ns: int
+
+
+class InferenceDurationsOut(BaseModel):
+    """Requests by how they ended."""
+
+    success: DurationOut
+    fail: DurationOut
+    queue: DurationOut = Field(description="Requests are not put in line: what waiting there is, is part of `success`.")
+
+
+class ModelStatisticsOut(BaseModel):
+    """Usage statistics of a version, as the process that answers has counted it since it began."""
+
+    name: str
+    version: str
+    last_inference: int = Field(description="Milliseconds since 1970; 0 where there was none.")
+    inference_count: int = Field(description="Rows that were answered.")
+    execution_count: int = Field(description="Requests that were answered.")
+    inference_stats: InferenceDurationsOut
+
+    @classmethod
+    def of(cls, reference: Reference, counted: Counted) -> Self:
+        """Counts as the protocol has them."""
+        succeeded, last = sum(counted.succeeded), counted.last_at
+        return cls(
+            name=reference.model,
+            version=str(reference.version),
+            last_inference=0 if last is None else round(1e3 * last.timestamp()),
+            inference_count=counted.rows,
+            execution_count=succeeded,
+            inference_stats=InferenceDurationsOut(
+                success=DurationOut(count=succeeded, ns=counted.succeeded_ns),
+                fail=DurationOut(count=counted.failed, ns=counted.failed_ns),
+                queue=DurationOut(count=0, ns=0),
+            ),
+        )
+
+
+class InferenceStatisticsOut(BaseModel):
+    """Usage statistics of versions."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_stats: Sequence[ModelStatisticsOut]
+
+
+class InferenceTensorOut(BaseModel):
+    """A tensor that was inferred."""
+
+    name: str
+    datatype: Datatype
+    shape: Sequence[int]
+    parameters: Parameters | None = None
+    data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
+
+
+class InferenceOut(BaseModel):
+    """The response of an inference."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_name: str
+    model_version: str
+    id: str | None = None
+    outputs: Sequence[InferenceTensorOut]
+
+
+class InferenceTensorIn(BaseModel):
+    """A tensor to infer from."""
+
+    name: str
+    datatype: Datatype
+    shape: Annotated[Sequence[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=8)]
+    parameters: Parameters | None = None
+    data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
+
+
+class RequestedOutputIn(BaseModel):
+    """An output that is asked for."""
+
+    name: str
+    parameters: Parameters | None = None
+
+
+class InferenceIn(BaseModel):
+    """A request for inference."""
+
+    id: str | None = None
+    parameters: Parameters | None = Field(
+        None, description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds."
+    )
+    inputs: Sequence[InferenceTensorIn]
+    outputs: Sequence[RequestedOutputIn] | None = Field(None, description="All of them where nothing is said.")
+
+
+INFERENCE_IN: TypeAdapter[InferenceIn] = TypeAdapter(InferenceIn)

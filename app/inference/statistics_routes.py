@@ -1,0 +1,52 @@
+"""The statistics extension of the Open Inference Protocol."""
+
+from collections.abc import Iterable
+
+from fastapi import APIRouter
+
+from app.domain.models import Version
+from app.http.dependencies import Owner, Services, ServicesDependency
+from app.http.openapi import inference_problems
+from app.http.paths import INFERENCE
+from app.http.references import ModelName, VersionName
+from app.inference.schemas import InferenceStatisticsOut, ModelStatisticsOut
+from app.prediction.served_versions import ServedVersions
+from app.prediction.usage_counts import Counted
+from app.registry.catalogue import Catalogue
+from relevance_bayes.types.references import Reference
+
+router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])
+
+
+@router.get("/stats", summary="What all models were asked for", responses=inference_problems(401))
+def statistics(owner: Owner, services: ServicesDependency) -> InferenceStatisticsOut:
+    """All versions that came into this process's memory. Of a model called `stats`, ask by its versions."""
+    return _shown(services[ServedVersions].counters.all(owner))
+
+
+@router.get("/{name}/stats", summary="What a model was asked for", responses=inference_problems(404))
+def model_statistics(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceStatisticsOut:
+    """Each of its versions by its number, or the one of the alias in `name@alias`."""
+    reference = Reference.read(name)
+    if reference.version is None:
+        return _of(services, services[Catalogue].every_version(owner, reference.model))
+    return _of(services, [services[Catalogue].version(owner, reference)])
+
+
+@router.get(
+    "/{name}/versions/{version}/stats", summary="What a version was asked for", responses=inference_problems(404)
+)
+def version_statistics(
+    name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency
+) -> InferenceStatisticsOut:
+    """Requests and rows since the process that answers began; each process of the API counts its own."""
+    return _of(services, [services[Catalogue].version(owner, Reference.of(name, version))])
+
+
+def _of(services: Services, versions: Iterable[Version]) -> InferenceStatisticsOut:
+    counters = services[ServedVersions].counters
+    return _shown((Reference(one.model, one.number), counters.until_now(one)) for one in versions)
+
+
+def _shown(counted: Iterable[tuple[Reference, Counted]]) -> InferenceStatisticsOut:
+    return InferenceStatisticsOut(model_stats=[ModelStatisticsOut.of(*one) for one in counted])

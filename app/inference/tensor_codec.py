@@ -1,0 +1,123 @@
+"""Requests of the Open Inference Protocol: tensors become rows to predict for, predictions become tensors."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.errors import MalformedBodyError, TooLargeError
+from app.formats.cell_faults import refuse
+from app.inference.messages import InferenceOptions, InferenceRequest, read_request
+from app.inference.responses import InferenceResponse, Piece, render_response
+from app.inference.signature import block_of, inputs_of, outputs_of, tensors_of
+from app.inference.tensors import from_bytes
+from app.prediction import USUAL, PredictRequest, ServedVersion
+from app.prediction.json_codec import max_containers
+from app.prediction.runner import YieldGil, is_read_quickly, no_yield
+from app.tasks.options import PredictOptions
+from app.tasks.prediction import Prediction
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+
+@dataclass(frozen=True)
+class RenderedTensors:
+    """The body of a response in pieces, and how many of its first bytes are JSON, None where all of them are."""
+
+    pieces: Sequence[Piece]
+    header_length: int | None
+
+    @property
+    def length(self) -> int:
+        """Of the body, in bytes."""
+        return sum(map(len, self.pieces))
+
+
+class TensorCodec:
+    """A body whose first `header_length` bytes are JSON, all where None; 0: all is the one input."""
+
+    def __init__(self, body: bytes, header_length: int | None, max_rows: int) -> None:
+        self._body = body
+        self._header_length = header_length
+        self._max_rows = max_rows
+        self._options = InferenceOptions()
+        self._yield_gil: YieldGil = no_yield
+
+    def read_inline(self, served: ServedVersion) -> PredictRequest | None:
+        """A body that is read and predicted for in no time."""
+        return self._read(served) if is_read_quickly(served, len(self._body)) else None
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Never: small bodies need no thread."""
+        return False
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Raises what is wrong with the body."""
+        self._yield_gil = yield_gil
+        return self._read(served)
+
+    def render(
+        self, served: ServedVersion, request: PredictRequest, prediction: Prediction
+    ) -> Iterator[RenderedTensors]:
+        """JSON, and what is to be binary behind it."""
+        response = response_of(served, self._options, prediction)
+        yield RenderedTensors(*render_response(response, yield_gil=self._yield_gil))
+
+    def _read(self, served: ServedVersion) -> PredictRequest:
+        if self._header_length == 0:
+            requested = _only_input(served, self._body)
+        else:
+            containers = max_containers(self._max_rows)
+            requested = read_request(
+                self._body, self._header_length, max_containers=containers, yield_gil=self._yield_gil
+            )
+        self._options = requested.options
+        return request_of(served, requested, self._max_rows)
+
+
+def request_of(served: ServedVersion, requested: InferenceRequest, max_rows: int) -> PredictRequest:
+    """The rows that the tensors of a request hold; raises what is wrong with them."""
+    block, cell_faults = block_of(served, requested.inputs)
+    if (rows := block_rows(block)) > max_rows:
+        raise TooLargeError(f"There are {rows} rows, more than {max_rows}; send them in parts.")
+    if rows == 0:
+        raise MalformedBodyError("The tensors have no rows.")
+    refuse(cell_faults)
+    return PredictRequest(block, _options(requested.options.interval), refuses=True)
+
+
+def response_of(served: ServedVersion, options: InferenceOptions, prediction: Prediction) -> InferenceResponse:
+    """The outputs that were asked for; raises MalformedBodyError for those that there are not."""
+    found = tensors_of(prediction, options.names)
+    names = options.names or tuple(found)
+    unknown = [name for name in names if name not in found]
+    if unknown:
+        known = ", ".join(kind.name for kind in outputs_of(served))
+        raise MalformedBodyError(f"There is no output {unknown[0]!r}; the model has {known}.")
+    version, binary = served.version, options.binary_names
+    return InferenceResponse(
+        version.model,
+        str(version.number),
+        options.id,
+        tuple([found[name] for name in names]),
+        tuple([name in binary if options.names else options.binary for name in names]),
+    )
+
+
+def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:
+    """The request of a body that is nothing but the values of the one input."""
+    only, *others = inputs_of(served)
+    if others:
+        raise MalformedBodyError(f"The model has {1 + len(others)} inputs: a body without JSON can hold one alone.")
+    width = 8
+    for length in only.shape[1:]:
+        width *= length
+    tensor = from_bytes(only.name, only.datatype, (len(body) // width, *only.shape[1:]), memoryview(body))
+    return InferenceRequest((tensor,), InferenceOptions(binary=True))
+
+
+def _options(interval: float | None) -> PredictOptions:
+    if interval is None:
+        return USUAL
+    if not 0.0 < interval < 1.0:
+        detail = f"The parameter `interval`: expected a probability between 0 and 1, got {interval}."
+        raise InvalidRequestError(detail, [Fault(detail, "/parameters/interval")])
+    return PredictOptions(interval)

@@ -1,0 +1,195 @@
+"""The values of tensors in JSON: long lists are read and written in pieces, between which others run."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+
+import msgspec
+import numpy as np
+import orjson
+
+from app.cancellation import check_cancelled
+from app.errors import MalformedBodyError
+from app.formats.cells import JSON
+from app.http.integers import as_integer
+from app.inference.tensors import (
+    CODES,
+    HALF,
+    TEXT,
+    WIDEST_TYPES,
+    Numbers,
+    Tensor,
+    check_count,
+    from_values,
+    size_of,
+    values_of,
+)
+
+PIECE_BYTES = 131_072
+"""Of a longer list of numbers in JSON, decoded at once: others run after each piece, since a decoder holds the GIL."""
+
+COUNTED_BYTES = 2**20
+"""Of a list of numbers, whose commas are counted at once."""
+
+PIECE_VALUES = 8_192
+"""The same of numbers that are written in JSON."""
+
+_LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | type[list[str]]] = {
+    "f": list[float],
+    "i": list[int],
+    "u": list[int],
+    "b": list[bool],
+    "S": list[str],
+}
+"""Decoders of flat lists in JSON, by the kind of their values."""
+
+_INTEGERS = frozenset("iu")
+"""Kinds whose values may be written as 3.0."""
+
+_ROWS = msgspec.json.Decoder(list[list[float]])
+_BETWEEN_ROWS = re.compile(rb"\s*(,|\Z)\s*")
+_DECODERS = {kind: msgspec.json.Decoder(required) for kind, required in _LISTS.items()}
+
+
+def from_json(
+    name: str,
+    datatype: str,
+    shape: Sequence[int],
+    data: bytes,
+    *,
+    yield_gil: Callable[[], None] = check_cancelled,
+) -> Tensor:
+    """A tensor whose values are a list in JSON, flat or nested as the shape is; raises MalformedBodyError."""
+    size = size_of(name, datatype, shape)
+    if datatype == HALF:
+        raise MalformedBodyError(f"Tensor {name!r}: {HALF} comes in binary form alone.")
+    kind = "S" if datatype == TEXT else np.dtype(CODES[datatype]).kind
+    if len(data) > PIECE_BYTES and kind != "S" and (count := _count_flat(data)) is not None:
+        check_count(name, shape, size, count)
+        first, last = data.index(b"[") + 1, data.rindex(b"]")
+        if (values := _in_pieces(datatype, data, first, last, size, yield_gil)) is not None:
+            return Tensor(name, datatype, tuple(shape), values)
+    is_long_matrix = len(data) > PIECE_BYTES and kind == "f" and len(shape) == 2 and 0 < size <= len(data)
+    if is_long_matrix and (values := _rows_in_pieces(datatype, data.strip(), shape, yield_gil)) is not None:
+        return Tensor(name, datatype, tuple(shape), values)
+    try:
+        found = _decoded(kind, shape, data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
+    return from_values(name, datatype, shape, found)
+
+
+def from_part(
+    name: str,
+    datatype: str,
+    shape: Sequence[int],
+    body: bytes,
+    first: int,
+    last: int,
+    *,
+    yield_gil: Callable[[], None],
+) -> Tensor | None:
+    """A tensor whose values are a flat list of numbers, whose brackets stand before `first` and at `last` of a body.
+
+    None where they are anything else; raises MalformedBodyError.
+    """
+    size = size_of(name, datatype, shape)
+    # Counted before they are decoded, a part at a time, since counting holds the GIL too.
+    parts = range(first, last, COUNTED_BYTES)
+    check_count(name, shape, size, 1 + sum(body.count(b",", part, min(part + COUNTED_BYTES, last)) for part in parts))
+    values = _in_pieces(datatype, body, first, last, size, yield_gil)
+    return None if values is None else Tensor(name, datatype, tuple(shape), values)
+
+
+def to_json(tensor: Tensor, *, yield_gil: Callable[[], None] = check_cancelled) -> list[bytes]:
+    """The values, flat, in JSON, of a long tensor in pieces; NaN is null."""
+    values = tensor.values
+    if len(values) <= PIECE_VALUES:
+        return [orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)]
+    pieces: list[bytes] = []
+    for first in range(0, len(values), PIECE_VALUES):
+        piece = orjson.dumps(values[first : first + PIECE_VALUES], option=orjson.OPT_SERIALIZE_NUMPY)
+        pieces += (b"," if pieces else b"[", piece[1:-1])
+        yield_gil()
+    return [*pieces, b"]"]
+
+
+def _count_flat(data: bytes) -> int | None:
+    """The number of values of a flat list of numbers, which is not decoded; None for all else."""
+    text = data.strip()
+    is_flat = text.startswith(b"[") and text.endswith(b"]") and text.count(b"[") == 1
+    return text.count(b",") + 1 if is_flat else None
+
+
+def _in_pieces(
+    datatype: str, text: bytes, start: int, end: int, size: int, yield_gil: Callable[[], None]
+) -> Numbers | None:
+    """The `size` values of a flat list of numbers between two places of a text, decoded piece by piece.
+
+    None where one of them is broken. A decoder makes an object of each number, in one call during which nothing else in
+    the process runs.
+    """
+    kind = np.dtype(CODES[datatype]).kind
+    decoder, values = _DECODERS[kind], np.empty(size, np.dtype(WIDEST_TYPES[kind]))
+    place = 0
+    while start <= end:
+        yield_gil()
+        comma = text.find(b",", start + PIECE_BYTES, end)
+        stop = end if comma < 0 else comma
+        try:
+            piece = values_of(datatype, decoder.decode(b"[%b]" % text[start:stop]))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
+            return None
+        if not 0 < len(piece) <= size - place:  # none: two commas in succession, or one before the end
+            return None
+        values[place : place + len(piece)] = piece
+        place, start = place + len(piece), stop + 1
+    return values if place == size else None
+
+
+def _rows_in_pieces(datatype: str, text: bytes, shape: Sequence[int], yield_gil: Callable[[], None]) -> Numbers | None:
+    """The values of a list of `shape[0]` lists of `shape[1]` numbers, decoded piece by piece; None for all else."""
+    if not (text.startswith(b"[") and text.endswith(b"]")):
+        return None
+    values = np.empty(math.prod(shape))
+    place, start, end, is_behind_comma = 0, 1, len(text) - 1, True
+    while is_behind_comma:
+        yield_gil()
+        close = text.find(b"]", start + PIECE_BYTES, end)
+        stop = end if close < 0 else close + 1
+        try:
+            rows = _ROWS.decode(b"[%b]" % text[start:stop])
+            piece = values_of(datatype, [*chain.from_iterable(rows)])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
+            return None
+        between = _BETWEEN_ROWS.match(text, stop, end)
+        if {*map(len, rows)} != {shape[1]} or place + len(piece) > len(values) or between is None:
+            return None
+        values[place : place + len(piece)] = piece
+        place, start, is_behind_comma = place + len(piece), between.end(), between[1] == b","
+    return values if place == len(values) and start == end else None
+
+
+def _decoded(kind: str, shape: Sequence[int], data: bytes) -> Sequence[float] | Sequence[str]:
+    """A flat list; raises msgspec.DecodeError, RecursionError."""
+    try:
+        return _DECODERS[kind].decode(data)
+    except msgspec.ValidationError:
+        if len(shape) == 1 and kind not in _INTEGERS:
+            raise
+    found = _flat(shape, msgspec.json.decode(data))
+    return msgspec.convert([as_integer(one) for one in found] if kind in _INTEGERS else found, _LISTS[kind])
+
+
+def _flat(shape: Sequence[int], data: JSON) -> list[JSON]:
+    """The values of a list that is nested as the shape is; raises msgspec.ValidationError where it is not."""
+    level = [data]
+    for length in shape:
+        inner: list[JSON] = []
+        for one in level:
+            if not isinstance(one, list) or len(one) != length:
+                raise msgspec.ValidationError(f"neither flat nor nested as {list(shape)}")
+            inner += one
+        level = inner
+    return level

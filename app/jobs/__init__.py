@@ -1,0 +1,1 @@
+"""Jobs of every kind: state machine, queue, worker, events."""

@@ -1,0 +1,144 @@
+"""Events of a job of any kind: as pages, or as a stream until its end."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+import anyio
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import WithJsonSchema
+from starlette.responses import StreamingResponse
+from starlette.types import Send
+
+from app.errors import UnavailableError
+from app.http.dependencies import Owner, identifier
+from app.http.event_stream import BEGINNING, STILL_HERE, rendered
+from app.http.negotiation import EVENT_STREAM, wants_events
+from app.http.openapi import problems
+from app.http.pages import Limit, Wait
+from app.jobs.waiter import Batch, JobWaiter, JobWaiterDependency
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
+from relevance_bayes.types.pages import Page
+
+STILL_HERE_SECONDS = 15.0
+"""After so long a silence a stream says that it is still there."""
+
+LOOK_AGAIN_SECONDS = 2.0
+"""Until a stream looks again that could not reach the database."""
+
+MAX_EVENTS = 2**31 - 1
+
+EventNumber = Annotated[int, Query(ge=0, le=MAX_EVENTS, description="Only events with greater numbers.")]
+LastEventId = Annotated[
+    int | None,
+    Header(
+        alias="Last-Event-ID",
+        ge=0,
+        le=MAX_EVENTS,
+        description="Of a stream: the id of the last event that was seen. It wins over `after`.",
+    ),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_EVENTS}),
+]
+
+_AT = datetime(2026, 11, 22, 9, 30, 12, 345678, UTC)
+_STREAM = {
+    "schema": {
+        "type": "string",
+        "description": "Each event's `id` is its number, its `event` its kind, its `data` an item of a page.",
+    },
+    "example": (
+        BEGINNING + rendered(Event(2, _AT, "transition", transition=Transition("running", _AT, 1))) + STILL_HERE
+    ).decode(),
+}
+
+
+class EventStream(StreamingResponse):
+    """A stream whose source is given back also when its reader has gone away."""
+
+    def __init__(self, chunks: AsyncGenerator[bytes]) -> None:
+        # Neither kept by anybody on its way, nor held back until there is more of it (nginx).
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(chunks, headers=headers, media_type=EVENT_STREAM)
+        self._chunks = chunks
+
+    async def stream_response(self, send: Send) -> None:
+        """Send what there is, as there is some: the next chunk is asked for once the last one has been taken."""
+        async with aclosing(self._chunks):
+            await super().stream_response(send)
+
+
+def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
+    """The door to what happened to jobs of a kind."""
+    router = APIRouter(prefix=JOB_PATHS[kind], tags=[tag])
+
+    @router.get(
+        "/{job_id}/events",
+        summary=summary,
+        response_model=Page[Event],
+        responses={
+            200: {"description": "Events, as a page or a stream.", "content": {EVENT_STREAM: _STREAM}},
+            204: {"description": "Of a stream: the job has ended, and the last event was seen. Don't ask again."},
+            **problems(404, 406, 422),
+        },
+    )
+    async def events(
+        job_id: str,
+        owner: Owner,
+        job_waiter: JobWaiterDependency,
+        request: Request,
+        limit: Limit = 100,
+        after: EventNumber = 0,
+        wait: Wait = 0,
+        last_event_id: LastEventId = None,
+    ) -> Page[Event] | Response:
+        """Transitions and progress, in their order; with `wait`, as soon as there is one after `after`.
+
+        With `Accept: text/event-stream`, all that is after `Last-Event-ID` (or `after`), and then each as it happens,
+        until the job has ended; `limit` and `wait` are of pages alone. One that breaks off before is to be asked for
+        again, of this process or another, with the last id: none is left out, none comes twice. EventSource does so by
+        itself.
+        """
+        job = identifier(job_id, NOUNS[kind])
+        if wants_events(request.headers.getlist("accept")):
+            seen = after if last_event_id is None else last_event_id
+            first = await job_waiter.batch(owner, kind, job, seen)
+            if first.is_end and not first.content:
+                return Response(status_code=204)
+            return EventStream(_rendered(job_waiter, owner, kind, job, first))
+        found = await job_waiter.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
+        shown = found[:limit]
+        return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
+
+    return router
+
+
+async def _rendered(
+    job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch
+) -> AsyncGenerator[bytes]:
+    """A stream from its first batch on, to the job's end or that of this process."""
+    yield BEGINNING
+    with job_waiter.change_event(job_id) as rung:
+        rung.set()  # something may have happened between the first look and now
+        while True:
+            if batch.content:
+                yield batch.content
+            if batch.is_end or job_waiter.watcher.stopped:
+                return
+            if not batch.is_full:
+                with anyio.move_on_after(STILL_HERE_SECONDS) as silence:
+                    await rung.wait()
+                if silence.cancelled_caught:
+                    yield STILL_HERE
+            rung.clear()
+            try:
+                batch = await job_waiter.batch(owner, kind, job_id, batch.last)
+            except NotFoundError:  # it was removed
+                return
+            except UnavailableError:
+                batch = Batch(b"", batch.last, is_end=False, is_full=False)
+                yield STILL_HERE
+                await anyio.sleep(LOOK_AGAIN_SECONDS)
+                rung.set()

@@ -1,0 +1,147 @@
+"""The engine as a client sees it: any process may submit, cancel and look, without running anything."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
+from sqlalchemy import Connection, Engine
+
+from app.domain.ports import QueueEnding, QueueState
+from app.jobs.queue.failures import translated
+from app.jobs.queue.names import (
+    APPLICATION,
+    QUEUE,
+    VERSION,
+    WEBHOOK_PRIORITY,
+    WEBHOOK_QUEUE,
+    WEBHOOK_WORKFLOW,
+    lane,
+    rank,
+)
+from relevance_bayes.types.jobs import JobKind
+
+STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
+
+ENDINGS: Mapping[str, QueueEnding] = {
+    "SUCCESS": "succeeded",
+    "ERROR": "failed",
+    "CANCELLED": "cancelled",
+    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "lost",
+}
+
+MAX_AT_ONCE = 1000
+"""Ids asked for in one statement."""
+
+
+def make_client(engine: Engine) -> DBOSClient:
+    """A client on the service's own engine; it connects at first use, and never waits for a lost database."""
+    return DBOSClient(
+        system_database_engine=engine,
+        serializer=DBOSPortableJSONSerializer(),
+        application_name=APPLICATION,
+        retry_connection_errors=False,
+        lazy=True,
+    )
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A queue within somebody's transaction."""
+
+    client: DBOSClient
+    connection: Connection
+
+    def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
+        """Queue a job, if the transaction commits; raises ConflictError when its id is known already."""
+        queue, workflow = lane(kind)
+        with translated():
+            self.client.enqueue_in_transaction(
+                self.connection,
+                {
+                    "workflow_name": workflow,
+                    "queue_name": queue,
+                    "workflow_id": str(job_id),
+                    "workflow_id_reuse_policy": "reject",
+                    "queue_partition_key": owner,
+                    "priority": rank(priority),
+                },
+                str(job_id),
+            )
+
+    def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
+        """Queue one attempt to tell a webhook, in so many seconds, if the transaction commits."""
+        options: EnqueueOptions = {
+            "workflow_name": WEBHOOK_WORKFLOW,
+            "queue_name": WEBHOOK_QUEUE,
+            "workflow_id": str(entry),
+            "workflow_id_reuse_policy": "reject",
+            "queue_partition_key": str(webhook_id),
+            "priority": WEBHOOK_PRIORITY,
+        }
+        if delay > 0:
+            options["delay_seconds"] = delay
+        with translated():
+            self.client.enqueue_in_transaction(self.connection, options, str(entry))
+
+
+@dataclass(frozen=True)
+class Submitter:
+    """Makes a unit of work's queue from its connection."""
+
+    client: DBOSClient
+
+    def __call__(self, connection: Connection) -> Submission:
+        """The queue within this connection's transaction."""
+        return Submission(self.client, connection)
+
+
+@dataclass(frozen=True)
+class Control:
+    """Requests to the queue outside of a transaction; each raises UnavailableError."""
+
+    client: DBOSClient
+
+    def cancel(self, job_id: UUID) -> None:
+        """End a job's entry, unless it has ended."""
+        with translated():
+            self.client.cancel_workflow(str(job_id))
+
+    def state(self, job_id: UUID) -> QueueState:
+        """Where a job's entry stands."""
+        status = self._statuses([job_id]).get(job_id)
+        return "unknown" if status is None else STATES.get(status, "ended")
+
+    def holders(self) -> frozenset[str]:
+        """Executors that the engine believes to be running something."""
+        with translated():
+            running = self.client.list_workflows(status="PENDING", load_input=False, load_output=False)
+        return frozenset(status.executor_id for status in running if status.executor_id is not None)
+
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
+        """Those whose entry has ended, and how; who is missing here still waits or runs."""
+        found: dict[UUID, str] = {}
+        for start in range(0, len(job_ids), MAX_AT_ONCE):
+            found |= self._statuses(job_ids[start : start + MAX_AT_ONCE])
+        return {
+            job_id: ENDINGS.get(found.get(job_id, ""), "unknown")
+            for job_id in job_ids
+            if found.get(job_id) not in STATES
+        }
+
+    def recover(self, executors: Sequence[str]) -> None:
+        """Put back into the queue what these executors were running; each time counts as a start."""
+        # The engine keeps both calls to itself. Its public `resume_workflow` would forget how often a job was started,
+        # and its own recovery would wait for a lost database, and keep a worker that asks from saying that it lives.
+        engine = self.client._sys_db
+        with translated():
+            for executor in executors:
+                for entry in engine.get_pending_workflows(executor, VERSION):
+                    engine.reenqueue_for_recovery(entry.workflow_id, list(executors), QUEUE)
+
+    def _statuses(self, job_ids: Sequence[UUID]) -> dict[UUID, str]:
+        with translated():
+            known = self.client.list_workflows(
+                workflow_ids=[str(job_id) for job_id in job_ids], load_input=False, load_output=False
+            )
+        return {UUID(status.workflow_id): status.status for status in known}

@@ -1,0 +1,40 @@
+"""Retention of the queue's ended entries, which the queue itself would keep for ever."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from dbos import DBOSClient
+
+from app.jobs.queue.client import ENDINGS
+from app.jobs.queue.failures import translated
+from app.jobs.queue.names import SCORING_WORKFLOW, WEBHOOK_WORKFLOW, WORKFLOW
+
+
+@dataclass(frozen=True)
+class EndedEntries:
+    """The port `Entries`."""
+
+    client: DBOSClient
+
+    def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
+        """Entries that had ended by then, the oldest first, but for the first so many; raises UnavailableError."""
+        then = before.isoformat()
+        with translated():
+            found = self.client.list_workflows(
+                name=[WORKFLOW, SCORING_WORKFLOW, WEBHOOK_WORKFLOW],
+                status=list(ENDINGS),
+                end_time=then,  # that they began before is what there is an index for
+                completed_before=then,
+                offset=skip,
+                limit=limit,
+                load_input=False,
+                load_output=False,
+            )
+        return [UUID(status.workflow_id) for status in found]
+
+    def forget(self, entries: Sequence[UUID]) -> None:
+        """Remove these with all that belongs to them, in one transaction; raises UnavailableError."""
+        with translated():
+            self.client.delete_workflows([str(entry) for entry in entries])

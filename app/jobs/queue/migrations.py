@@ -1,0 +1,26 @@
+"""The engine's own tables: in SQLite among ours, in PostgreSQL in the schema `dbos`."""
+
+from dbos import DBOS, DBOSClient
+from dbos import error as engine_errors
+from sqlalchemy import Engine
+
+from app.jobs.queue.failures import translated
+
+
+def migrate(engine: Engine) -> None:
+    """Make the engine's tables, or bring them up to date; of two started at once the second finds nothing to do.
+
+    Raises UnavailableError when the database can't be reached.
+    """
+    with translated():
+        DBOS.migrate(engine.url.render_as_string(hide_password=False))
+
+
+def is_migrated(client: DBOSClient) -> bool:
+    """Return whether the engine finds the tables that it needs; raises UnavailableError."""
+    try:
+        with translated():
+            client._sys_db.verify_migrations()
+    except engine_errors.DBOSInitializationError:
+        return False
+    return True

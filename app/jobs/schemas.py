@@ -1,0 +1,44 @@
+"""The members that jobs of all kinds have."""
+
+from app.domain.jobs import Job, Problem
+from app.domain.requests import ScoringPlan
+from app.http.problems import ProblemKind
+from relevance_bayes.plans.requests import TrainingPlan
+from relevance_bayes.types.jobs import JobProblem, VersionName
+
+
+def shared_by_jobs(job: Job) -> dict[str, object]:
+    """The members of `JobBase`, and the columns that a training reads."""
+    plan = job.plan
+    return {
+        "id": str(job.id),
+        "state": job.state,
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+        "cancel_requested_at": job.cancel_requested_at,
+        "attempt": job.attempt,
+        "resumed_from": job.resumed_from,
+        "progress": job.progress,
+        "version": None if job.number is None else VersionName(model=job.model or plan.model, version=job.number),
+        "error": None if job.error is None else _job_problem(job, job.error),
+        "transitions": job.transitions,
+        "dataset_id": str(job.request.dataset_id),
+        "model": plan.model,
+        "priority": job.priority,
+        "retry_of": None if job.retry_of is None else str(job.retry_of),
+    } | ({} if isinstance(plan, ScoringPlan) else _columns(plan))
+
+
+def _columns(plan: TrainingPlan) -> dict[str, object]:
+    return {"inputs": plan.inputs, "ignored": plan.ignored}
+
+
+def _job_problem(job: Job, problem: Problem) -> JobProblem:
+    return JobProblem(
+        type=ProblemKind(422, problem.kind, problem.title).type,
+        title=problem.title,
+        detail=problem.detail,
+        instance=job.path,
+        errors=tuple(problem.faults),
+    )

@@ -1,0 +1,129 @@
+"""Waiting for jobs on the event loop: no thread is held, and the database is not asked, until something happened."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+from uuid import UUID
+
+import anyio
+import anyio.to_thread
+from anyio import CapacityLimiter
+from fastapi import Depends
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from app.domain.jobs import Job
+from app.http.dependencies import services_of
+from app.http.event_stream import rendered
+from app.jobs.service import Jobs
+from app.jobs.watcher import JobWatcher
+from relevance_bayes.types.jobs import FINISHED, Event, JobKind
+
+T = TypeVar("T")
+Place = tuple[str, JobKind, UUID, int]
+"""Where a reader of events stands: the owner, the job with its kind, the last number seen."""
+
+MAX_LOOKS = 8
+"""Looks at once of those who were woken, however many these are: threads and connections are for others too."""
+
+BATCH = 100
+"""Most events read at once for a stream, and so most that are held for a slow reader."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Events as a stream sends them, to number `last`; `is_end`: none will follow, `is_full`: more may be there."""
+
+    content: bytes
+    last: int
+    is_end: bool
+    is_full: bool
+
+
+class JobWaiter:
+    """Long polling: requests wait for events of jobs, woken together."""
+
+    def __init__(self, jobs: Jobs, watcher: JobWatcher) -> None:
+        self.watcher = watcher
+        self._jobs = jobs
+        self._few = CapacityLimiter(MAX_LOOKS)
+        self._to_come: dict[Place, asyncio.Task[Batch]] = {}
+
+    async def ended(self, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:
+        """A job, as soon as it has ended or the time is over; raises NotFoundError."""
+        return await self._when(
+            lambda: self._jobs.get(owner, job_id, kind=kind),
+            lambda job: job.state in FINISHED,
+            job_id=job_id,
+            wait=wait,
+        )
+
+    async def events(
+        self, owner: str, kind: JobKind, job_id: UUID, *, limit: int, after: int, wait: float
+    ) -> tuple[Event, ...]:
+        """Events after number `after`, as soon as there is one or the time is over; raises NotFoundError."""
+        return await self._when(
+            lambda: self._jobs.events(owner, job_id, limit=limit, after=after, kind=kind),
+            bool,
+            job_id=job_id,
+            wait=wait,
+        )
+
+    async def batch(self, owner: str, kind: JobKind, job_id: UUID, after: int) -> Batch:
+        """Return what has happened by now after number `after`; raises NotFoundError.
+
+        Those who stand at one place, as all do who follow a job, share a look that has not begun.
+        """
+        place = (owner, kind, job_id, after)
+        look = self._to_come.get(place)
+        if look is None:
+            reading = anyio.to_thread.run_sync(self._read, place, limiter=self._few)
+            look = self._to_come[place] = asyncio.create_task(reading)
+        return await asyncio.shield(look)
+
+    @contextmanager
+    def change_event(self, job_id: UUID) -> Iterator[asyncio.Event]:
+        """An event that is set whenever something may have happened to the job."""
+        loop, rung = asyncio.get_running_loop(), asyncio.Event()
+
+        def set_event() -> None:
+            with suppress(RuntimeError):  # the loop was closed in between
+                loop.call_soon_threadsafe(rung.set)
+
+        with self.watcher.watching(job_id, set_event):
+            yield rung
+
+    async def _when(self, look: Callable[[], T], is_enough: Callable[[T], bool], *, job_id: UUID, wait: float) -> T:
+        """Return what `look` finds, once that is enough or the time is over."""
+        found = await run_in_threadpool(look)
+        if is_enough(found) or not wait:
+            return found
+        with self.change_event(job_id) as rung, anyio.move_on_after(wait):
+            while True:
+                found = await anyio.to_thread.run_sync(look, limiter=self._few)
+                if is_enough(found) or self.watcher.stopped:
+                    break
+                await rung.wait()
+                rung.clear()
+        return found
+
+    def _read(self, place: Place) -> Batch:
+        # First of all: who comes from now on may have been woken by what this look is too early for.
+        del self._to_come[place]
+        owner, kind, job_id, after = place
+        history = self._jobs.history(owner, job_id, limit=BATCH, after=after, kind=kind)
+        return Batch(
+            content=b"".join(map(rendered, history.events)),
+            last=history.events[-1].number if history.events else after,
+            is_end=history.is_whole,
+            is_full=len(history.events) == BATCH,
+        )
+
+
+async def _job_waiter(request: Request) -> JobWaiter:
+    return services_of(request)[JobWaiter]
+
+
+JobWaiterDependency = Annotated[JobWaiter, Depends(_job_waiter)]

@@ -1,0 +1,146 @@
+"""Watching jobs: one thread of a process hears of what happens to them, and wakes whoever waits for it."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from threading import Condition, Thread
+from uuid import UUID
+
+from app.domain.ports import Notifier, OpenUnitOfWork
+from app.errors import UnavailableError
+
+logger = logging.getLogger(__name__)
+
+Wake = Callable[[], None]
+"""Called in the watching thread: it must return at once, and never raise."""
+
+CHECK_SECONDS = 3.0
+"""Seconds between checks of watched jobs without a notification, since one may be lost."""
+
+LINGER_SECONDS = 30.0
+"""For how long the connection is kept while nobody waits."""
+
+PAUSES = (0.1, 0.5, 1.0)
+"""Seconds until the next try to listen, after each one that failed; the last for all that follow."""
+
+JOIN_SECONDS = 2.0
+"""Longer than the thread takes to notice the end, unless the database keeps it waiting."""
+
+MAX_AT_ONCE = 500
+"""Jobs looked at in one statement."""
+
+
+class JobWatcher:
+    """Wakes those who wait for a job. Nothing runs, and no connection is held, while nobody does."""
+
+    def __init__(
+        self,
+        open_uow: OpenUnitOfWork,
+        notifier: Notifier,
+        *,
+        check: float = CHECK_SECONDS,
+        linger: float = LINGER_SECONDS,
+    ) -> None:
+        self._open_uow = open_uow
+        self._notifier = notifier
+        self._check_seconds = check
+        self._linger = linger
+        self._changed = Condition()
+        self._waiting: dict[UUID, list[Wake]] = {}
+        self._counts: dict[UUID, int | None] = {}
+        self._thread: Thread | None = None
+        self._stopped = False
+
+    @property
+    def stopped(self) -> bool:
+        """Return whether this process is about to end: who waits should not wait any longer."""
+        return self._stopped
+
+    @contextmanager
+    def watching(self, job_id: UUID, wake: Wake) -> Iterator[None]:
+        """While it is open, `wake` is called whenever something may have happened to the job.
+
+        Who looks once within it, and again after each call, misses nothing.
+        """
+        with self._changed:
+            self._waiting.setdefault(job_id, []).append(wake)
+            if not self._stopped and (self._thread is None or not self._thread.is_alive()):
+                self._thread = Thread(target=self._run, name="watcher", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                others = self._waiting[job_id]
+                others.remove(wake)
+                if not others:
+                    del self._waiting[job_id]
+                    self._counts.pop(job_id, None)
+
+    def stop(self) -> None:
+        """Wake everybody for the last time; may be called again."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+            jobs = tuple(self._waiting)
+        self._wake(jobs)
+
+    def close(self) -> None:
+        """The same, and listen no more."""
+        self.stop()
+        if self._thread is not None:
+            self._thread.join(JOIN_SECONDS)
+
+    def _run(self) -> None:
+        failures = 0
+        while self._is_needed():
+            try:
+                with self._notifier.open() as listener:
+                    # What was written before this connection listened, it will not tell.
+                    self._check()
+                    failures, checked = 0, time.monotonic()
+                    while self._is_needed(within=self._linger):
+                        received = listener.receive()
+                        if received is None or time.monotonic() - checked > self._check_seconds:
+                            self._check()
+                            checked = time.monotonic()
+                        self._wake(received or ())
+            except UnavailableError as error:
+                if failures == 0:
+                    logger.warning("jobs can't be listened to for now", extra={"why": error.detail})
+                with self._changed:
+                    self._changed.wait_for(lambda: self._stopped, PAUSES[min(failures, len(PAUSES) - 1)])
+                failures += 1
+                with suppress(UnavailableError):  # they may be looked at even so
+                    self._check()
+
+    def _is_needed(self, *, within: float | None = None) -> bool:
+        """Return whether a request waits, at the latest `within` seconds from now or at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._stopped, within)
+            return bool(self._waiting) and not self._stopped
+
+    def _check(self) -> None:
+        """Wake those whose jobs have another number of events than when they were last looked at."""
+        with self._changed:
+            jobs = tuple(self._waiting)
+        counts = self._count(jobs)
+        with self._changed:
+            changed = [job for job in jobs if job in self._waiting and self._counts.get(job, -1) != counts.get(job)]
+            self._counts |= {job: counts.get(job) for job in changed}
+        self._wake(changed)
+
+    def _count(self, jobs: Sequence[UUID]) -> Mapping[UUID, int]:
+        counts: dict[UUID, int] = {}
+        for first in range(0, len(jobs), MAX_AT_ONCE):
+            with self._open_uow() as uow:
+                counts |= uow.jobs.event_counts(jobs[first : first + MAX_AT_ONCE])
+        return counts
+
+    def _wake(self, jobs: Sequence[UUID] | frozenset[UUID]) -> None:
+        with self._changed:
+            wakes = [wake for job in jobs for wake in self._waiting.get(job, ())]
+        for wake in wakes:
+            wake()

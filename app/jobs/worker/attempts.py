@@ -1,0 +1,241 @@
+"""One start of a job of any kind, as it meets the database: begun, looked at, told of, and settled."""
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Event
+from typing import TypeVar
+from uuid import UUID
+
+from app.domain.attempts import Claim, EarlierAttempts, Kept
+from app.domain.jobs import Job, Problem
+from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.errors import UnavailableError
+from app.jobs.worker.job_log import JobEvent
+from app.jobs.worker.problems import of_death
+from app.jobs.worker.retry import Interrupted, retry
+from app.jobs.worker.running_time import RunningTime
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
+
+T = TypeVar("T")
+
+
+class Superseded(Exception):
+    """The job's owner cancelled it, it was ended from outside, or another start has taken over."""
+
+
+class TimeLimitExceeded(Exception):
+    """The job has run for longer than it may."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """The transactions of a worker's attempts, also when the database is away, until it is to stop.
+
+    A job may run for `limit` seconds, in all its starts together.
+    """
+
+    open_uow: OpenUnitOfWork
+    stopping: Event
+    limit: float = math.inf
+
+    def retry(self, action: Callable[[UnitOfWork], T]) -> T:
+        """Do it in a transaction, again and again while the database is away; raises Interrupted."""
+        return retry(self.open_uow, action, stopping=self.stopping)
+
+    def try_once(self, action: Callable[[UnitOfWork], T], *, otherwise: T) -> T:
+        """Do it in a transaction, or not at all while the database is away."""
+        try:
+            with self.open_uow() as uow:
+                return action(uow)
+        except UnavailableError:
+            return otherwise
+
+    def begin(self, job_id: UUID, *, by: str | None = None) -> "Attempt | None":
+        """A start, from what one before it has kept with the same program, `by`; None when there is to be none.
+
+        A job that died too often ends here. Raises Interrupted.
+        """
+        if self.stopping.is_set():
+            raise Interrupted
+        found = self.retry(lambda uow: _claimed(uow, job_id, by))
+        if found is None:
+            return None
+        earlier = found.earlier
+        if earlier.has_died:
+            JobEvent(job_id, earlier.kind, earlier.attempt, earlier.seconds).worker_died()
+        if found.claim is None:
+            return None
+        if found.claim.spent:
+            self._end_after_deaths(job_id, earlier)
+            return None
+        attempt = Attempt(
+            self,
+            job_id,
+            found.claim.attempt,
+            found.kept,
+            kind=earlier.kind,
+            running=RunningTime(earlier.seconds, limit=self.limit),
+        )
+        resumed_from = None if found.resumed_from is None else found.resumed_from.attempt
+        attempt.event.started(resumed_from=resumed_from)
+        return attempt
+
+    def settle(self, job_id: UUID, attempt: "Attempt | None" = None) -> bool:
+        """Return whether a job has ended, as it does here where its owner asked for that; raises Interrupted.
+
+        What became of `attempt`, the last start of it here, is logged.
+        """
+        job = self.retry(lambda uow: uow.jobs.find(job_id))
+        if job is None:
+            return True
+        is_cancelled = job.state not in FINISHED and job.cancel_requested_at is not None
+        if is_cancelled and self.retry(lambda uow: uow.jobs.cancelled(job_id, job.attempt)):
+            event = JobEvent(job_id, job.kind, job.attempt) if attempt is None else attempt.event
+            event.ended(replace(job, state="cancelled"))
+        elif attempt is not None and attempt.number != job.attempt:
+            attempt.event.superseded()
+        elif attempt is not None and job.state in {"succeeded", "failed"}:
+            attempt.event.ended(job)
+        return is_cancelled or job.state in FINISHED
+
+    def _end_after_deaths(self, job_id: UUID, starts: EarlierAttempts) -> None:
+        job = self.retry(lambda uow: uow.jobs.find(job_id))
+        if job is None:
+            return
+        problem = of_death(job)
+        if self.retry(lambda uow: uow.jobs.fail(job_id, starts.attempt, problem)):
+            event = JobEvent(job_id, starts.kind, starts.attempt, starts.seconds)
+            event.ended(replace(job, state="failed", error=problem))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A start of a job: its `number`, from 1, and what it goes on from."""
+
+    records: Records
+    job_id: UUID
+    number: int
+    kept: Kept | None = None
+    kind: JobKind = "training"
+    running: RunningTime = field(default_factory=RunningTime)
+
+    @property
+    def event(self) -> JobEvent:
+        """The fields that log events of it carry."""
+        return JobEvent(self.job_id, self.kind, self.number, self.running.seconds)
+
+    def job(self) -> Job:
+        """The job; raises Superseded where it is gone, Interrupted."""
+        job = self.records.retry(lambda uow: uow.jobs.find(self.job_id))
+        if job is None:
+            raise Superseded
+        return job
+
+    def look(self) -> None:
+        """Raises Superseded, Interrupted, TimeLimitExceeded."""
+        if self.records.stopping.is_set():
+            raise Interrupted
+        if self.running.is_over():
+            raise TimeLimitExceeded
+        if self.running.record_is_due() and self.records.try_once(self.record_running_time, otherwise=False):
+            self.running.recorded()
+        if not self.records.try_once(lambda uow: uow.jobs.is_needed(self.job_id, self.number), otherwise=True):
+            raise Superseded
+
+    def report(self, progress: Progress) -> None:
+        """Say how far it is, unless the database is away; raises Superseded."""
+        reported = self.records.try_once(
+            lambda uow: uow.jobs.progress(self.job_id, self.number, progress), otherwise=True
+        )
+        if not reported:
+            raise Superseded
+
+    def blocks(self, dataset_id: UUID, *, first: int = 0) -> Iterator[tuple[int, Block]]:
+        """The blocks of a dataset from number `first` on, each with its first row; between two it looks.
+
+        Raises Superseded, Interrupted.
+        """
+        for number in itertools.count(first):
+            self.look()
+            found = self.records.retry(partial(_block, dataset_id, number))
+            if found is None:
+                return
+            yield found
+
+    def holding(self, dataset_id: UUID, row: int) -> tuple[int, Block]:
+        """The block in which a row stands, with its first row; raises Superseded, Interrupted."""
+
+        def read(uow: UnitOfWork) -> tuple[int, Block]:
+            found = uow.datasets.block(dataset_id, uow.datasets.block_holding(dataset_id, row))
+            if found is None:
+                raise Superseded
+            return found
+
+        return self.records.retry(read)
+
+    def fail(self, problem: Problem) -> None:
+        """Record why it failed, unless another start has taken over; raises Interrupted."""
+        self.records.retry(lambda uow: uow.jobs.fail(self.job_id, self.number, problem))
+
+    def hand_back(self) -> None:
+        """Leave it to others at once, unless the database is away."""
+        self.records.try_once(self.write_hand_back, otherwise=None)
+
+    def write_hand_back(self, uow: UnitOfWork) -> None:
+        """Record that it is left to others."""
+        self.record_running_time(uow)
+        uow.jobs.hand_back(self.job_id, self.number)
+
+    def record_running_time(self, uow: UnitOfWork) -> bool:
+        """Record how long the job has run; True once it is done."""
+        uow.jobs.record_running_time(self.job_id, self.number, self.running.seconds)
+        return True
+
+
+class Pace:
+    """When it is time to say again how far a job is, which costs a transaction."""
+
+    def __init__(self, seconds: float, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._now = now
+        self._last = float("-inf")
+
+    def is_due(self) -> bool:
+        """Return whether so many seconds have passed since it was due the last time."""
+        now = self._now()
+        due = now - self._last >= self._seconds
+        if due:
+            self._last = now
+        return due
+
+
+@dataclass(frozen=True)
+class _Claimed:
+    """The result of a claim; `claim` is None where no attempt starts."""
+
+    earlier: EarlierAttempts
+    claim: Claim | None
+    kept: Kept | None = None
+    resumed_from: Resumption | None = None
+
+
+def _claimed(uow: UnitOfWork, job_id: UUID, by: str | None) -> _Claimed | None:
+    earlier = uow.jobs.earlier_starts(job_id)
+    if earlier is None:
+        return None
+    kept = None if by is None else uow.checkpoints.find(job_id, by=by)
+    if kept is not None:
+        return _Claimed(earlier, uow.jobs.claim(job_id, resumed_from=kept.resumption), kept, kept.resumption)
+    result = uow.results.find(job_id)
+    goes_on = result is not None and result.by == by and result.reached.rows > 0
+    resumed_from = result.resumption if result and goes_on else None
+    return _Claimed(earlier, uow.jobs.claim(job_id, resumed_from=resumed_from), resumed_from=resumed_from)
+
+
+def _block(dataset_id: UUID, number: int, uow: UnitOfWork) -> tuple[int, Block] | None:
+    return uow.datasets.block(dataset_id, number)

@@ -1,0 +1,225 @@
+"""Children that have imported all they need, before they are needed: an import of scipy takes most of a second."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from socket import socketpair
+from tempfile import TemporaryFile
+from threading import Event, Lock, Semaphore, Thread
+from typing import BinaryIO
+
+import app
+import relevance_bayes
+from app.jobs.fit import Fit
+from app.jobs.limits import Limits
+from app.jobs.worker.child.process import Message, Order
+from relevance_bayes.core.fit_log import LogEntry
+
+CORE = "relevance_bayes.core.selection:train"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+ENDING_SECONDS = 5.0
+PROGRAM = (
+    "from app.jobs.worker.child.process import Limits, serve; serve({descriptor}, {parent}, {trainer!r}, {limits!r})"
+)
+
+SHORT_SECONDS = 1.0
+"""A fit that took no longer leaves a child as good as a new one; after a longer one memory may be in pieces."""
+
+MAX_FITS = 100
+"""Of one child."""
+
+MAX_STDERR_BYTES, MAX_WORDS = 8_192, 300
+"""Bytes of what a child said that are kept, and characters of its last words."""
+
+FATAL = "Fatal Python error: "
+
+
+class ChildDied(Exception):
+    """A child ended without an answer: by a signal (below 0: its number) or with an exit code.
+
+    `stderr` is the end of what it wrote on its standard error.
+    """
+
+    def __init__(self, code: int, stderr: str) -> None:
+        super().__init__(f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}")
+        self.code = code
+        self.stderr = stderr
+
+    @property
+    def words(self) -> str:
+        """Its last: the name of what ended it, before the stack that the interpreter then shows, or its last line."""
+        _, fatal, rest = self.stderr.rpartition(FATAL)
+        line = (fatal + rest).splitlines()[0] if fatal else self.stderr.rstrip().rpartition("\n")[2]
+        return line[-MAX_WORDS:]
+
+
+class Child:
+    """A process for one fit at a time."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], connection: "Connection[Order, Message]", stderr: BinaryIO
+    ) -> None:
+        self._process = process
+        self._connection = connection
+        self._stderr = stderr
+        self._fits = 0
+        self._received_first: float | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Return whether it still runs."""
+        return self._process.poll() is None
+
+    def start(self, fit: Fit, fit_log: tuple[LogEntry, ...] = ()) -> None:
+        """Hand it a fit, to be gone on with from where its log ends; raises ChildDied."""
+        self._fits += 1
+        self._received_first = None
+        try:
+            self._connection.send((fit, fit_log))
+        except OSError:
+            raise self._died() from None
+
+    def receive(self, timeout: float) -> Message | None:
+        """Return its next message, None where none comes within `timeout` seconds; raises ChildDied."""
+        try:
+            message = self._connection.recv() if self._connection.poll(timeout) else None
+        except (EOFError, OSError):
+            raise self._died() from None
+        if message is not None and self._received_first is None:
+            self._received_first = time.monotonic()
+        return message
+
+    def freshened(self) -> bool:
+        """Return whether it is ready for another fit, after one that ended well: what it had said is forgotten."""
+        # Counted from its first word: its imports are no part of a fit.
+        if self._fits >= MAX_FITS or time.monotonic() - (self._received_first or 0.0) > SHORT_SECONDS:
+            return False
+        self._stderr.seek(0)  # of the child's descriptor too
+        self._stderr.truncate()
+        return self.alive
+
+    def _died(self) -> ChildDied:
+        code = self._code()
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - MAX_STDERR_BYTES))
+        return ChildDied(code, self._stderr.read().decode(errors="replace"))
+
+    def _code(self) -> int:
+        with suppress(subprocess.TimeoutExpired):
+            return self._process.wait(ENDING_SECONDS)
+        self._process.kill()
+        return self._process.wait()
+
+    def kill(self) -> None:
+        """End it now, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+        self._stderr.close()
+
+
+class Pool:
+    """Keeps `spare` children ready; each fit gets one of its own, and another takes its place.
+
+    One whose fit was short and ended well is given back, so that short fits don't wait for new ones. `trainer` names
+    what a child calls ("module:function").
+    """
+
+    def __init__(self, *, spare: int, limits: Limits, trainer: str = CORE) -> None:
+        self._trainer = trainer
+        self._limits = limits
+        self._environment = _environment()
+        self._ready: SimpleQueue[Child] = SimpleQueue()
+        self._spare = spare
+        self._required = Semaphore(spare)
+        self._coming = spare
+        self._counting = Lock()
+        self._stopping = Event()
+        # On Linux a child dies with the thread that started it: so this one starts them all, and lives on.
+        self._thread = Thread(target=self._keep_ready, name="pool", daemon=True)
+
+    @property
+    def memory(self) -> int | None:
+        """Return how many bytes a child may allocate, where that is limited."""
+        return self._limits.memory
+
+    def start(self) -> None:
+        """Begin to make children."""
+        self._thread.start()
+
+    def take(self) -> Child:
+        """A child that waits for its fit."""
+        while True:
+            child = self._ready.get()
+            with self._counting:
+                if self._ready.qsize() + self._coming < self._spare:
+                    self._coming += 1
+                    self._required.release()
+            if child.alive:
+                return child
+            child.kill()
+
+    def give_back(self, child: Child) -> None:
+        """Take a child whose fit ended well: for another one, or to its end."""
+        with self._counting:
+            space = self._ready.qsize() < 2 * self._spare and not self._stopping.is_set()
+            if space and child.freshened():
+                self._ready.put(child)
+                return
+        child.kill()
+
+    def stop(self) -> None:
+        """End the children that nobody has taken, and the making of more."""
+        with self._counting:
+            self._stopping.set()
+        self._required.release()
+        self._thread.join()
+        while not self._ready.empty():
+            self._ready.get().kill()
+
+    def _keep_ready(self) -> None:
+        while self._required.acquire() and not self._stopping.is_set():
+            child = self._spawn()
+            with self._counting:
+                self._ready.put(child)
+                self._coming -= 1
+
+    def _spawn(self) -> Child:
+        ours, theirs = socketpair()
+        program = PROGRAM.format(
+            descriptor=theirs.fileno(),
+            parent=os.getpid(),
+            trainer=self._trainer,
+            limits=self._limits,
+        )
+        stderr = TemporaryFile()  # noqa: SIM115 - the child's, until it is killed
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", program],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                pass_fds=[theirs.fileno()],
+                env=self._environment,
+            )
+        return Child(process, Connection(ours.detach()), stderr)
+
+
+def _environment() -> dict[str, str]:
+    """The environment with both packages on the path, and linear algebra in one thread unless an operator said.
+
+    Its threads wait for each other by spinning, and what a fit shares among threads is whole blocks of rows.
+    """
+    roots = dict.fromkeys(str(Path(package.__path__[0]).parent) for package in (app, relevance_bayes))
+    found = os.environ.get("PYTHONPATH")
+    given = dict.fromkeys(THREADS, "1") | dict(os.environ)
+    return given | {"PYTHONPATH": os.pathsep.join([*roots, *([found] if found else [])])}

@@ -1,0 +1,41 @@
+"""Which program this is: what is kept of a fit is gone on with only by the same one."""
+
+import platform
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+import app
+import relevance_bayes
+
+FITS = ("app/tasks", "app/jobs/worker", "relevance_bayes/core", "relevance_bayes/plans", "relevance_bayes/tables")
+"""The modules that decide the result of a fit."""
+
+FILES = (
+    "app/domain",
+    "app/formats",
+    "app/prediction",
+    "app/tasks",
+    "app/jobs/worker",
+    "relevance_bayes/core",
+    "relevance_bayes/documents",
+    "relevance_bayes/tables",
+)
+"""The modules that decide the content of a file of predictions."""
+
+
+def program(parts: Sequence[str] = FITS) -> str:
+    """A digest of the sources, and the libraries and machine that compute with them: another one rounds differently."""
+    roots = {package.__name__: Path(package.__path__[0]).parent for package in (app, relevance_bayes)}
+    digest = sha256()
+    for part in parts:
+        root = roots[part.split("/")[0]]
+        files = sorted((root / part).rglob("*.py"))
+        if not files:
+            raise FileNotFoundError(f"expected sources in {root / part}")
+        for path in files:
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode() + content)
+    libraries = ("numpy", "scipy", "pyarrow") if "app/formats" in parts else ("numpy", "scipy")
+    return " ".join([digest.hexdigest()[:32], *(f"{name} {version(name)}" for name in libraries), platform.machine()])

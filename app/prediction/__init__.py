@@ -1,0 +1,16 @@
+"""Predictions of versions, whatever their task."""
+
+from app.prediction.outputs import outputs_of, requested_outputs
+from app.prediction.predict import USUAL, PredictRequest, evaluate_block, predict
+from app.prediction.served import ServedVersion, version_metadata
+
+__all__ = [
+    "USUAL",
+    "PredictRequest",
+    "ServedVersion",
+    "evaluate_block",
+    "outputs_of",
+    "predict",
+    "requested_outputs",
+    "version_metadata",
+]

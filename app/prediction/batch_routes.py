@@ -1,0 +1,167 @@
+"""Batch predictions: a version's answers for a whole dataset, as a file."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+
+from app.domain.idempotency import Keyed, StoredResponse
+from app.domain.jobs import Job, prediction_of
+from app.formats import BATCH_FORMATS
+from app.formats import named as format_named
+from app.http.bodies import read_strictly
+from app.http.conditional_requests import NOT_MODIFIED, UNCHANGING, is_known
+from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
+from app.http.idempotency import Key, named, once
+from app.http.idempotency_keys import Idempotency
+from app.http.lists import ScoringsQuery
+from app.http.negotiation import AcceptsJson, accepts, media_type_of
+from app.http.openapi import json_body, problems
+from app.http.pages import Wait
+from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
+from app.http.rendering import to_json
+from app.jobs.service import Jobs
+from app.jobs.waiter import JobWaiterDependency
+from app.prediction.batch_service import BatchPredictions
+from app.prediction.schemas.batch_jobs import batch_prediction_record
+from app.prediction.schemas.batch_requests import BATCH_PREDICTION_IN
+from relevance_bayes.types.batch_predictions import BatchPrediction
+from relevance_bayes.types.pages import Page
+
+TAG = "Batch predictions"
+NOUN = "batch prediction"
+
+router = APIRouter(prefix="/v1/batch-predictions", tags=[TAG], dependencies=[AcceptsJson])
+files = APIRouter(prefix="/v1/batch-predictions", tags=[TAG])
+
+_HEADERS = {
+    "ETag": {"schema": {"type": "string"}, "description": "The same for as long as the file is there."},
+    "Accept-Ranges": {"schema": {"type": "string"}, "description": "`bytes`: ask for a part with `Range`."},
+    "Content-Disposition": {"schema": {"type": "string"}, "description": "The file's name."},
+}
+_FILES = {one.media_type: {"schema": {"type": "string", "format": "binary"}} for one in BATCH_FORMATS}
+
+
+@router.post(
+    "",
+    status_code=202,
+    summary="Predict for a whole dataset",
+    response_model=BatchPrediction,
+    openapi_extra=json_body("BatchPredictionIn"),
+    responses=problems(400, 406, 404, 413, 415, 422, 429),
+)
+def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
+    """Queue predictions for all rows of a dataset, which become a file to be downloaded.
+
+    The columns are those of predict calls in these formats. A start of the job goes on where the one before it
+    ended, and the file is the same byte for byte.
+    """
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        requested = read_strictly(BATCH_PREDICTION_IN, body)
+        return services[BatchPredictions].submit(
+            owner, requested.to_request(), priority=requested.priority, keyed=keyed
+        )
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
+
+
+@router.post(
+    "/{job_id}/retry",
+    status_code=202,
+    summary="Predict again",
+    response_model=BatchPrediction,
+    responses=problems(404, 406, 409, 422, 429),
+)
+def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
+    """Queue a new job of the same request once the first has ended; an alias means what it means now."""
+    first = identifier(job_id, NOUN)
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        return services[BatchPredictions].retry(owner, first, keyed=keyed)
+
+    return once(services[Idempotency], named(request, owner, key), _queued, create)
+
+
+def _queued(job: Job) -> StoredResponse:
+    headers = (("Location", job.path), ("Content-Type", "application/json"))
+    return StoredResponse(202, headers, to_json(batch_prediction_record(job)))
+
+
+@router.get("", summary="List batch predictions", responses=problems(422, 406))
+def batch_predictions(
+    owner: Owner,
+    services: ServicesDependency,
+    query: Annotated[ScoringsQuery, Query()],
+) -> Page[BatchPrediction]:
+    """Batch predictions by age."""
+    page = services[Jobs].page(owner, query.part, which=query.which("prediction"))
+    return Page.of([batch_prediction_record(job) for job in page.items], page.next)
+
+
+@router.get("/{job_id}", summary="Look at a batch prediction, or wait for it", responses=problems(404, 406, 422))
+async def batch_prediction(
+    job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0
+) -> BatchPrediction:
+    """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
+    return batch_prediction_record(await job_waiter.ended(owner, "prediction", identifier(job_id, NOUN), wait))
+
+
+@router.post("/{job_id}/cancel", status_code=202, summary="End a batch prediction", responses=problems(404, 406, 409))
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> BatchPrediction:
+    """Ask for its end: one that waits ends at once, one that runs within a second or so."""
+    return batch_prediction_record(services[Jobs].cancel(owner, identifier(job_id, NOUN), kind="prediction"))
+
+
+@router.delete(
+    "/{job_id}", status_code=204, summary="Remove a batch prediction and its file", responses=problems(404, 406, 409)
+)
+def remove(job_id: str, owner: Owner, services: ServicesDependency) -> None:
+    """One that has ended, before its file is removed for its age."""
+    services[BatchPredictions].remove(owner, identifier(job_id, NOUN))
+
+
+@files.get(
+    "/{job_id}/result",
+    summary="Download the predictions",
+    response_class=Response,
+    responses={
+        200: {"description": "The file.", "headers": _HEADERS, "content": _FILES},
+        206: {"description": "The part of it that `Range` asks for.", "content": _FILES},
+        304: NOT_MODIFIED,
+        **problems(404, 406, 409, 410, 416),
+    },
+)
+def result(job_id: str, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """The file of a job that has succeeded, for as long as it is kept, or a part of it.
+
+    A download that broke off goes on with `Range: bytes=N-`, and `If-Range` with the `ETag` that came first.
+    """
+    job, size = services[BatchPredictions].size(owner, identifier(job_id, NOUN))
+    requested, _ = prediction_of(job)
+    written = format_named(BATCH_FORMATS, requested.format)
+    media_type = written.media_type
+    if not accepts(request.headers.get("accept"), media_type):
+        raise HTTPException(406, f"The answer is {media_type}, which the Accept header leaves out.")
+    # What a job has made never changes, and never stands for another one's.
+    tag = f'"{job.id}"'
+    headers = {
+        "ETag": tag,
+        "Accept-Ranges": "bytes",
+        "Cache-Control": UNCHANGING,
+        "Content-Disposition": f'attachment; filename="predictions-{job.id}{written.suffixes[0]}"',
+    }
+    if is_known(request, tag):
+        return Response(status_code=304, headers=headers)
+    requested_for = requested_range(request.headers, size=size, tag=tag)
+    if isinstance(requested_for, UnsatisfiableRange):
+        reported = {"Content-Range": requested_for.reported}
+        raise HTTPException(416, f"The file has {size} bytes, and none of those asked for.", reported)
+    if requested_for is not None:
+        headers["Content-Range"] = requested_for.reported
+    extent = requested_for or ByteRange(0, size - 1, size)
+    headers["Content-Length"] = str(extent.length)
+    content = services[BatchPredictions].content(job.id, extent.first, extent.last)
+    return StreamingResponse(content, 206 if requested_for else 200, headers, media_type)

@@ -1,0 +1,140 @@
+"""Predictions for whole datasets: from a request to a queued job, and the file that it leaves."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.datasets import Dataset
+from app.domain.idempotency import Keyed
+from app.domain.jobs import Job, prediction_of, queued
+from app.domain.ports import Clock, OpenUnitOfWork
+from app.domain.requests import PredictionPlan, PredictionRequest
+from app.errors import ConflictError, GoneError
+from app.jobs.service import ended, enqueue
+from app.prediction import PredictRequest, ServedVersion, predict, requested_outputs
+from app.prediction.column_checks import refuse_unfit
+from app.prediction.served_versions import ServedVersions
+from app.tasks.options import PredictOptions
+from relevance_bayes.tables.columns import no_rows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.jobs import FINISHED
+
+ERROR = "error"
+"""The column that says why a row has no prediction."""
+
+
+@dataclass(frozen=True)
+class BatchPredictions:
+    """Batch predictions as their owner meets them."""
+
+    open_uow: OpenUnitOfWork
+    prediction: ServedVersions
+    clock: Clock
+    max_unfinished: int = 10_000
+
+    def submit(
+        self,
+        owner: str,
+        request: PredictionRequest,
+        *,
+        priority: int = 0,
+        retry_of: UUID | None = None,
+        keyed: Keyed[Job] | None = None,
+    ) -> Job:
+        """Resolve, record and queue a job, and keep the answer of a `keyed` request, all or nothing.
+
+        Raises NotFoundError (dataset, version), InvalidRequestError (the dataset does not fit, or what is wanted can't
+        be), TooManyJobsError, KeyInUseError.
+        """
+        with self.open_uow() as uow:
+            dataset = uow.datasets.get(owner, request.dataset_id)
+        served = self.prediction.version(owner, request.model, request.version)
+        made = plan_of(request, dataset, served)
+        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        return enqueue(self.open_uow, job, max_unfinished=self.max_unfinished, keyed=keyed)
+
+    def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
+        """A new job of the same request; raises ConflictError while the job has not ended, and what `submit` does."""
+        job = ended(self.open_uow, owner, job_id, "prediction")
+        request, _ = prediction_of(job)
+        return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
+
+    def size(self, owner: str, job_id: UUID) -> tuple[Job, int]:
+        """The job whose file it is, and how many bytes that has.
+
+        Raises NotFoundError, ConflictError where the job has not made a file, GoneError where it was removed.
+        """
+        with self.open_uow() as uow:
+            job, kept = uow.jobs.get(owner, job_id, kind="prediction"), uow.results.find(job_id)
+        if job.state not in FINISHED:
+            raise ConflictError(f"There is no result yet: the job is {job.state}.")
+        if job.state != "succeeded":
+            raise ConflictError(f"There is no result: the job {job.state}.")
+        if kept is None or not kept.reached.whole:
+            raise _gone(job_id)
+        return job, kept.reached.size
+
+    def content(self, job_id: UUID, first: int, last: int) -> Iterator[bytes]:
+        """The bytes of a result from `first` to `last`, both included, a piece after the other.
+
+        Each is read in a transaction of its own, which ends before it is sent. Raises GoneError where the result is
+        removed meanwhile.
+        """
+        while first <= last:
+            with self.open_uow() as uow:
+                piece = uow.results.piece(job_id, "file", first)
+            if piece is None:
+                raise _gone(job_id)
+            yield piece.content[first - piece.first : last + 1 - piece.first]
+            first = piece.first + len(piece.content)
+
+    def remove(self, owner: str, job_id: UUID) -> None:
+        """A job that has ended, with its file; raises NotFoundError, ConflictError while it has not."""
+        job = ended(self.open_uow, owner, job_id, "prediction")
+        more = True
+        while more:  # in pieces, so that no transaction is long
+            with self.open_uow() as uow:
+                more = uow.results.forget(job.id)
+        with self.open_uow() as uow:
+            uow.jobs.remove(owner, job.id)
+
+
+def options_by(request: PredictionRequest) -> PredictOptions:
+    """The options of its predictions."""
+    return PredictOptions(request.interval, deciding=request.deciding, components=request.components)
+
+
+def plan_of(request: PredictionRequest, dataset: Dataset, served: ServedVersion) -> PredictionPlan:
+    """The request resolved; raises InvalidRequestError."""
+    noise = served.model.noise_column
+    refuse_unfit(dict(served.columns), dataset, optional={} if noise is None else {noise: "number"})
+    outputs = requested_outputs(served.version, request.outputs)
+    of_no_rows = predict(served, PredictRequest(no_rows(served.columns), options_by(request)))
+    predicted = [*of_no_rows.columns(outputs), *([ERROR] if request.on_error == "per_row" else [])]
+    _refuse_keeping(request.keep, dataset, predicted)
+    version = served.version
+    return PredictionPlan(
+        model=version.model,
+        version=version.number,
+        task=version.report.task,
+        target=version.report.plan.target,
+        outputs=outputs,
+        columns=(*request.keep, *predicted),
+    )
+
+
+def _refuse_keeping(names: tuple[str, ...], dataset: Dataset, predicted: list[str]) -> None:
+    faults = []
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            faults.append(Fault(f"{name!r} is kept already.", f"/keep/{place}"))
+        elif dataset.column(name) is None:
+            faults.append(Fault(f"The dataset has no column {name!r}.", f"/keep/{place}"))
+        elif name in predicted:
+            faults.append(Fault(f"Predictions have a column {name!r} themselves.", f"/keep/{place}"))
+    if faults:
+        raise InvalidRequestError(faults[0].detail, faults)
+
+
+def _gone(job_id: UUID) -> GoneError:
+    return GoneError(f"The result of {job_id} was removed for its age: let it be made again.")

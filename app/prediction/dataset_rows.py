@@ -1,0 +1,41 @@
+"""The rows of a job's dataset and the versions that it asks, with a word now and then on how far it is."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from app.domain.jobs import Job
+from app.domain.models import Version
+from app.domain.ports import UnitOfWork
+from app.jobs.worker.attempts import Attempt, Pace
+from app.prediction import ServedVersion
+from app.prediction.serving import Stored, serve, stored
+from app.prediction.usage_counts import Counts
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.types.jobs import Progress
+
+PROGRESS_SECONDS = 1.0
+
+
+def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
+    """A version of the job's model, ready to answer; raises Interrupted."""
+
+    def read(uow: UnitOfWork) -> tuple[Version, Stored]:
+        version = uow.models.version(job.owner, job.plan.model, number)
+        return version, stored(uow, version)
+
+    version, kept = attempt.records.retry(read)
+    return serve(version, kept, Counts())
+
+
+def reported_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block]:
+    """The blocks of the job's dataset; how many rows are done is told when the next one is asked for.
+
+    Raises Superseded, Interrupted.
+    """
+    dataset_id: UUID = job.request.dataset_id
+    dataset = attempt.records.retry(lambda uow: uow.datasets.get(job.owner, dataset_id))
+    pace = Pace(PROGRESS_SECONDS)
+    for first_row, block in attempt.blocks(dataset_id):
+        yield block
+        if pace.is_due():
+            attempt.report(Progress(phase, first_row + block_rows(block), dataset.rows, "rows"))

@@ -1,0 +1,72 @@
+"""Options of a predict call whose body has no room for them: they stand in the URL's query."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from pydantic import TypeAdapter, ValidationError
+
+from app.formats.options import Decimal, OptionName, ReadOptions
+from app.http.bodies import checked
+from app.prediction.schemas.predict import PredictOptionsIn
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+_OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
+_DECIMAL: TypeAdapter[Decimal] = TypeAdapter(Decimal)
+_TEXTS = frozenset({"on_error", "outputs"})
+
+Pairs = Sequence[tuple[str, str]]
+"""A query's names and values, as they came."""
+
+
+@dataclass(frozen=True)
+class Requested:
+    """Options of predictions, and of how the body is written."""
+
+    options: PredictOptionsIn
+    read: ReadOptions
+
+
+def read_query(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Requested:
+    """Return what a query says; how the body of that type is written only by `row_options`, those of its format.
+
+    Numbers, truth values and lists are written as in JSON; `outputs` is repeated, or divided by commas. Raises
+    InvalidRequestError, whose pointers name the parameters.
+    """
+    pairs = [(name, value) for name, value in query if name not in row_options]
+    _once([name for name, _ in query if name != "outputs"])
+    raw: dict[str, object] = {name: _value(name, value) for name, value in pairs if name != "outputs"}
+    outputs = [output for name, value in pairs if name == "outputs" for output in value.split(",")]
+    if outputs:
+        raw["outputs"] = outputs
+    written = {name: value for name, value in query if name in row_options}
+    return Requested(checked(_OPTIONS, raw, is_json=False), _read_options(written, media_type))
+
+
+def _once(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        faults = [Fault("This parameter is said more than once.", pointer=f"/{name}") for name in twice]
+        raise InvalidRequestError(f"The parameter {twice[0]!r} is said more than once.", faults)
+
+
+def _value(name: str, text: str) -> object:
+    """As JSON where it is some: what is a text instead is refused where no text belongs."""
+    if name in _TEXTS:
+        return text
+    try:
+        value: object = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
+    return value
+
+
+def _read_options(query: dict[str, str], media_type: str) -> ReadOptions:
+    decimal = query.get("decimal")
+    try:
+        mark = None if decimal is None else _DECIMAL.validate_python(decimal)
+    except ValidationError:
+        detail = f"Should be '.' or ',', got {decimal!r}."
+        raise InvalidRequestError(f"The parameter 'decimal': {detail}", [Fault(detail, pointer="/decimal")]) from None
+    return ReadOptions(query.get("delimiter"), mark, sheet=query.get("sheet"), media_type=media_type)

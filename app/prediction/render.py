@@ -1,0 +1,95 @@
+"""Predictions rendered in JSON: from arrays to JSON without detours, since this is what the service does most."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from app.http.problems import KINDS, fault_members
+from app.prediction import ServedVersion
+from app.tasks.prediction import Prediction
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.functions import ListedFunction
+
+Row = Mapping[str, object]
+
+_ENCODER = msgspec.json.Encoder()
+
+ROWS_AT_ONCE = 1_000
+"""A piece of a long prediction: nobody else runs while it is encoded. Documents with a covariance are not longer."""
+
+
+def predictions_json(
+    served: ServedVersion,
+    prediction: Prediction,
+    *,
+    outputs: Sequence[str],
+) -> Iterator[bytes]:
+    """The whole prediction, a long one in pieces; where a row has a fault is its problem."""
+    version, problems = served.version, _row_problems(prediction.faults, 0)
+    whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": []}
+    if prediction.rows <= ROWS_AT_ONCE:
+        whole["predictions"] = _rows(prediction, outputs, served.functions, problems)
+        whole |= prediction.joint_members()
+        yield _ENCODER.encode(whole)
+        return
+    before = _ENCODER.encode(whole).removesuffix(b"]}")
+    for some, theirs in _pieces(prediction, problems):
+        yield before + _ENCODER.encode(_rows(some, outputs, served.functions, theirs))[1:-1]
+        before = b","
+    yield b"]}"
+
+
+def _rows(
+    prediction: Prediction, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
+) -> list[object]:
+    columns = prediction.members(outputs, functions)
+    # Structs, because these are made without a step of Python for each row.
+    rows: list[object] = [*map(_row_of(tuple(columns)), *columns.values())]
+    for row, problem in problems.items():
+        rows[row] = {"error": problem}
+    return rows
+
+
+def prediction_lines(
+    served: ServedVersion,
+    prediction: Prediction,
+    *,
+    outputs: Sequence[str],
+    first_row: int = 0,
+) -> Iterator[bytes]:
+    """The predictions alone, on each line one, many lines at a time; problems count rows from `first_row`."""
+    problems = _row_problems(prediction.faults, first_row)
+    for some, theirs in _pieces(prediction, problems):
+        yield _ENCODER.encode_lines(_rows(some, outputs, served.functions, theirs))
+
+
+def _pieces(prediction: Prediction, problems: Mapping[int, Row]) -> Iterator[tuple[Prediction, Mapping[int, Row]]]:
+    """Pieces of a long prediction, each with the problems of its own rows."""
+    for first in range(0, prediction.rows, ROWS_AT_ONCE):
+        theirs = {row - first: problem for row, problem in problems.items() if 0 <= row - first < ROWS_AT_ONCE}
+        yield prediction.some(slice(first, first + ROWS_AT_ONCE)), theirs
+
+
+@lru_cache(maxsize=1_000)
+def _row_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
+    return msgspec.defstruct("Prediction", members)
+
+
+def _row_problems(faults: Iterable[Fault], first_row: int) -> dict[int, Row]:
+    """One problem for each row that has faults, in which rows are counted from `first_row`."""
+    kind = KINDS[InvalidDataError]
+    by_row: dict[int, list[Fault]] = {}
+    for fault in faults:
+        if fault.row is not None:
+            by_row.setdefault(fault.row, []).append(fault)
+    return {
+        row: {
+            "type": kind.type,
+            "title": kind.title,
+            "status": kind.status,
+            "detail": found[0].detail,
+            "errors": [{**fault_members(fault), "row": first_row + row} for fault in found],
+        }
+        for row, found in by_row.items()
+    }

@@ -1,0 +1,250 @@
+"""The road of every prediction over HTTP and gRPC: a codec reads the request, `predict` predicts, the codec renders."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Generic, Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
+
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+from starlette.types import Receive
+
+from app.cancellation import check_cancelled
+from app.http.dependencies import services_of
+from app.http.disconnection import run_for_client
+from app.http.large_bodies import LargeBodies, LargeBody
+from app.prediction import PredictRequest, ServedVersion, predict
+from app.prediction.served_versions import ServedVersions
+from app.prediction.slots import MAX_SLOTS, PredictionSlot
+from app.prediction.usage_counts import CountedRequest, Rows
+from app.tasks.prediction import Prediction
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.references import Reference
+
+Content: TypeAlias = bytes | AsyncIterator[bytes]
+"""The body of a response, a long one piece by piece."""
+
+YieldGil: TypeAlias = Callable[[], None]
+"""Called now and then by work in a thread, so that the event loop runs."""
+
+T = TypeVar("T")
+Piece = TypeVar("Piece")
+Rendered = TypeVar("Rendered", covariant=True)
+Arguments = TypeVarTuple("Arguments")
+
+MAX_INLINE_BYTES = 16_384
+"""Bodies up to this size cost less to answer on the event loop than in a thread, but for squares of numbers."""
+
+MAX_INLINE_FUNCTIONS = 1_000
+"""Codes of images and long sums have thousands: a few hundred rows of these would keep all others waiting."""
+
+MAX_QUICK_BYTES = 131_072
+"""The same of bodies that are decoded in no time: tensors, and rows of nothing but numbers."""
+
+MAX_QUICK_WORK = MAX_QUICK_BYTES * 64
+"""Of the bytes of such bodies times the model's functions: some milliseconds, for which all others wait."""
+
+MAX_LARGE_THREADS = 2
+"""Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
+
+MAX_LOOKUP_THREADS = 16
+"""Names that requests have confirmed by the database at a time. These requests, and those for short tables, have
+threads of their own: all others may be taken by requests that wait for a database that does not answer."""
+
+MAX_SMALL_THREADS = 16
+
+PIECES_AT_ONCE = 4
+"""Of a long response, in one turn in a thread: on a busy process each turn has to wait for those of all others."""
+
+GIL_PAUSE_SECONDS = 1e-4
+"""The pause in which other threads take the interpreter lock: long enough for them to wake."""
+
+
+class Codec(Protocol[Rendered]):
+    """One request in the format of its body, and the rendering of its response in pieces."""
+
+    def read_inline(self, served: ServedVersion) -> PredictRequest | None:
+        """Read the request if it is to be predicted on the event loop; None if in a thread."""
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Read the request in a thread."""
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Return whether its thread need not wait for those of large requests."""
+
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Rendered]:
+        """The response in pieces, at least one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rest(Generic[Piece]):
+    """The pieces of a long response that follow the first ones, and its slot among the large predictions."""
+
+    pieces: Iterator[Piece]
+    slot: PredictionSlot
+
+
+class DeferredCodec(Generic[Piece]):
+    """The codec of a body that is read from where it waits, or decompressed, in its turn alone."""
+
+    def __init__(self, body: bytes | LargeBody, codec_of: Callable[[bytes], Codec[Piece]]) -> None:
+        self._body: bytes | LargeBody = body
+        self._codec_of = codec_of
+        self._codec: Codec[Piece] | None = None
+
+    def read_inline(self, served: ServedVersion) -> None:
+        """Never."""
+        return
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Never."""
+        return False
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Return what the codec of the body reads."""
+        body, self._body = self._body, b""
+        self._codec = self._codec_of(body if isinstance(body, bytes) else body.read())
+        return self._codec.read(served, yield_gil)
+
+    def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Piece]:
+        """As the codec of the body does."""
+        assert self._codec is not None
+        return self._codec.render(served, request, prediction)
+
+
+class PredictionRunner:
+    """Predicts for up to `max_rows` and `max_bytes` a request: small ones on the event loop, large ones in threads."""
+
+    def __init__(
+        self, versions: ServedVersions, max_rows: int, max_bytes: int, spool_directory: Path | None = None
+    ) -> None:
+        self._versions = versions
+        self.bodies = LargeBodies(spool_directory)
+        self.max_rows = max_rows
+        self.max_bytes = max_bytes
+        self._large = CapacityLimiter(MAX_LARGE_THREADS)
+        self._slots = asyncio.Semaphore(MAX_SLOTS)
+        self._small = CapacityLimiter(MAX_SMALL_THREADS)
+        self._lookups = CapacityLimiter(MAX_LOOKUP_THREADS)
+
+    async def served(self, owner: str, reference: Reference) -> ServedVersion:
+        """The version to predict with; raises what `ServedVersions.version` does."""
+        return self._versions.at_hand(owner, *reference) or await self._looked_up(owner, reference)
+
+    async def predict(
+        self, served: ServedVersion, codec: Codec[Piece], receive: Receive | None = None
+    ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
+        """The first pieces of a response, and the rest of a long one; raises what the codec and `predict` do.
+
+        `receive`, after the body, is where a large request's client is seen to leave: then ClientLeftError.
+        """
+        with CountedRequest(served.counts) as counted:
+            return await self.run(served, codec, counted, receive)
+
+    async def run(
+        self, served: ServedVersion, codec: Codec[Piece], counted: Rows, receive: Receive | None = None
+    ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
+        """The same of a part of a request, whose rows are `counted`."""
+        request = codec.read_inline(served)
+        if request is not None:
+            return [*_rendered(served, codec, request, counted)], None
+        if codec.is_small(served):
+            begun, rest = await to_thread.run_sync(_begun, served, codec, counted, limiter=self._small)
+            return begun, None if rest is None else Rest(rest, PredictionSlot(self._slots))
+        return await self.run_for_client(receive, served, codec, counted)
+
+    async def run_for_client(
+        self, receive: Receive | None, served: ServedVersion, codec: Codec[Piece], counted: Rows
+    ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
+        """The same in a thread, once few enough others are; ended when the client leaves."""
+        slot = PredictionSlot(self._slots)
+        try:
+            begun, rest = await run_for_client(
+                receive, _begun, served, codec, counted, limiter=self._large, before=slot.take
+            )
+        except BaseException:
+            slot.release()
+            raise
+        if rest is None:
+            slot.release()
+            return begun, None
+        slot.wait_for_client()
+        return begun, Rest(rest, slot)
+
+    async def _looked_up(self, owner: str, reference: Reference) -> ServedVersion:
+        limiter = self._lookups if self._versions.is_known(owner, *reference) else None
+        return await to_thread.run_sync(self._versions.version, owner, *reference, limiter=limiter)
+
+    def content(self, begun: Sequence[bytes], rest: Rest[bytes] | None) -> Content:
+        """The body of what `predict` returns: whole where it is short."""
+        return b"".join(begun) if rest is None else self._streamed(begun, rest)
+
+    async def _streamed(self, begun: Sequence[bytes], rest: Rest[bytes]) -> AsyncIterator[bytes]:
+        """Each few pieces are made in a turn of their own, and once the client has taken those before."""
+        try:
+            for piece in begun:
+                yield piece
+            rest.slot.go_on()
+            while some := await self.run_large(_some, rest.pieces):
+                rest.slot.wait_for_client()
+                yield some
+                rest.slot.go_on()
+        finally:
+            rest.slot.release()
+
+    async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
+        """A call in a thread, once few enough others are."""
+        return await to_thread.run_sync(call, *arguments, limiter=self._large)
+
+
+def _rendered(served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows) -> Iterator[Piece]:
+    prediction = predict(served, request)
+    counted.add(block_rows(request.block), prediction.support)
+    return codec.render(served, request, prediction)
+
+
+def _begun(
+    served: ServedVersion, codec: Codec[Piece], counted: Rows
+) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
+    """The first pieces, by which it is known whether there is a rest."""
+    pieces = _rendered(served, codec, codec.read(served, yield_gil), counted)
+    begun = [*islice(pieces, 2)]
+    return begun, None if len(begun) < 2 else pieces
+
+
+def _some(pieces: Iterator[bytes]) -> bytes:
+    """A few more; nothing where there are none."""
+    made: list[bytes] = []
+    for piece in islice(pieces, PIECES_AT_ONCE):
+        made.append(piece)
+        yield_gil()
+    return b"".join(made)
+
+
+def is_quick(served: ServedVersion, body: bytes) -> bool:
+    """Return whether any body of this size is predicted for sooner on the event loop than in a thread."""
+    small = len(body) <= MAX_INLINE_BYTES and served.version.report.functions <= MAX_INLINE_FUNCTIONS
+    return small and b'"covariance"' not in body
+
+
+def is_read_quickly(served: ServedVersion, size: int) -> bool:
+    """The same of a body of so many bytes that is decoded in no time."""
+    return size <= MAX_QUICK_BYTES and size * served.version.report.functions <= MAX_QUICK_WORK
+
+
+def yield_gil() -> None:
+    """Let the event loop run; raise WorkCancelledError where the work is for a client that left."""
+    check_cancelled()
+    time.sleep(GIL_PAUSE_SECONDS)
+
+
+def no_yield() -> None:
+    """On the event loop itself there is nobody to wait for."""
+
+
+def runner_of(request: Request) -> PredictionRunner:
+    """The application's predictions."""
+    return services_of(request)[PredictionRunner]

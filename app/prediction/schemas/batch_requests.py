@@ -1,0 +1,65 @@
+"""Predictions for the rows of which dataset, by which version, as which file."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, TypeAdapter
+
+from app.domain.requests import PredictionRequest
+from app.formats import BATCH_FORMATS, DEFAULT, listed
+from app.jobs.request_schemas import Priority, VersionSelector
+from app.prediction.schemas.file_format import FileFormat
+from app.prediction.schemas.predict import PredictionOptions
+
+
+class BatchPredictionIn(PredictionOptions):
+    """A version predicts for all rows of a dataset; what it answers becomes a file."""
+
+    dataset_id: UUID = Field(description="Of a dataset with the columns that the version reads, of the same kinds.")
+    model: str
+    version: VersionSelector | None = Field(
+        None, description="A number, or an alias, for the version to which it points now. The newest where left out."
+    )
+    format: FileFormat = Field(
+        DEFAULT.name,
+        description=f"Of the file: {listed(BATCH_FORMATS)}; columns as predict calls answer them.",
+    )
+    keep: Annotated[list[str], Field(max_length=10_000)] = Field(
+        [], description="Columns of the dataset that stand before the predictions, in this order."
+    )
+    on_error: Literal["per_row", "fail"] = Field(
+        "per_row",
+        description="Whether a row that can't be predicted for says why in a last column `error`, or ends the job.",
+    )
+    priority: Priority = 0
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "model": "kiosk",
+                "version": "champion",
+                "dataset_id": "01a20411-6a2e-7c58-9f0b-5b7c1a2d3e4f",
+                "format": "parquet",
+                "keep": ["day"],
+            }
+        }
+    )
+
+    def to_request(self) -> PredictionRequest:
+        """As the domain has it."""
+        return PredictionRequest(
+            dataset_id=self.dataset_id,
+            model=self.model,
+            version=self.version,
+            format=self.format,
+            interval=self.interval,
+            outputs=None if self.outputs is None else tuple(self.outputs),
+            keep=tuple(self.keep),
+            on_error=self.on_error,
+            components=self.components,
+            deciding=self.deciding,
+            csv_escape_formulas=self.csv_escape_formulas,
+        )
+
+
+BATCH_PREDICTION_IN: TypeAdapter[BatchPredictionIn] = TypeAdapter(BatchPredictionIn)

@@ -1,0 +1,30 @@
+"""The API's form of usage statistics."""
+
+from datetime import datetime
+
+from app.domain.models import Version
+from app.prediction.usage_counts import BOUNDS, Counted
+from relevance_bayes.types.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
+
+
+def statistics_record(version: Version, since: datetime, counted: Counted) -> Statistics:
+    """Counts as they go out."""
+    outside: OutsideSupport | None = None
+    if counted.placed:
+        share = counted.outside / counted.placed
+        outside = OutsideSupport(rows=counted.outside, of=counted.placed, share=share)
+    buckets = tuple(
+        LatencyBucket(upper_bound=bound, requests=requests)
+        for bound, requests in zip((*BOUNDS, None), counted.succeeded, strict=True)
+    )
+    return Statistics(
+        model=version.model,
+        version=version.number,
+        since=since,
+        last_request_at=counted.last_at,
+        requests=counted.requests,
+        errors=counted.failed,
+        rows=counted.rows,
+        outside_support=outside,
+        latency=Latency(seconds=counted.succeeded_ns / 1e9, buckets=buckets),
+    )

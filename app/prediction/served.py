@@ -1,0 +1,38 @@
+"""A version at hand, and its predictions."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.domain.models import Version
+from app.prediction.usage_counts import Counts
+from app.tasks.prediction import PredictiveModel
+from relevance_bayes.types.functions import ListedFunction
+from relevance_bayes.types.values import ColumnKind
+
+
+@dataclass(frozen=True, eq=False)
+class ServedVersion:
+    """A version ready to predict; `columns` are the raw inputs it reads, name and kind.
+
+    `functions` (R,) are those that explanations name, as the version's list of relevance vectors has them; empty where
+    there are no explanations. `not_read` are the other columns of the table it was trained on: rows of that table may
+    be sent as they are. `counts` are of what it is asked for.
+    """
+
+    version: Version
+    model: PredictiveModel
+    functions: tuple[ListedFunction, ...]
+    columns: tuple[tuple[str, ColumnKind], ...]
+    not_read: frozenset[str]
+    counts: Counts
+
+    @cached_property
+    def number_names(self) -> tuple[str, ...]:
+        """The columns where all of them are numbers, else none."""
+        numbers = tuple(name for name, kind in self.columns if kind == "number")
+        return numbers if len(numbers) == len(self.columns) else ()
+
+
+def version_metadata(version: Version) -> dict[str, str]:
+    """Return what a file says of the version that predicted, where its format has room for it."""
+    return {"model": version.model, "version": str(version.number)}

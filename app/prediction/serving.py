@@ -1,0 +1,37 @@
+"""A version made ready to answer from what is kept of it."""
+
+from typing import TypeAlias
+
+from app.domain.models import Version
+from app.domain.ports import UnitOfWork
+from app.prediction import ServedVersion
+from app.prediction.usage_counts import Counts
+from app.tasks.union import task_of
+from relevance_bayes.documents.models import Predictor
+from relevance_bayes.types.functions import ListedFunction
+
+Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
+
+
+def stored(uow: UnitOfWork, version: Version) -> Stored:
+    """Return what is kept of a version, decoded; raises NotFoundError where it is gone."""
+    return uow.models.predictor(version.id), _explaining(uow, version)
+
+
+def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
+    """A version with its model factorised, which no transaction should wait for; `counts` are of what asks it."""
+    predictor, functions = kept
+    plan = version.report.plan
+    return ServedVersion(
+        version,
+        task_of(version.report).model(version.report, predictor),
+        functions,
+        tuple((column.name, column.kind) for column in plan.inputs),
+        frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
+        counts,
+    )
+
+
+def _explaining(uow: UnitOfWork, version: Version) -> tuple[ListedFunction, ...]:
+    """The functions that explanations name."""
+    return uow.models.functions(version.id) if task_of(version.report).is_explained else ()

@@ -1,0 +1,169 @@
+"""Usage counts of versions in this process: requests, rows, errors and times."""
+
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from time import perf_counter_ns
+from types import TracebackType
+from uuid import UUID
+
+import numpy as np
+
+from app.domain.models import Version
+from app.errors import ClientLeftError
+from relevance_bayes.core.types import Array
+from relevance_bayes.types.references import Reference
+from relevance_bayes.types.statistics import MIN_SUPPORT
+
+BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds that the requests of each bucket took at most; one more has those that took longer."""
+
+MAX_VERSIONS = 10_000
+"""Versions of which counts are kept: those that came into memory last."""
+
+_BOUNDS = tuple(round(1e9 * bound) for bound in BOUNDS)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The usage counts of one version until now; times are nanoseconds of all requests together.
+
+    `succeeded` are requests by the buckets of BOUNDS. Of the `rows` answered, support is known of `placed`, and little
+    of `outside`. `last_at` is when the last request began, None where there was none.
+    """
+
+    succeeded: tuple[int, ...]
+    failed: int
+    rows: int
+    placed: int
+    outside: int
+    succeeded_ns: int
+    failed_ns: int
+    last_at: datetime | None
+
+    @property
+    def requests(self) -> int:
+        """Answered ones, and others."""
+        return sum(self.succeeded) + self.failed
+
+
+class Rows:
+    """Rows that were answered."""
+
+    __slots__ = ("number", "outside", "placed")
+
+    def __init__(self) -> None:
+        self.number = self.placed = self.outside = 0
+
+    def add(self, rows: int, support: Array | None) -> None:
+        """So many; `support` (N,), NaN where a row has a fault, None where the model can't tell."""
+        self.number += rows
+        if support is None:
+            return
+        if rows == 1:  # for one number a call of numpy costs more than all else here
+            only = support.item()
+            if only == only:
+                self.placed += 1
+                if only < MIN_SUPPORT:
+                    self.outside += 1
+            return
+        self.placed += rows - int(np.count_nonzero(np.isnan(support)))
+        self.outside += int(np.count_nonzero(support < MIN_SUPPORT))
+
+    def join(self, others: "Rows") -> None:
+        """Those that were counted apart."""
+        self.number += others.number
+        self.placed += others.placed
+        self.outside += others.outside
+
+
+class Counts:
+    """Counts of one version, which one thread adds to, the event loop's: a lock would cost more than all the rest."""
+
+    __slots__ = ("failed", "failed_ns", "last", "rows", "succeeded", "succeeded_ns")
+
+    def __init__(self) -> None:
+        self.rows = Rows()
+        self.succeeded = [0] * (len(_BOUNDS) + 1)
+        self.failed = self.succeeded_ns = self.failed_ns = 0
+        self.last: int | None = None
+
+    def end(self, began: int, failed: bool) -> None:
+        """A request has ended that began at this time of `time.perf_counter_ns`."""
+        taken = perf_counter_ns() - began
+        self.last = began
+        if failed:
+            self.failed += 1
+            self.failed_ns += taken
+        else:
+            self.succeeded[bisect_left(_BOUNDS, taken)] += 1
+            self.succeeded_ns += taken
+
+    def until_now(self) -> Counted:
+        """All of it."""
+        ago = None if self.last is None else (perf_counter_ns() - self.last) / 1e9
+        return Counted(
+            succeeded=tuple(self.succeeded),
+            failed=self.failed,
+            rows=self.rows.number,
+            placed=self.rows.placed,
+            outside=self.rows.outside,
+            succeeded_ns=self.succeeded_ns,
+            failed_ns=self.failed_ns,
+            last_at=None if ago is None else datetime.fromtimestamp(time.time() - ago, UTC),
+        )
+
+
+class CountedRequest:
+    """A request, entered and left on the event loop, whose rows may be answered elsewhere: they are counted at its end.
+
+    One that is given up, since nobody waits for it, is not counted.
+    """
+
+    __slots__ = ("_began", "_counts", "_rows")
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts, self._rows = counts, Rows()
+        self._began = perf_counter_ns()
+
+    def __enter__(self) -> Rows:
+        return self._rows
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        if kind is not None and (issubclass(kind, ClientLeftError) or not issubclass(kind, Exception)):
+            return
+        self._counts.end(self._began, kind is not None)
+        self._counts.rows.join(self._rows)
+
+
+class Counters:
+    """Counts of all versions since the process began; they outlast what is kept of the versions in memory."""
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self.since = datetime.fromtimestamp(now(), UTC)
+        self._kept: dict[UUID, tuple[str, Reference, Counts]] = {}
+        self._lock = Lock()
+
+    def of(self, version: Version) -> Counts:
+        """A version's own, for what answers with it."""
+        new = (version.owner, Reference(version.model, version.number), Counts())
+        with self._lock:
+            kept = self._kept[version.id] = self._kept.pop(version.id, new)
+            while len(self._kept) > MAX_VERSIONS:
+                del self._kept[next(iter(self._kept))]
+        return kept[-1]
+
+    def until_now(self, version: Version) -> Counted:
+        """Return the counts of a version, zeros where it was never requested."""
+        with self._lock:
+            kept = self._kept.get(version.id)
+        return (Counts() if kept is None else kept[-1]).until_now()
+
+    def all(self, owner: str) -> Iterator[tuple[Reference, Counted]]:
+        """An owner's versions that came into memory, by their numbers."""
+        with self._lock:
+            kept = [*self._kept.values()]
+        return ((reference, counts.until_now()) for whose, reference, counts in kept if whose == owner)

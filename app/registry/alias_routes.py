@@ -1,0 +1,115 @@
+"""Aliases: names for versions that move, and their history."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.domain.aliases import Alias
+from app.http.bodies import read_strictly
+from app.http.conditional_requests import (
+    NOT_MODIFIED,
+    REVALIDATED,
+    TAGGED,
+    ChangeCondition,
+    RemovalCondition,
+    conditional_response,
+)
+from app.http.dependencies import JsonBody, Owner, ServicesDependency
+from app.http.lists import ListQuery
+from app.http.negotiation import AcceptsJson
+from app.http.openapi import json_body, problems
+from app.http.pages import After, Limit
+from app.http.references import AliasName, ModelName, refuse_no_alias
+from app.http.rendering import to_json
+from app.registry.alias_service import Aliases
+from app.registry.schemas.aliases import ALIAS_IN, Reason, alias_record
+from relevance_bayes.types import aliases as records
+from relevance_bayes.types.aliases import AliasMove
+from relevance_bayes.types.pages import Page
+
+router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
+
+
+@router.get("", summary="List a model's aliases", responses=problems(404, 406, 422))
+def aliases(
+    name: ModelName, owner: Owner, services: ServicesDependency, limit: Limit = 20, after: After = None
+) -> Page[records.Alias]:
+    """Aliases by name, and where they point."""
+    page = services[Aliases].page(owner, name, limit=limit, after=after)
+    return Page.of([alias_record(alias) for alias in page.items], page.next)
+
+
+@router.get(
+    "/{alias}",
+    summary="Look at an alias",
+    response_model=records.Alias,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def alias(name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """Where an alias points."""
+    found = services[Aliases].get(owner, name, alias)
+    return conditional_response(request, _content(found), cache_control=REVALIDATED, tag=found.tag)
+
+
+@router.put(
+    "/{alias}",
+    summary="Point an alias to a version",
+    response_model=records.Alias,
+    openapi_extra=json_body("AliasIn"),
+    responses={
+        200: {"description": "It was there, and points there now.", **TAGGED},
+        201: {"description": "It was made.", "model": records.Alias, **TAGGED},
+        **problems(400, 404, 406, 409, 412, 413, 415, 422),
+    },
+)
+def move(
+    name: ModelName,
+    alias: AliasName,
+    body: JsonBody,
+    owner: Owner,
+    services: ServicesDependency,
+    condition: ChangeCondition,
+) -> Response:
+    """Move an alias, or make it, at once for everybody; API processes follow within a second.
+
+    Where it points there already, for the same reason, nothing changes.
+    """
+    refuse_no_alias(alias)
+    requested = read_strictly(ALIAS_IN, body)
+    moved = services[Aliases].move(
+        owner, name, alias, to=requested.version, reason=requested.reason, condition=condition
+    )
+    return _shown(moved.alias, status=201 if moved.is_new else 200)
+
+
+@router.delete("/{alias}", status_code=204, summary="Remove an alias", responses=problems(404, 406, 412, 422))
+def remove(
+    name: ModelName,
+    alias: AliasName,
+    owner: Owner,
+    services: ServicesDependency,
+    condition: RemovalCondition,
+    reason: Annotated[Reason | None, Query()] = None,
+) -> None:
+    """Have it point nowhere; the version stays, and so does the alias's history."""
+    services[Aliases].remove(owner, name, alias, reason=reason, condition=condition)
+
+
+@router.get("/{alias}/history", summary="How an alias moved", responses=problems(404, 406, 422))
+def history(
+    name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]
+) -> Page[AliasMove]:
+    """Who moved it when, from where to where, and why; also after it was removed."""
+    page = services[Aliases].history(owner, name, alias, query.part)
+    return Page.of(page.items, page.next)
+
+
+def _content(alias: Alias) -> bytes:
+    return to_json(alias_record(alias))
+
+
+def _shown(alias: Alias, *, status: int) -> Response:
+    headers = {"ETag": alias.tag, "Cache-Control": REVALIDATED}
+    if status == 201:
+        headers["Location"] = f"/v1/models/{alias.model}/aliases/{alias.name}"
+    return Response(_content(alias), status, headers=headers, media_type="application/json")

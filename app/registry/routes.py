@@ -1,0 +1,178 @@
+"""Models and their versions: what was learned."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import TypeAdapter
+
+from app.domain.models import Model, Version
+from app.http.bodies import read_strictly
+from app.http.conditional_requests import (
+    NOT_MODIFIED,
+    REVALIDATED,
+    TAGGED,
+    UNCHANGING,
+    RemovalCondition,
+    conditional_response,
+    tag_of,
+)
+from app.http.dependencies import JsonBody, Owner, ServicesDependency
+from app.http.lists import ModelsQuery, VersionsQuery
+from app.http.negotiation import AcceptsJson
+from app.http.openapi import json_body, problems
+from app.http.pages import After, Limit
+from app.http.references import ModelName, VersionReference
+from app.http.rendering import to_json
+from app.registry.annotation_service import Annotations
+from app.registry.catalogue import Catalogue
+from app.registry.schemas import VersionOut, version_out
+from app.registry.schemas.annotations import ANNOTATION_IN
+from app.registry.schemas.lineage import lineage_record
+from app.registry.schemas.shared import model_record
+from relevance_bayes.types import models as records
+from relevance_bayes.types.functions import RelevanceVector
+from relevance_bayes.types.lineage import Lineage
+from relevance_bayes.types.pages import Page
+
+VECTORS: TypeAdapter[Page[RelevanceVector]] = TypeAdapter(Page[RelevanceVector])
+
+router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
+
+
+@router.get("", summary="List models", responses=problems(422, 406))
+def models(owner: Owner, services: ServicesDependency, query: Annotated[ModelsQuery, Query()]) -> Page[records.Model]:
+    """Models by age."""
+    page = services[Catalogue].models(owner, query.part, task=query.task, tags=query.tags)
+    return Page.of([model_record(model) for model in page.items], page.next)
+
+
+@router.get(
+    "/{name}",
+    summary="Look at a model",
+    response_model=records.Model,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def model(name: ModelName, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """A model: what its versions have in common."""
+    return conditional_response(
+        request, _model_bytes(services[Catalogue].model(owner, name)), cache_control=REVALIDATED
+    )
+
+
+@router.patch(
+    "/{name}",
+    summary="Describe a model",
+    response_model=records.Model,
+    openapi_extra=json_body("AnnotationIn"),
+    responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
+)
+def annotate(
+    name: ModelName, body: JsonBody, owner: Owner, services: ServicesDependency, condition: RemovalCondition
+) -> Response:
+    """Change its description and tags, by a JSON merge patch."""
+    patch = read_strictly(ANNOTATION_IN, body).to_patch()
+    changed = services[Annotations].of_model(
+        owner, name, patch, tag=lambda model: tag_of(_model_bytes(model)), condition=condition
+    )
+    return _changed(_model_bytes(changed))
+
+
+@router.delete("/{name}", status_code=204, summary="Delete a model", responses=problems(404, 406, 409))
+def delete_model(name: ModelName, owner: Owner, services: ServicesDependency) -> None:
+    """Delete a model with all its versions and aliases, unless an unfinished training is to make another version."""
+    services[Catalogue].delete_model(owner, name)
+
+
+@router.get("/{name}/versions", summary="List versions", responses=problems(404, 406, 422))
+def versions(
+    name: ModelName, owner: Owner, services: ServicesDependency, query: Annotated[VersionsQuery, Query()]
+) -> Page[VersionOut]:
+    """A model's versions by age."""
+    page = services[Catalogue].versions(owner, name, query.part, tags=query.tags)
+    return Page.of([version_out(version) for version in page.items], page.next)
+
+
+@router.get(
+    "/{name}/versions/{version}",
+    summary="Look at a version",
+    response_model=VersionOut,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def version(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """Return what one training learned, and what its owner says of it."""
+    found = services[Catalogue].version(owner, reference)
+    return conditional_response(request, _version_bytes(found), cache_control=REVALIDATED)
+
+
+@router.patch(
+    "/{name}/versions/{version}",
+    summary="Describe a version",
+    response_model=VersionOut,
+    openapi_extra=json_body("AnnotationIn"),
+    responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
+)
+def annotate_version(
+    reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, condition: RemovalCondition
+) -> Response:
+    """Change its description and tags, by a JSON merge patch; all else of a version never changes."""
+    patch = read_strictly(ANNOTATION_IN, body).to_patch()
+    changed = services[Annotations].of_version(
+        owner, reference, patch, tag=lambda version: tag_of(_version_bytes(version)), condition=condition
+    )
+    return _changed(_version_bytes(changed))
+
+
+@router.delete(
+    "/{name}/versions/{version}", status_code=204, summary="Delete a version", responses=problems(404, 406, 409)
+)
+def delete_version(reference: VersionReference, owner: Owner, services: ServicesDependency) -> None:
+    """Delete a version to which no alias points; its number is never used again."""
+    services[Catalogue].delete_version(owner, reference)
+
+
+@router.get(
+    "/{name}/versions/{version}/lineage",
+    summary="Where a version comes from",
+    response_model=Lineage,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def lineage(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
+    content = to_json(lineage_record(services[Catalogue].lineage(owner, reference)))
+    return conditional_response(request, content, cache_control=REVALIDATED)
+
+
+@router.get(
+    "/{name}/versions/{version}/relevance-vectors",
+    summary="The functions a version keeps",
+    response_model=Page[RelevanceVector],
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 422)},
+)
+def relevance_vectors(
+    reference: VersionReference,
+    owner: Owner,
+    services: ServicesDependency,
+    request: Request,
+    limit: Limit = 100,
+    after: After = None,
+    sort: Annotated[
+        Literal["number", "weight"], Query(description="By number, or by the weight's size, greatest first.")
+    ] = "number",
+) -> Response:
+    """The rows that the version stands on, with their weights."""
+    page = services[Catalogue].vectors(owner, reference, limit=limit, after=after, sort=sort)
+    content = VECTORS.dump_json(Page.of(page.items, page.next))
+    return conditional_response(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
+
+
+def _model_bytes(model: Model) -> bytes:
+    return to_json(model_record(model))
+
+
+def _version_bytes(version: Version) -> bytes:
+    return version_out(version).model_dump_json().encode()
+
+
+def _changed(content: bytes) -> Response:
+    headers = {"ETag": tag_of(content), "Cache-Control": REVALIDATED}
+    return Response(content, headers=headers, media_type="application/json")

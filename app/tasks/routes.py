@@ -1,0 +1,96 @@
+"""Training jobs: ask for one, look at it, wait for it, end it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.domain.idempotency import Keyed, StoredResponse
+from app.domain.jobs import Job
+from app.http.bodies import read_strictly
+from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
+from app.http.idempotency import Key, named, once
+from app.http.idempotency_keys import Idempotency
+from app.http.lists import JobsQuery
+from app.http.negotiation import AcceptsJson, media_type_of
+from app.http.openapi import json_body, problems
+from app.http.pages import Wait
+from app.http.rendering import to_json
+from app.jobs.service import Jobs
+from app.jobs.waiter import JobWaiterDependency
+from app.tasks.schemas.jobs import TrainingJobOut, job_out
+from app.tasks.schemas.requests import TRAINING_JOB_IN
+from app.tasks.service import Training
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.pages import Page
+
+router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
+
+
+@router.post(
+    "",
+    status_code=202,
+    summary="Ask for a training",
+    response_model=TrainingJobOut,
+    openapi_extra=json_body("TrainingJobIn"),
+    responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
+)
+def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
+    """Queue a training. Only `dataset_id` and `target` have to be said; the job says what was chosen for the rest."""
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        requested = read_strictly(TRAINING_JOB_IN, body)
+        try:
+            return services[Training].submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
+        except InvalidRequestError as error:
+            raise InvalidRequestError(error.detail, [requested.as_sent(fault) for fault in error.faults]) from error
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
+
+
+@router.post(
+    "/{job_id}/retry",
+    status_code=202,
+    summary="Ask for a training again",
+    response_model=TrainingJobOut,
+    responses=problems(404, 406, 409, 422, 429),
+)
+def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
+    """Queue a new job of the same request, with the same priority, once the first has ended, however it did."""
+    first = identifier(job_id, "training job")
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        return services[Training].retry(owner, first, keyed=keyed)
+
+    return once(services[Idempotency], named(request, owner, key), _queued, create)
+
+
+def _queued(job: Job) -> StoredResponse:
+    headers = (("Location", job.path), ("Content-Type", "application/json"))
+    return StoredResponse(202, headers, to_json(job_out(job)))
+
+
+@router.get("", summary="List trainings", responses=problems(422, 406))
+def jobs(
+    owner: Owner,
+    services: ServicesDependency,
+    query: Annotated[JobsQuery, Query()],
+) -> Page[TrainingJobOut]:
+    """Jobs by age."""
+    page = services[Jobs].page(owner, query.part, which=query.which("training"))
+    return Page.of([job_out(job) for job in page.items], page.next)
+
+
+@router.get("/{job_id}", summary="Look at a training, or wait for it", responses=problems(404, 406, 422))
+async def job(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> TrainingJobOut:
+    """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
+    return job_out(await job_waiter.ended(owner, "training", identifier(job_id, "training job"), wait))
+
+
+@router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 406, 409))
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> TrainingJobOut:
+    """Ask for a job's end: one that waits ends at once, one that runs within a second or so.
+
+    A cancelled job may be cancelled again; of one that succeeded or failed a 409 says since when.
+    """
+    return job_out(services[Jobs].cancel(owner, identifier(job_id, "training job"), kind="training"))

@@ -1,0 +1,198 @@
+"""One start of a training: claim it, write its rows down, fit them in a child, record how that ended."""
+
+import logging
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID
+
+from app.domain.attempts import Checkpoint
+from app.domain.datasets import Dataset
+from app.domain.jobs import Problem, training_of
+from app.domain.models import Learned, NewVersion
+from app.domain.ports import UnitOfWork
+from app.errors import ConflictError, TrainingFailedError
+from app.jobs.fit import FitCheckpoint, Fitted
+from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
+from app.jobs.worker.child.process import Failure
+from app.jobs.worker.pool import Child, ChildDied, Pool
+from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
+from app.jobs.worker.retry import Interrupted
+from app.jobs.worker.spool import Spool
+from app.tasks.task import Training
+from app.tasks.union import task_of
+from relevance_bayes.core.fit_log import LogEntry
+from relevance_bayes.core.selection import Step
+from relevance_bayes.plans.requests import TrainingPlan
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.25
+"""Seconds between checks for a cancel of a running fit."""
+
+RECORDINGS = 3
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs trainings, any number at a time; a lost database is waited for, while the child computes on.
+
+    `program` says which one this is: checkpoints of others are left alone. Its own are at least `keep_seconds` apart.
+    """
+
+    records: Records
+    pool: Pool
+    spool: Spool
+    max_cells: int
+    program: str
+    keep_seconds: float
+
+    def __call__(self, job_id: UUID) -> bool:
+        """Run a job to its end; False when it goes on elsewhere, or will."""
+        attempt = None
+        try:
+            while (attempt := self.records.begin(job_id, by=self.program)) is not None:
+                start = Start(self, attempt, () if attempt.kept is None else attempt.kept.checkpoint.fit_log)
+                outcome = start.fit()
+                if not isinstance(outcome, ChildDied):
+                    start.record(outcome)
+                    break
+                attempt.event.process_died(str(outcome), outcome.stderr)
+                attempt = None
+                start.record_crash(outcome)
+            return self.records.settle(job_id, attempt)
+        except Interrupted:
+            if attempt is not None:
+                attempt.event.handed_back()
+            return False
+
+
+@dataclass
+class Start:
+    """One attempt at a training. `fit_log` is how far its fit is.
+
+    It was kept the last time at `kept_at`, in monotonic seconds, and is `further` now.
+    """
+
+    runner: Runner
+    attempt: Attempt
+    fit_log: tuple[LogEntry, ...]
+    kept_at: float = field(default_factory=time.monotonic)
+    further: bool = False
+
+    def fit(self) -> NewVersion | Problem | ChildDied | None:
+        """Return its outcome, None where the job was superseded; raises Interrupted."""
+        try:
+            with self.runner.spool.directory() as directory:
+                return self._fit(directory)
+        except Superseded:
+            return None
+        except Interrupted:
+            self.records.try_once(self._hand_back, otherwise=None)
+            raise
+        except ChildDied as died:
+            return died
+        except TimeLimitExceeded:
+            return TOO_LONG
+        except TrainingFailedError as error:
+            return of_error(error)
+
+    def record_crash(self, died: ChildDied) -> None:
+        """Keep what its child has said and found; raises Interrupted."""
+        words = f"{died}: {died.words}" if died.words else str(died)
+        self.records.retry(lambda uow: self._record_crash(words, uow))
+
+    def record(self, outcome: NewVersion | Problem | None) -> None:
+        """Write the end down, unless another start has taken over."""
+        match outcome:
+            case Learned():
+                self.record(self._succeed(outcome))
+            case Problem():
+                self.attempt.fail(outcome)
+            case None:
+                pass
+
+    def _succeed(self, version: NewVersion) -> Problem | None:
+        job_id, number = self.attempt.job_id, self.attempt.number
+        for left in reversed(range(RECORDINGS)):
+            try:
+                self.records.retry(lambda uow: uow.jobs.succeed(job_id, number, version))
+            except ConflictError as error:  # perhaps a race with another version of the same model
+                if not left:
+                    return name_taken(error)
+            else:
+                break
+        return None
+
+    def _fit(self, directory: Path) -> NewVersion | Problem:
+        began = time.monotonic()
+        plan, dataset = self._read()
+        training = task_of(plan).prepare(
+            plan, dataset, lambda: self.attempt.blocks(dataset.id), directory, max_cells=self.runner.max_cells
+        )
+        end = self._train(training)
+        if isinstance(end, Failure):
+            if end.traceback is not None:
+                logger.error(
+                    "a fit met an unexpected error", extra={"job": self.attempt.job_id, "traceback": end.traceback}
+                )
+            return of_failure(end, memory=self.runner.pool.memory)
+        seconds = time.monotonic() - began
+        return training.version(end.result, seconds=seconds, holding=lambda row: self.attempt.holding(dataset.id, row))
+
+    def _read(self) -> tuple[TrainingPlan, Dataset]:
+        job = self.attempt.job()
+        _, plan = training_of(job)
+        return plan, self.records.retry(lambda uow: uow.datasets.get(job.owner, job.request.dataset_id))
+
+    def _train(self, training: Training) -> Fitted | Failure:
+        child = self.runner.pool.take()
+        try:
+            end = self._received(child, training)
+        except BaseException:
+            child.kill()
+            raise
+        if isinstance(end, Failure):
+            child.kill()
+        else:
+            self.runner.pool.give_back(child)
+        return end
+
+    def _received(self, child: Child, training: Training) -> Fitted | Failure:
+        child.start(training.fit, self.fit_log)
+        while True:
+            message = child.receive(LOOK_SECONDS)
+            match message:
+                case Step():
+                    self.attempt.report(training.progress(message))
+                case FitCheckpoint():
+                    self._rest(message.fit_log)
+                case None:
+                    pass
+                case _:
+                    return message
+            self.attempt.look()
+
+    def _rest(self, fit_log: tuple[LogEntry, ...]) -> None:
+        self.fit_log, self.further = fit_log, True
+        due = time.monotonic() - self.kept_at >= self.runner.keep_seconds
+        if due and self.records.try_once(self._keep, otherwise=False):
+            self.kept_at, self.further = time.monotonic(), False
+
+    def _keep(self, uow: UnitOfWork) -> bool:
+        checkpoint = Checkpoint(self.runner.program, self.fit_log)
+        return self.further and uow.checkpoints.keep(self.attempt.job_id, self.attempt.number, checkpoint)
+
+    def _record_crash(self, words: str, uow: UnitOfWork) -> None:
+        self._keep(uow)  # before its death: a checkpoint resets the count of these
+        self.attempt.record_running_time(uow)
+        uow.jobs.died(self.attempt.job_id, self.attempt.number, words)
+
+    def _hand_back(self, uow: UnitOfWork) -> None:
+        self._keep(uow)
+        self.attempt.write_hand_back(uow)
+
+    @property
+    def records(self) -> Records:
+        """Where it writes down what becomes of it."""
+        return self.attempt.records

@@ -1,0 +1,33 @@
+"""Training jobs as their owner sees them, one class for each kind of task."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from app.domain.jobs import Job
+from app.tasks.schemas.jobs.approximation import approximation_job
+from app.tasks.schemas.jobs.components import ComponentsJobOut, components_job
+from app.tasks.schemas.jobs.image import image_job
+from app.tasks.schemas.jobs.supervised import SupervisedJobOut, supervised_job
+from relevance_bayes.plans.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan
+from relevance_bayes.types.trainings import ApproximationJob, ImageJob
+
+__all__ = ["TrainingJobOut", "job_out"]
+
+AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJob | ImageJob | ComponentsJobOut
+TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
+
+
+def job_out(job: Job) -> AnyJobOut:
+    """A job as it goes out."""
+    match job.plan:
+        case SupervisedPlan() as plan:
+            return supervised_job(job, plan)
+        case ApproximationPlan() as plan:
+            return approximation_job(job, plan)
+        case ImagePlan() as plan:
+            return image_job(job, plan)
+        case ComponentsPlan() as plan:
+            return components_job(job, plan)
+        case plan:
+            raise TypeError(f"expected the plan of a training, got {plan}")

@@ -1,0 +1,24 @@
+"""Trainings to tell an image by few wavelets, as their owner sees them."""
+
+from pydantic import TypeAdapter
+
+from app.domain.jobs import Job
+from app.jobs.schemas import shared_by_jobs
+from relevance_bayes.plans.requests import ImagePlan
+from relevance_bayes.types.trainings import ImageJob
+
+_RECORD = TypeAdapter(ImageJob)
+
+
+def image_job(job: Job, plan: ImagePlan) -> ImageJob:
+    """A job with this plan as it goes out."""
+    own = {
+        "task": plan.task,
+        "height": plan.height,
+        "width": plan.width,
+        "peak": plan.peak,
+        "max_functions": plan.max_functions,
+        "psnr": plan.psnr,
+        "noise_sd": plan.noise_sd,
+    }
+    return _RECORD.validate_python(shared_by_jobs(job) | own)

@@ -1,0 +1,134 @@
+"""Trainings to predict numbers or classes, as their owner sees them."""
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel, TypeAdapter
+
+from app.domain.jobs import Job
+from app.jobs.schemas import shared_by_jobs
+from app.registry.schemas.basis import BasisOut, shown_bases
+from app.registry.schemas.likelihoods import AnyLikelihood, shown
+from relevance_bayes.core.local.choice import LocalTarget
+from relevance_bayes.core.spec import Algorithm, Prior
+from relevance_bayes.plans.requests import Effort, LocalPlan, Missing, Split, SupervisedPlan, Task, Validation
+from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.jobs import JobBase
+from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.values import Label
+
+
+class ComparedModelOut(BaseModel):
+    """Another way to fit the same functions."""
+
+    prior: Prior
+    likelihood: AnyLikelihood
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalPlanOut:
+    """Nearest-neighbour processes: which are learned, and what a version costs that predicts by one."""
+
+    __pydantic_config__ = wire()
+
+    neighbours: int | None
+    """Rows that a prediction is conditioned on; null where training decides between 64, 128 and 256."""
+    on: LocalTarget | None
+    """The quantity that it is a process of; null where training decides."""
+    kernels: tuple[str, ...]
+    """The names of the kernels, of which training takes one."""
+    required: bool
+    """True if it is taken even where the sparse model scores better."""
+    rows: int
+    """Rows of the dataset; the version keeps those that are learned from."""
+    bytes: int
+    """The size of so many rows in the version; in memory to predict, five to six times that."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupervisedJobOut(JobBase):
+    """A training to predict numbers or classes: what is asked for, resolved, and how far it is."""
+
+    task: Task
+    task_reason: str
+    """Why it is this task."""
+    target: str
+    classes: tuple[Label, ...]
+    """The labels of a classification: false and true, numbers from below, texts by alphabet."""
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+    likelihood: AnyLikelihood
+    basis: tuple[BasisOut, ...]
+    prior: Prior
+    algorithm: Algorithm
+    compared_models: tuple[ComparedModelOut, ...]
+    """The models fitted beside it where prior or likelihood were left open; the best of all is taken, and the version
+    says which.
+    """
+    standardise: bool
+    missing: Missing
+    split: Split
+    holdout: float
+    validation: Validation | None
+    """The folds measured on after the fit; null where none are."""
+    seed: int
+    effort: Effort
+    max_score_loss: float
+    """Nats a row of its score that a pool may lose by its reduction to few functions."""
+    pool: tuple[BasisOut, ...]
+    """The kernels of the processes that are learned beside the first of `basis`, and weighted by folds; empty where
+    one model is learned.
+    """
+    alternatives: tuple[BasisOut, ...]
+    """The kernels of the processes of classes that are compared with the first of `basis`; the one that predicts the
+    rows of folds best is taken, and the version says which. Empty where one is fitted.
+    """
+    local: LocalPlanOut | None
+    """The nearest-neighbour processes that the first of `basis` is compared with; null where there are none."""
+
+
+_RECORD = TypeAdapter(SupervisedJobOut)
+
+
+def supervised_job(job: Job, plan: SupervisedPlan) -> SupervisedJobOut:
+    """A job with this plan as it goes out."""
+    spec = plan.spec
+    own = {
+        "task": plan.task,
+        "task_reason": plan.task_reason,
+        "target": plan.target,
+        "classes": plan.classes,
+        "likelihood": shown(spec.likelihood, plan.noise_column),
+        "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
+        "prior": spec.prior,
+        "algorithm": spec.algorithm,
+        "compared_models": [
+            ComparedModelOut(prior=other_fit.prior, likelihood=shown(other_fit.likelihood, plan.noise_column))
+            for other_fit in plan.compared_models
+        ],
+        "standardise": plan.standardise,
+        "missing": plan.missing,
+        "split": plan.split,
+        "holdout": plan.holdout,
+        "validation": plan.validation,
+        "seed": spec.seed,
+        "effort": plan.effort,
+        "max_score_loss": plan.max_score_loss,
+        "pool": shown_bases([one.basis[0] for one in plan.pool], [column.name for column in plan.inputs]),
+        "alternatives": shown_bases(
+            [one.basis[0] for one in plan.alternatives], [column.name for column in plan.inputs]
+        ),
+        "local": None if plan.local is None else _local(plan.local),
+    }
+    return _RECORD.validate_python(shared_by_jobs(job) | own)
+
+
+def _local(plan: LocalPlan) -> LocalPlanOut:
+    choice = plan.choice
+    return LocalPlanOut(
+        neighbours=choice.neighbours,
+        on=choice.on,
+        kernels=tuple(kernel.type for kernel in choice.kernels),
+        required=choice.required,
+        rows=plan.rows,
+        bytes=plan.bytes,
+    )

@@ -1,0 +1,69 @@
+"""A known function to be told by few terms, as it comes in."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from app.jobs.request_schemas import JobIn, NameIn
+from relevance_bayes.plans.requests import ApproximationRequest
+from relevance_bayes.types.errors import Fault
+
+Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class ApproximationJobIn(JobIn):
+    """A sum of Gaussians to be told by few of them: a row of the dataset for each term.
+
+    f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), as a support vector machine, the mean of a Gaussian
+    process or a kernel density estimate are.
+    """
+
+    task: Literal["approximation"]
+    dataset_id: UUID = Field(description="The table of the terms.")
+    coefficients: str | None = Field(
+        None,
+        min_length=1,
+        description="The column of the coefficients c; without it, all terms have the same, and f integrates to 1: "
+        "a kernel density estimate.",
+    )
+    inputs: Annotated[tuple[str, ...], Field(min_length=1)] | None = Field(
+        None, description="The columns that say where the terms stand, z; without it, all other columns of numbers."
+    )
+    width: Width | Annotated[tuple[Width, ...], Field(min_length=1)] = Field(
+        description="The width r of the terms, in the units of the inputs; a list has one for each input. Of exp(-gamma"
+        " |x - z|^2) it is gamma^-1/2, of a length scale l or a density's bandwidth h it is 2^1/2 times that."
+    )
+    constant: float = Field(0.0, allow_inf_nan=False, description="What f has beside its terms; it is kept apart.")
+    tolerance: float = Field(
+        0.01,
+        gt=0,
+        lt=1,
+        description="The share of f that may be missed: |f - f_R| / |f|, |f|^2 the integral of f^2 without the "
+        "constant. As few terms are kept as do.",
+    )
+    max_functions: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="At most so many terms are kept, whatever they miss."
+    )
+    density: bool = Field(
+        False, description="Whether the terms kept are to be a density as well: none below 0, the integral as it was."
+    )
+    model: NameIn | None = Field(None, description="The model's name; without it, the dataset's.")
+
+    def to_request(self) -> ApproximationRequest:
+        """The same in the domain's words."""
+        return ApproximationRequest(
+            dataset_id=self.dataset_id,
+            width=self.width,
+            coefficients=self.coefficients,
+            inputs=self.inputs,
+            constant=self.constant,
+            tolerance=self.tolerance,
+            max_functions=self.max_functions,
+            density=self.density,
+            model=self.model,
+        )
+
+    def as_sent(self, fault: Fault) -> Fault:
+        """A fault of the request, which is as it was sent."""
+        return fault

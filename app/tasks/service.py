@@ -1,0 +1,91 @@
+"""Training: from a request to a queued job."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.idempotency import Keyed
+from app.domain.jobs import Job, queued, training_of
+from app.domain.models import Model
+from app.domain.ports import Clock, OpenUnitOfWork
+from app.errors import ConflictError
+from app.jobs.service import ended, enqueue
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.types.errors import Fault
+
+
+@dataclass(frozen=True)
+class Training:
+    """From what an owner asks to be learned to a training job."""
+
+    open_uow: OpenUnitOfWork
+    clock: Clock
+    max_unfinished: int = 10_000
+
+    def submit(
+        self,
+        owner: str,
+        request: TrainingRequest,
+        *,
+        priority: int = 0,
+        retry_of: UUID | None = None,
+        keyed: Keyed[Job] | None = None,
+    ) -> Job:
+        """Plan, record and queue a job, and keep the answer of a `keyed` request, all or nothing.
+
+        Raises NotFoundError (dataset), InvalidRequestError (no plan can be made), ConflictError (the model's name is
+        taken by versions that answer another question), TooManyJobsError, KeyInUseError.
+        """
+        with self.open_uow() as uow:
+            dataset = uow.datasets.get(owner, request.dataset_id)
+        made = plan(request, dataset)
+        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset
+        # that was deleted in between.
+        return enqueue(
+            self.open_uow,
+            job,
+            max_unfinished=self.max_unfinished,
+            keyed=keyed,
+            check=lambda uow: _refuse_another_meaning(uow.models.find(owner, made.model), made),
+        )
+
+    def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
+        """A new job of the same request, planned anew; raises ConflictError while the job has not ended.
+
+        Raises NotFoundError (job, dataset), and what else `submit` does.
+        """
+        job = ended(self.open_uow, owner, job_id, "training")
+        request, _ = training_of(job)
+        return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
+
+
+def _refuse_another_meaning(model: Model | None, made: TrainingPlan) -> None:
+    if model is None:
+        return
+    faults: list[Fault] = []
+    if model.task != made.task:
+        faults.append(Fault(f"The model's task is {model.task}, this one's is {made.task}.", pointer="/task"))
+    if model.target != made.target and (made.target is not None or model.task == made.task):
+        member, known, requested_for = made.target_member, _named(model.target), _named(made.target)
+        faults.append(Fault(f"The model's `{member}` is {known}, this one's is {requested_for}.", pointer=f"/{member}"))
+    requested = {column.name for column in made.inputs}
+    if set(model.inputs) != requested:
+        faults.append(Fault(_difference(frozenset(model.inputs), frozenset(requested)), pointer="/inputs"))
+    if faults:
+        raise ConflictError(
+            f"The versions of model {model.name!r} answer another question; choose another `model` name.", faults
+        )
+
+
+def _named(column: str | None) -> str:
+    return "none" if column is None else repr(column)
+
+
+def _difference(known: frozenset[str], requested: frozenset[str]) -> str:
+    parts = [
+        f"{what} {', '.join(repr(name) for name in sorted(names)[:5])}{' and others' if len(names) > 5 else ''}"
+        for what, names in (("without", known - requested), ("with the additional", requested - known))
+        if names
+    ]
+    return f"The model reads other inputs: this one is {' and '.join(parts)}."

@@ -1,0 +1,145 @@
+"""One attempt to tell one webhook, from its entry in the engine to the next one's."""
+
+import logging
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import Protocol
+from uuid import UUID
+
+from app import __version__
+from app.addresses import Allowance, Target, read_target
+from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
+from app.domain.webhook_messages import message, trial_message
+from app.domain.webhooks import GONE, PAUSES, DeliveryAttempt, signature
+from app.jobs.worker.retry import Interrupted, retry
+from app.webhooks.deadline import Deadline
+from app.webhooks.sending import NotSent, post
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.webhooks import Attempt
+
+logger = logging.getLogger(__name__)
+
+LATER = 0.1
+"""Most by which a pause is lengthened, by chance, so that what failed together does not come again together."""
+
+OVERDUE_SECONDS = 60.0
+OVERDUE_AT_ONCE = 1000
+
+
+class Post(Protocol):
+    """Sends one request, and answers its status."""
+
+    def __call__(
+        self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline
+    ) -> int: ...
+
+
+@dataclass(frozen=True)
+class Deliverer:
+    """Makes attempts, any number at a time; a lost database is waited for before and after, never in a transaction.
+
+    A worker that dies between request and record leaves an entry that others make again: a webhook is told at least
+    once, with the same id.
+    """
+
+    open_uow: OpenUnitOfWork
+    allowed: Allowance
+    clock: Clock
+    stopping: Event
+    pauses: Sequence[float] = PAUSES
+    post: Post = post
+
+    def __call__(self, entry: UUID) -> bool:
+        """Make the attempt that an entry is for; False when it is left to others."""
+        try:
+            if self.stopping.is_set():
+                return False
+            found = retry(self.open_uow, lambda uow: _read(entry, uow), stopping=self.stopping)
+            if found is not None:
+                delivery_attempt, body = found
+                attempt = self._attempt(delivery_attempt, body)
+                retry(
+                    self.open_uow,
+                    lambda uow: self._record(entry, delivery_attempt, attempt, uow),
+                    stopping=self.stopping,
+                )
+        except Interrupted:
+            return False
+        return True
+
+    def _attempt(self, delivery_attempt: DeliveryAttempt, body: bytes) -> Attempt:
+        at, began = self.clock(), time.monotonic()
+        if not delivery_attempt.enabled:
+            return Attempt(at, 0.0, error="disabled")
+        given = int(at.timestamp())
+        headers = {
+            "User-Agent": f"Relevance/{__version__}",
+            "webhook-id": str(delivery_attempt.event_id),
+            "webhook-timestamp": str(given),
+            "webhook-signature": signature(delivery_attempt.secret, str(delivery_attempt.event_id), given, body),
+        }
+        try:
+            target = read_target(delivery_attempt.url)
+            status = self.post(target, headers, body, allowed=self.allowed, deadline=Deadline(self.stopping))
+        except NotSent as error:
+            return Attempt(at, time.monotonic() - began, error=error.obstacle)
+        except InvalidRequestError:  # what was taken once, and no longer is
+            return Attempt(at, time.monotonic() - began, error="address-refused")
+        return Attempt(at, time.monotonic() - began, status=status)
+
+    def _record(self, entry: UUID, delivery_attempt: DeliveryAttempt, attempt: Attempt, uow: UnitOfWork) -> None:
+        unwanted = attempt.status == GONE or attempt.error == "disabled"
+        retry_in = None if unwanted else self.pause(delivery_attempt.tries)
+        if not uow.deliveries.record(entry, attempt, retry_in=retry_in):
+            return
+        if attempt.status == GONE:
+            uow.webhooks.disable(delivery_attempt.webhook_id)
+        if not attempt.succeeded:
+            logger.info(
+                "a webhook was not told",
+                extra={
+                    "webhook": delivery_attempt.webhook_id,
+                    "delivery": delivery_attempt.delivery_id,
+                    "why": attempt.error or attempt.status,
+                    "again_in": retry_in,
+                },
+            )
+
+    def pause(self, tries: int) -> float | None:
+        """Seconds to the next attempt after so many that failed before this one, None where this was the last."""
+        if tries >= len(self.pauses):
+            return None
+        return self.pauses[tries] * (1 + LATER * random.random())
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds attempts that the engine has lost (ended by a fault, or never heard of) and has them made again."""
+
+    deliverer: Deliverer
+    recovery: Recovery
+
+    def find(self) -> None:
+        """Each counts as one that failed; raises UnavailableError."""
+        deliverer = self.deliverer
+        with deliverer.open_uow() as uow:
+            late = dict(uow.deliveries.overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
+        for entry in self.recovery.endings(list(late)):
+            attempt = Attempt(deliverer.clock(), 0.0, error="interrupted")
+            with deliverer.open_uow() as uow:
+                uow.deliveries.record(entry, attempt, retry_in=deliverer.pause(late[entry]))
+            logger.warning("an attempt to tell a webhook was lost", extra={"entry": entry})
+
+
+def _read(entry: UUID, uow: UnitOfWork) -> tuple[DeliveryAttempt, bytes] | None:
+    """Return the next action, and the message that goes with it."""
+    delivery_attempt = uow.deliveries.delivery_attempt(entry)
+    if delivery_attempt is None:
+        return None
+    if delivery_attempt.job_id is None:
+        return delivery_attempt, trial_message(delivery_attempt.webhook_id, delivery_attempt.created_at)
+    job = uow.jobs.find(delivery_attempt.job_id)
+    return None if job is None else (delivery_attempt, message(delivery_attempt.type, job))

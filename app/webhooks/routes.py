@@ -1,0 +1,162 @@
+"""Webhooks: have a URL told when a training has ended, and see what it was told."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import TypeAdapter
+
+from app.domain.idempotency import Keyed, StoredResponse
+from app.domain.webhooks import Webhook
+from app.http.bodies import read_strictly
+from app.http.dependencies import JsonBody, Owner, Services, ServicesDependency, identifier
+from app.http.idempotency import Key, named, once
+from app.http.idempotency_keys import Idempotency
+from app.http.lists import DeliveriesQuery, ListQuery
+from app.http.negotiation import AcceptsJson, media_type_of
+from app.http.openapi import json_body, problems
+from app.http.rendering import to_json
+from app.webhooks.schemas import (
+    WEBHOOK_CHANGE_IN,
+    WEBHOOK_IN,
+    MessageOut,
+    TestMessageOut,
+    delivery_record,
+    webhook_record,
+)
+from app.webhooks.service import Webhooks
+from relevance_bayes.types import webhooks as records
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.webhooks import EVENT_TYPES, TEST
+
+NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
+
+router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
+messages = APIRouter()
+"""The messages that are sent, for the documentation."""
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Have a URL told",
+    response_model=records.NewWebhook,
+    openapi_extra=json_body("WebhookIn"),
+    responses=problems(400, 406, 409, 413, 415, 422),
+)
+def register(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
+    """Tell a URL when a training has ended. The answer shows the secret that messages are signed with, this once."""
+
+    def create(keyed: Keyed[Webhook] | None) -> Webhook:
+        requested = read_strictly(WEBHOOK_IN, body)
+        return services[Webhooks].register(
+            owner, requested.url, events=requested.events, description=requested.description, keyed=keyed
+        )
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    requested_before = named(request, owner, key, content_type, body)
+    return once(
+        services[Idempotency], requested_before, _registered, create, shown=partial(_with_secret, owner, services)
+    )
+
+
+def _registered(webhook: Webhook) -> StoredResponse:
+    """The answer but for the secret, which stands in one place alone, and goes with the webhook."""
+    made = records.NewWebhook(**vars(webhook_record(webhook)), secret="")
+    headers = (
+        ("Location", f"/v1/webhooks/{webhook.id}"),
+        ("Cache-Control", "no-store"),
+        ("Content-Type", "application/json"),
+    )
+    return StoredResponse(201, headers, to_json(made))
+
+
+def _with_secret(owner: str, services: Services, kept: StoredResponse) -> StoredResponse:
+    made = NEW_WEBHOOK.validate_json(kept.content)
+    return replace(kept, content=to_json(replace(made, secret=services[Webhooks].secret(owner, UUID(made.id)))))
+
+
+@router.get("", summary="List webhooks", responses=problems(406, 422))
+def webhooks(owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]) -> Page[records.Webhook]:
+    """Webhooks by age."""
+    page = services[Webhooks].page(owner, query.part)
+    return Page.of([webhook_record(webhook) for webhook in page.items], page.next)
+
+
+@router.get("/{webhook_id}", summary="Look at a webhook", responses=problems(404, 406))
+def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> records.Webhook:
+    """A webhook, without its secret."""
+    return webhook_record(services[Webhooks].get(owner, identifier(webhook_id, "webhook")))
+
+
+@router.patch(
+    "/{webhook_id}",
+    summary="Change a webhook",
+    openapi_extra=json_body("WebhookChangeIn"),
+    responses=problems(400, 404, 406, 413, 415, 422),
+)
+def change(webhook_id: str, body: JsonBody, owner: Owner, services: ServicesDependency) -> records.Webhook:
+    """Change its URL, what it is told of, or whether it is told at all; the secret stays."""
+    requested = read_strictly(WEBHOOK_CHANGE_IN, body)
+    changed = services[Webhooks].change(
+        owner, identifier(webhook_id, "webhook"), url=requested.url, events=requested.events, enabled=requested.enabled
+    )
+    return webhook_record(changed)
+
+
+@router.delete("/{webhook_id}", status_code=204, summary="Remove a webhook", responses=problems(404, 406))
+def remove(webhook_id: str, owner: Owner, services: ServicesDependency) -> None:
+    """Tell it no more, and forget what it was told."""
+    services[Webhooks].remove(owner, identifier(webhook_id, "webhook"))
+
+
+@router.get("/{webhook_id}/deliveries", summary="What a webhook was told", responses=problems(404, 406, 422))
+def deliveries(
+    webhook_id: str, owner: Owner, services: ServicesDependency, query: Annotated[DeliveriesQuery, Query()]
+) -> Page[records.Delivery]:
+    """Return its deliveries by age, each with its attempts."""
+    page = services[Webhooks].deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
+    return Page.of([delivery_record(delivery) for delivery in page.items], page.next)
+
+
+@router.post("/{webhook_id}/test", status_code=202, summary="Try a webhook", responses=problems(404, 406, 409))
+def try_webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> records.Delivery:
+    """Send a signed message of type `webhook.test`, whatever it is told of, and as often as another if that fails."""
+    return delivery_record(services[Webhooks].test(owner, identifier(webhook_id, "webhook")))
+
+
+@router.post(
+    "/{webhook_id}/deliveries/{delivery_id}/redeliver",
+    status_code=202,
+    summary="Tell a webhook again",
+    responses=problems(404, 406, 409),
+)
+def redeliver(webhook_id: str, delivery_id: str, owner: Owner, services: ServicesDependency) -> records.Delivery:
+    """Send a message again, now, and as often as a new one if that fails; its `webhook-id` is the same."""
+    required, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
+    return delivery_record(services[Webhooks].redeliver(owner, required, again))
+
+
+def _sent(
+    _body: MessageOut,
+    webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
+    webhook_timestamp: Annotated[int, Header(description="When this attempt was made, in Unix seconds.")],
+    webhook_signature: Annotated[str, Header(description='"v1," and HMAC-SHA256 of "id.timestamp.body", in base 64.')],
+) -> None:
+    """A training has ended. Any status from 200 to 299 says that you have taken the message; 410 that you want none."""
+
+
+def _tried(
+    _body: TestMessageOut,
+    webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
+    webhook_timestamp: Annotated[int, Header(description="When this attempt was made, in Unix seconds.")],
+    webhook_signature: Annotated[str, Header(description='"v1," and HMAC-SHA256 of "id.timestamp.body", in base 64.')],
+) -> None:
+    """Somebody tries the webhook: answer as to any other message."""
+
+
+messages.add_api_route(TEST, _tried, methods=["POST"], summary=TEST, tags=["Webhooks"], operation_id=TEST)
+for event in EVENT_TYPES:
+    messages.add_api_route(event, _sent, methods=["POST"], summary=event, tags=["Webhooks"], operation_id=event)

@@ -1,0 +1,171 @@
+"""One request, of which nothing but the status is wanted.
+
+No client of HTTP is used: of those there are, none bounds all of a request's time against a server that sends a byte a
+second, or lets the address that was checked be the one that is spoken to without being looked up again.
+"""
+
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from ipaddress import ip_address
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import TypeAlias
+
+from app.addresses import Allowance, Target
+from app.webhooks.deadline import CONNECT_SECONDS, Deadline
+from relevance_bayes.types.webhooks import Obstacle
+
+SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
+Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, SocketAddress]
+
+STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9][0-9])(?=[ \r])")
+MAX_HEAD_BYTES = 16 * 1024
+"""Bytes up to the end of the headers; with what is read of the body, and dropped, there are no more either."""
+
+DROP_SECONDS = 0.5
+
+
+class NotSent(Exception):
+    """No status came back; `error` is why."""
+
+    def __init__(self, obstacle: Obstacle) -> None:
+        super().__init__(obstacle)
+        self.obstacle: Obstacle = obstacle
+
+
+def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline) -> int:
+    """The status that is answered; redirects are not followed. Raises NotSent, Interrupted."""
+    head = {
+        "Host": target.authority,
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        **headers,
+    }
+    lines = [f"POST {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
+    try:
+        with _connected(target, _addresses(target, allowed, deadline), deadline) as connection:
+            _send(connection, "\r\n".join(lines).encode("ascii") + body, deadline)
+            return _status(connection, deadline)
+    except TimeoutError as error:
+        raise NotSent("timeout") from error
+    except ssl.SSLError as error:
+        raise NotSent("tls") from error
+    except OSError as error:
+        raise NotSent("not-connected") from error
+
+
+def _addresses(target: Target, allowed: Allowance, deadline: Deadline) -> Sequence[Found]:
+    """All addresses of a host, if each of them is allowed."""
+    found = _looked_up(target, deadline)
+    if not all(allowed.admits(target, ip_address(str(address[0]))) for *_, address in found):
+        raise NotSent("address-refused")
+    return found
+
+
+def _looked_up(target: Target, deadline: Deadline) -> Sequence[Found]:
+    """In a thread of its own, since nothing else ends a look-up that takes too long."""
+    responses: SimpleQueue[Sequence[Found] | OSError] = SimpleQueue()
+
+    def look() -> None:
+        try:
+            responses.put(socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM))
+        except OSError as error:
+            responses.put(error)
+
+    Thread(target=look, name="look-up", daemon=True).start()
+    while True:
+        with suppress(Empty):
+            response = responses.get(timeout=deadline.piece())
+            break
+    if isinstance(response, OSError) or not response:
+        raise NotSent("name-not-found")
+    return response
+
+
+@contextmanager
+def _connected(target: Target, found: Sequence[Found], deadline: Deadline) -> Iterator[socket.socket]:
+    """A connection to the first address that takes one."""
+    plain = _first(found, deadline)
+    with plain:
+        if target.scheme == "http":
+            yield plain
+            return
+        plain.settimeout(deadline.piece(CONNECT_SECONDS))
+        with _trust().wrap_socket(plain, server_hostname=target.host.rstrip(".")) as secured:
+            yield secured
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    """Whom this machine trusts."""
+    return ssl.create_default_context()
+
+
+def _first(found: Sequence[Found], deadline: Deadline) -> socket.socket:
+    refusal: OSError | None = None
+    for family, kind, protocol, _, address in found:
+        try:
+            return _open(socket.socket(family, kind, protocol), address, deadline)
+        except OSError as error:
+            refusal = error
+    raise refusal or NotSent("name-not-found")
+
+
+def _open(connection: socket.socket, address: SocketAddress, deadline: Deadline) -> socket.socket:
+    with ExitStack() as failing:
+        failing.enter_context(connection)
+        connection.settimeout(deadline.piece(CONNECT_SECONDS))
+        connection.connect(address)
+        failing.pop_all()
+    return connection
+
+
+def _send(connection: socket.socket, content: bytes, deadline: Deadline) -> None:
+    left = memoryview(content)
+    while left:
+        connection.settimeout(deadline.piece())
+        with suppress(TimeoutError):
+            left = left[connection.send(left) :]
+
+
+def _status(connection: socket.socket, deadline: Deadline) -> int:
+    """The first status that is none of "go on" (1xx), once its headers are there."""
+    head = b""
+    for _ in range(10):
+        while (end := head.find(b"\r\n\r\n")) < 0:
+            if len(head) > MAX_HEAD_BYTES:
+                raise NotSent("not-http")
+            received = _received(connection, deadline)
+            if not received:
+                raise NotSent("not-http" if head else "not-connected")
+            head += received
+            if not STATUS.match(head[:13].ljust(13)) and len(head) >= 13:
+                raise NotSent("not-http")
+        found = STATUS.match(head)
+        if found is None:
+            raise NotSent("not-http")
+        if found[1][:1] != b"1":
+            _drop(connection, len(head) - end)
+            return int(found[1])
+        head = head[end + 4 :]
+    raise NotSent("not-http")
+
+
+def _received(connection: socket.socket, deadline: Deadline) -> bytes:
+    while True:
+        connection.settimeout(deadline.piece())
+        with suppress(TimeoutError):
+            return connection.recv(4096)
+
+
+def _drop(connection: socket.socket, length: int) -> None:
+    """Read a little of the body, lest a server that is about to send it be cut off; what comes late does not matter."""
+    deadline = Deadline(Event(), DROP_SECONDS)
+    with suppress(OSError):
+        while length < MAX_HEAD_BYTES and (received := _received(connection, deadline)):
+            length += len(received)

@@ -1,0 +1,295 @@
+"""From settings to parts that work together: the one file that knows every part."""
+
+import os
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from uuid import uuid4
+
+import sqlalchemy
+from dbos import DBOSClient
+
+from app.addresses import Allowance
+from app.datasets.ingest import Ingest
+from app.datasets.service import Datasets
+from app.domain.ports import OpenUnitOfWork
+from app.domain.reachability import Reachability
+from app.errors import UnavailableError
+from app.evaluation.runner import Scorer
+from app.evaluation.service import Scoring
+from app.exports.exporting import Exporting
+from app.exports.importing import Importing
+from app.http.idempotency_keys import Idempotency
+from app.http.readiness_report import Readiness
+from app.http.timed_calls import TimedCalls
+from app.jobs.limits import Limits
+from app.jobs.queue import migrations as queue_migrations
+from app.jobs.queue.client import Control, Submitter, make_client
+from app.jobs.queue.engine import Engine
+from app.jobs.queue.entry_retention import EndedEntries
+from app.jobs.queue.polling import AdaptivePolling
+from app.jobs.service import Jobs
+from app.jobs.watcher import JobWatcher
+from app.jobs.worker.attempts import Records
+from app.jobs.worker.health_check import default_directory
+from app.jobs.worker.health_file import HealthFile
+from app.jobs.worker.heartbeat import Heartbeat
+from app.jobs.worker.outage import DatabaseOutage
+from app.jobs.worker.periodic_tasks import PeriodicTasks
+from app.jobs.worker.pool import CORE, Pool
+from app.jobs.worker.program import FILES, program
+from app.jobs.worker.spool import Spool
+from app.jobs.worker.worker import Worker
+from app.prediction.batch_service import BatchPredictions
+from app.prediction.served_versions import ServedVersions
+from app.registry.alias_service import Aliases
+from app.registry.annotation_service import Annotations
+from app.registry.catalogue import Catalogue
+from app.retention import Retention
+from app.settings import Settings
+from app.storage import revision
+from app.storage.engine import make_engine
+from app.storage.monitor import DatabaseMonitor
+from app.storage.notifier import MODELS, SqlNotifier
+from app.storage.unit_of_work import unit_of_work
+from app.tasks.runner import Runner
+from app.tasks.service import Training
+from app.tasks.union import weight_unit
+from app.webhooks.deliverer import Deliverer, Finder
+from app.webhooks.service import Webhooks
+
+PERIODIC_TASK_SECONDS = 600.0
+DAY = 86_400.0
+READY_SECONDS = 0.4
+"""The time that a probe of readiness waits for the database."""
+
+REQUEST_BUSY_MILLISECONDS = 10_000
+"""The time that a request waits for SQLite's locks: whoever sent it can try again, and its thread is one of few."""
+
+MEMORY_FOR_FITS = 0.8
+CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+"""Where the kernel says how much memory a container has, of both kinds of control groups."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """The connections that API and worker processes share."""
+
+    engine: sqlalchemy.Engine
+    client: DBOSClient
+    open_uow: OpenUnitOfWork
+    monitor: DatabaseMonitor | None = None
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self.monitor is not None:
+            self.monitor.close()
+        self.client.destroy()
+        self.engine.dispose()
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of an API process."""
+
+    ingest: Ingest
+    idempotency: Idempotency
+    catalogue: Catalogue
+    datasets: Datasets
+    aliases: Aliases
+    annotations: Annotations
+    exporting: Exporting
+    importing: Importing
+    jobs: Jobs
+    training: Training
+    scoring: Scoring
+    prediction: ServedVersions
+    batch_predictions: BatchPredictions
+    watcher: JobWatcher
+    webhooks: Webhooks
+    base: Base
+    reachability: Reachability
+    silence_seconds: float
+    calls: TimedCalls = field(default_factory=TimedCalls)
+
+    def ready(self) -> Readiness:
+        """Return how things stand now, within READY_SECONDS; never raises for a database that is away."""
+        without_database = Readiness(False, False, False, self.prediction.holds_versions)
+        if self.reachability.is_away:
+            return without_database
+        try:
+            found = self.calls.call(self._query_database, seconds=READY_SECONDS)
+        except UnavailableError:
+            self.reachability.suspect()
+            return without_database
+        return replace(found, has_loaded_versions=without_database.has_loaded_versions)
+
+    def _query_database(self) -> Readiness:
+        migrated = _is_migrated(self.base)
+        return Readiness(True, migrated, migrated and bool(_alive(self.base.open_uow, self.silence_seconds)))
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.watcher.close()
+        self.prediction.close()
+        self.base.close()
+
+
+def build(settings: Settings) -> Parts:
+    """The parts of an API process; nothing is connected to before its first use."""
+    reachability = Reachability()
+    base = _base(settings, reachability)
+    prediction = ServedVersions(
+        base.open_uow,
+        settings.cache_bytes,
+        notifier=SqlNotifier(base.engine, MODELS),
+        reachability=reachability,
+        stale_seconds=settings.stale_if_error_seconds,
+    )
+    return Parts(
+        ingest=Ingest(base.open_uow, now),
+        idempotency=Idempotency(base.open_uow),
+        datasets=Datasets(base.open_uow),
+        catalogue=Catalogue(base.open_uow, weight_unit),
+        aliases=Aliases(base.open_uow),
+        annotations=Annotations(base.open_uow),
+        exporting=Exporting(base.open_uow),
+        importing=Importing(base.open_uow),
+        jobs=Jobs(base.open_uow, Control(base.client)),
+        training=Training(base.open_uow, now, settings.max_queued_jobs),
+        scoring=Scoring(base.open_uow, now, settings.max_queued_jobs),
+        prediction=prediction,
+        batch_predictions=BatchPredictions(base.open_uow, prediction, now, settings.max_queued_jobs),
+        watcher=JobWatcher(base.open_uow, SqlNotifier(base.engine)),
+        webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now),
+        base=base,
+        reachability=reachability,
+        silence_seconds=settings.heartbeat_timeout_seconds,
+    )
+
+
+def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
+    """A worker of this process; `trainer` is what its children call ("module:function")."""
+    base = _base(settings)
+    executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
+    pool = Pool(
+        spare=settings.worker_slots,
+        limits=Limits(
+            threads_of_a_fit(settings.worker_slots),
+            settings.fit_memory_bytes or memory_of_a_fit(settings.worker_slots),
+            settings.max_candidate_cells,
+        ),
+        trainer=trainer,
+    )
+    spool = Spool(settings.spool_directory or Path(default_directory()), executor=executor)
+    health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
+    records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
+    deliverer = Deliverer(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now, stopping)
+    engine = Engine(
+        base.engine,
+        base.client,
+        run=Runner(records, pool, spool, settings.max_training_cells, program(), settings.checkpoint_seconds),
+        score=Scorer(records, program(FILES)),
+        deliver=deliverer,
+        executor=executor,
+        slots=settings.worker_slots,
+        max_of_one_owner=settings.owner_concurrency,
+        poll_seconds=settings.poll_seconds,
+        report_failure=outage.report,
+    )
+    polling = AdaptivePolling(base.client, busy=settings.poll_seconds, idle=settings.idle_poll_seconds)
+    heartbeat = Heartbeat(
+        base.open_uow,
+        Control(base.client),
+        executor=executor,
+        interval=settings.heartbeat_interval_seconds,
+        limit=settings.heartbeat_timeout_seconds,
+        # A worker without heartbeats would go on with jobs that others recover: it ends, and is started again.
+        broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
+        on_heartbeat=health_file.write,
+        on_activity=lambda activity: polling.adapt(activity, now=time.monotonic()),
+        outage=outage,
+    )
+    tasks = (
+        Ingest(base.open_uow, now).remove_expired,
+        Retention(
+            base.open_uow,
+            EndedEntries(base.client),
+            now,
+            settings.event_retention_days * DAY,
+            settings.result_retention_days * DAY,
+        ).remove_expired,
+        Finder(deliverer, Control(base.client)).find,
+    )
+    periodic_tasks = PeriodicTasks(tasks, every=PERIODIC_TASK_SECONDS, outage=outage)
+    return Worker(spool, pool, heartbeat, health_file, periodic_tasks, engine, stopping, base.close)
+
+
+def migrate(settings: Settings) -> None:
+    """Make the database's tables, or bring them up to date; raises UnavailableError."""
+    # Imported here alone: a process that serves does without Alembic.
+    from app.storage import migrations as storage_migrations
+
+    engine = make_engine(settings.url, creates=True)
+    try:
+        storage_migrations.migrate(engine)
+        queue_migrations.migrate(engine)
+    finally:
+        engine.dispose()
+
+
+def workers_alive(settings: Settings) -> tuple[str, ...]:
+    """Executors ("host:id") heard of lately; raises UnavailableError."""
+    base = _base(settings)
+    try:
+        return _alive(base.open_uow, settings.heartbeat_timeout_seconds)
+    finally:
+        base.close()
+
+
+def now() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)
+
+
+def threads_of_a_fit(slots: int) -> int:
+    """Return the number of threads of a fit, half of the cores being for the API and the database."""
+    return max(1, cores() // (2 * slots))
+
+
+def memory_of_a_fit(slots: int) -> int:
+    """Bytes that one fit may allocate: its share of most of what this process may have, by its control group too."""
+    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in CONTROL_GROUP:
+        if path.exists() and (text := path.read_text().strip()).isdigit():
+            most = min(most, int(text))
+    return int(MEMORY_FOR_FITS * most / slots)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
+    """With `reachability` the database is monitored."""
+    engine = make_engine(settings.url, busy_milliseconds=None if reachability is None else REQUEST_BUSY_MILLISECONDS)
+    client = make_client(engine)
+    monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
+    kept = settings.idempotency_retention_seconds
+    open_uow = unit_of_work(engine, Submitter(client), responses_kept_for=kept, monitor=monitor)
+    return Base(engine, client, open_uow, monitor)
+
+
+def _is_migrated(base: Base) -> bool:
+    return revision.is_migrated(base.engine) and queue_migrations.is_migrated(base.client)
+
+
+def _alive(open_uow: OpenUnitOfWork, within: float) -> tuple[str, ...]:
+    with open_uow() as uow:
+        return uow.workers.alive(within=within)
