@@ -23,6 +23,8 @@ from tests import postgres
 from tests.database_pool import DatabasePool
 from tests.properties import FEW, MANY
 
+pytest_plugins = ["tests.applications"]
+
 HERE = Path(__file__).parent
 REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"
 PROGRAMS = postgres.programs()
@@ -32,7 +34,19 @@ TEMPLATE = "relevance_template"
 SUITES = {"faults": "faults", "fuzz": "hostile", "hostile": "hostile"}
 """The mark of all tests in a folder: suites with a target of their own in the Makefile."""
 
-THOROUGH_ON_POSTGRES = ("api", "end_to_end", "worker")
+THOROUGH_ON_POSTGRES = (
+    "datasets",
+    "end_to_end",
+    "evaluation",
+    "exports",
+    "http",
+    "inference",
+    "jobs/worker",
+    "prediction",
+    "registry",
+    "tasks",
+    "webhooks",
+)
 """Folders whose tests are about what is above SQL: `make test` runs them on SQLite, `make thorough` on PostgreSQL."""
 ON_BOTH = ("end_to_end/test_the_main_job.py",)
 """The pass through the whole service that `make test` makes on each database."""
@@ -72,8 +86,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = path.parts[0]
         if folder in SUITES:
             item.add_marker(SUITES[folder])
-        elif folder in THOROUGH_ON_POSTGRES and path.as_posix() not in ON_BOTH and repeats_on_postgres(item, ids):
+        elif is_above_sql(path) and path.as_posix() not in ON_BOTH and repeats_on_postgres(item, ids):
             item.add_marker("thorough")
+
+
+def is_above_sql(path: Path) -> bool:
+    """True for a file in one of the folders of `THOROUGH_ON_POSTGRES`."""
+    return any(path.is_relative_to(folder) for folder in THOROUGH_ON_POSTGRES)
 
 
 def repeats_on_postgres(item: pytest.Item, ids: Container[str]) -> bool:

@@ -15,7 +15,7 @@ from app.exports.formats import RENDERINGS
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.exported import ExportedSupervised
 from tests.end_to_end.deployment import deployed
-from tests.services.small_models import small_version, version_of_three_classes
+from tests.small_models import small_version, version_of_three_classes
 from tests.tasks.supervised.test_one_row import version_of_numbers
 
 KEY = "a-key-of-the-tests"

@@ -59,10 +59,10 @@ import app.main
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import PredictRequest, predict
 from app.prediction.served_versions import ServedVersions
-from tests.domain.small_tables import numbers, texts
-from tests.services.in_memory import InMemory
+from tests.small_tables import numbers, texts
+from tests.in_memory import InMemory
 from relevance_bayes.core.priors import GaussianProcess
-from tests.services.small_models import small_version
+from tests.small_models import small_version
 
 kept = InMemory()
 kept.models.put(OWNER, small_version(prior=GaussianProcess()), number=1)

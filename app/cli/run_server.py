@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from types import FrameType
 
-from app import __version__
-from app import wiring as bootstrap
+from app import __version__, wiring
 from app.cli import worker_process
 from app.cli.database import database_in_reach
 from app.cli.standard_input import end_with_standard_input
@@ -41,7 +40,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             if with_worker:
                 if settings.url.get_backend_name() == "sqlite":
                     with database_in_reach():
-                        bootstrap.migrate(settings)
+                        wiring.migrate(settings)
                 stack.enter_context(WorkerProcess())
                 stack.callback(watchdog.restart, worker_process.GRACE_SECONDS + MARGIN_SECONDS)
             greeting = _greeting(settings, listener, with_worker=with_worker)

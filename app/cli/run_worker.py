@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from app import wiring as bootstrap
+from app import wiring
 from app.cli.database import database_in_reach
 from app.cli.standard_input import end_with_standard_input
 from app.cli.stop_request import StopRequest
@@ -32,7 +32,7 @@ def work(settings: Settings, *, until_eof: bool) -> None:
     if until_eof:
         end_with_standard_input(stop)
     configure_logging(settings.log_level)
-    worker = bootstrap.build_worker(settings)
+    worker = wiring.build_worker(settings)
     if not _start(worker, stop_request.wait):
         return
     try:
@@ -53,5 +53,5 @@ def _start(worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
 def migrate(settings: Settings) -> None:
     """Make the database's tables, or bring them up to date."""
     with database_in_reach():
-        bootstrap.migrate(settings)
+        wiring.migrate(settings)
     echo(f"{settings.url.render_as_string(hide_password=True)} is up to date.")

@@ -1,4 +1,4 @@
-"""The ports of the services, as protocols; `bootstrap` joins them to storage and queue."""
+"""The ports of the services, as protocols; `wiring` joins them to storage and queue."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

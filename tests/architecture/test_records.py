@@ -8,9 +8,9 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import ModuleType
 
-import app.api.schemas
 from pydantic import BaseModel
 
+import app
 import relevance_bayes.client
 import relevance_bayes.core
 import relevance_bayes.documents
@@ -24,8 +24,16 @@ ROW = re.compile(r"^\| `(\w+)` \| `(\w+)` \| \S.* \|$", re.MULTILINE)
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
     yield package
-    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        yield importlib.import_module(found.name)
+    if hasattr(package, "__path__"):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            yield importlib.import_module(found.name)
+
+
+def schemas() -> Iterator[ModuleType]:
+    """The modules of the service that say what the API's bodies look like."""
+    for found in pkgutil.walk_packages(app.__path__, "app."):
+        if "schemas" in found.name.rsplit(".", 1)[-1]:
+            yield importlib.import_module(found.name)
 
 
 def records(*packages: ModuleType) -> dict[type, frozenset[str]]:
@@ -49,7 +57,7 @@ def members(record: type) -> frozenset[str]:
 def twins() -> set[tuple[str, str]]:
     """Each record of the service, of documents or of the core that has the members of one that goes over the wire."""
     wire = records(relevance_bayes.types, relevance_bayes.client)
-    others = records(app.api.schemas, relevance_bayes.core, relevance_bayes.documents)
+    others = records(*schemas(), relevance_bayes.core, relevance_bayes.documents)
     return {
         (other.__name__, one.__name__) for other, names in others.items() for one, same in wire.items() if names == same
     }

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from app import wiring as bootstrap
+from app import wiring
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.settings import Settings
 from app.tasks.supervised.prediction import SupervisedModel
@@ -19,9 +19,9 @@ from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.types.jobs import Event as JobEvent
 from relevance_bayes.types.jobs import VersionName
-from tests.domain.small_tables import numbers, texts
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc, sum_of_curves, two_moons
+from tests.small_tables import numbers, texts
 
 WIDTH: Json = {"type": "kernel", "width": {"type": "fixed", "value": 2.0}}
 PROCESS: Json = {"type": "gaussian_process"}
@@ -126,7 +126,7 @@ def test_a_csv_of_two_classes_gets_probabilities(api: Api, moons: Path) -> None:
 
 def predictor_of(api: Api, name: str) -> SupervisedPredictor:
     """The stored version itself, by another road than HTTP."""
-    parts = bootstrap.build(Settings(database_url=api.database_url))
+    parts = wiring.build(Settings(database_url=api.database_url))
     try:
         answering = parts.prediction.version(OWNER, name).model
         assert isinstance(answering, SupervisedModel)

@@ -16,7 +16,7 @@ from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.types.models import TermsError
 from tests.exports.trained import EXPORTED_AT
-from tests.services.small_approximation import version_of_a_term
+from tests.small_approximation import version_of_a_term
 
 
 def of_terms(

@@ -19,7 +19,7 @@ from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding, column_names, encode_inputs
 from relevance_bayes.types.reports import InputWidth
 from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block
-from tests.services.small_components import version_of_components
+from tests.small_components import version_of_components
 
 
 def of_rows(

@@ -24,7 +24,7 @@ from relevance_bayes.documents.schema import ModelPart, SupervisedDocument
 from relevance_bayes.documents.writing import document_of
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.exports.trained import CASES, answered, block, trained
-from tests.services.small_models import small_version
+from tests.small_models import small_version
 
 MEBIBYTE = 2**20
 

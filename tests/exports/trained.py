@@ -52,7 +52,7 @@ from relevance_bayes.tables.encoding import (
     user_process_sd,
 )
 from relevance_bayes.types.reports import ClassRows, InputWidth
-from tests.services.small_models import small_version
+from tests.small_models import small_version
 
 ROWS = 40
 EXPORTED_AT = datetime(2024, 5, 1, 13, tzinfo=UTC)

@@ -23,9 +23,9 @@ from app.wiring import Parts, build, migrate
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
 from tests import postgres
+from tests.jobs.worker import trainers
 from tests.processes import stopped
 from tests.waiting import until
-from tests.worker import trainers
 
 ROOT = Path(__file__).parents[2]
 AS_SHIPPED = ("-m", "app.cli", "worker", "--until-eof")

@@ -13,7 +13,7 @@ from app.identity import BUILT_IN_OWNER
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind
-from tests.services.small_models import small_version
+from tests.small_models import small_version
 from tests.waiting import until
 
 ROWS, ROWS_OF_A_BLOCK = 60_000, 2_000

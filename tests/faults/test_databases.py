@@ -11,8 +11,8 @@ from app.settings import Settings
 from app.wiring import build, workers_alive
 from tests import postgres
 from tests.faults.conftest import AS_SHIPPED, ROOT, MakePlace, Place
+from tests.jobs.worker import trainers
 from tests.waiting import until
-from tests.worker import trainers
 
 DOWN_SECONDS = 15.0
 on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)

@@ -6,8 +6,8 @@ import pytest
 
 from tests import postgres
 from tests.faults.conftest import Place
+from tests.jobs.worker import trainers
 from tests.waiting import until
-from tests.worker import trainers
 
 AWAY, BACK = "the database is away", "the database is back"
 

@@ -5,10 +5,10 @@ from app.domain.requests import EvaluationRequest
 from app.domain.scoring import Evaluation
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.tables.columns import Block
-from tests.domain.small_tables import numbers, texts
 from tests.faults.conftest import MakePlace, Place
 from tests.narrowing import of_kind
-from tests.services.small_models import small_version
+from tests.small_models import small_version
+from tests.small_tables import numbers, texts
 
 
 def evaluation(place: Place) -> Job:

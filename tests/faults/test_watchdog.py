@@ -19,14 +19,14 @@ WITHIN = 60
 ENDED_BY_FORCE = "the stop took too long"
 
 STUCK_API = """
-from app import bootstrap
-from app.api.routes import health
+from app import wiring
+from app.http import health
 from app.cli import main
 def without_end(*_):
     print("computing", flush=True)
     while True:
         pass
-bootstrap.Parts.ready = without_end
+wiring.Parts.ready = without_end
 health.LiveOut = without_end
 main()
 """

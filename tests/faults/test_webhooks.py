@@ -12,9 +12,9 @@ from app.domain.pages import PageRequest
 from app.domain.webhooks import Delivery, Webhook
 from app.identity import BUILT_IN_OWNER
 from tests.faults.conftest import MakePlace, Place
+from tests.jobs.worker import trainers
 from tests.receivers import Behaviour, receiving, responses
 from tests.waiting import until
-from tests.worker import trainers
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,10 @@ from app.identity import BUILT_IN_OWNER
 from app.wiring import workers_alive
 from relevance_bayes.core.selection import train
 from tests.faults.conftest import AS_SHIPPED, MakePlace
+from tests.jobs.worker import trainers
 from tests.postgres import Server
 from tests.processes import gone
 from tests.waiting import until
-from tests.worker import trainers
 
 on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 """For what has nothing to do with the database."""

@@ -1,4 +1,4 @@
-"""`relevance worker`, but its children do what a job's seed says, and evaluations wait: see `tests.worker.trainers`."""
+"""`relevance worker`, whose children do what a job's seed says: see `tests.jobs.worker.trainers`; evaluations wait."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from sqlalchemy import event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import Pool
 
-from app import wiring as bootstrap
+from app import wiring
 from app.cli.standard_input import end_with_standard_input
 from app.cli.stop_request import StopRequest
 from app.evaluation import evaluate
@@ -16,7 +16,7 @@ from app.prediction import ServedVersion, evaluate_block
 from app.settings import Settings
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block
-from tests.worker import trainers
+from tests.jobs.worker import trainers
 
 OTHER_VERSION = "RELEVANCE_TEST_OTHER_VERSION"
 """Set for a worker that is of another version than its neighbours."""
@@ -46,9 +46,9 @@ def main() -> None:
         event.listen(Pool, "checkout", full_disk)
     configure_logging(settings.log_level)
     if OTHER_VERSION in os.environ:
-        setattr(bootstrap, "program", lambda *_: "another")  # noqa: B010 - for this process alone
+        setattr(wiring, "program", lambda *_: "another")  # noqa: B010 - for this process alone
     setattr(evaluate, "evaluate_block", held)  # noqa: B010 - likewise
-    worker = bootstrap.build_worker(settings, trainer=trainers.CHOSEN)
+    worker = wiring.build_worker(settings, trainer=trainers.CHOSEN)
     worker.start()
     stop_request.wait()
     worker.stop(5.0)

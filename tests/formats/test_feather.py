@@ -15,8 +15,8 @@ from app.errors import MalformedBodyError, TooLargeError
 from app.formats.expected import Expected
 from app.formats.feather_file import open_feather, read_feather
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
-from tests.api.table_files import arrow_stream
 from tests.formats.files import Table, spooled, table_of
+from tests.table_files import arrow_stream
 
 ROWS = 1_000
 TABLE = pa.table(

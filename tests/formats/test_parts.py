@@ -19,9 +19,9 @@ from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat, WritableFormat
 from app.formats.parquet import Parquet
 from relevance_bayes.tables.columns import Labels
-from tests.api.table_files import table_of
-from tests.domain.small_tables import flags, moments, numbers, texts
 from tests.formats.flat import Flat
+from tests.small_tables import flags, moments, numbers, texts
+from tests.table_files import table_of
 
 ROWS = 50
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tests.api.table_files import ANSWERS, MEDIA_TYPES, NAMED_ROWS, ROWS, TABLES, FlatRow, written
+from tests.table_files import ANSWERS, MEDIA_TYPES, NAMED_ROWS, ROWS, TABLES, FlatRow, written
 
 LENGTH = "Inference-Header-Content-Length"
 JSON = "application/json"

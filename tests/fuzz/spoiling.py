@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from backports import zstd
 
-from tests.api.table_files import MEDIA_TYPES, arrow_stream
 from tests.fuzz.seeds import BINARY, JSON, LENGTH, Sent, npy
+from tests.table_files import MEDIA_TYPES, arrow_stream
 
 PACK: Mapping[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstd.compress}
 

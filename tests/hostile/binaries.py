@@ -16,7 +16,7 @@ from backports import zstd
 from PIL import Image
 from pyarrow import feather
 
-from tests.api.table_files import MEDIA_TYPES, arrow_stream, npy, written
+from tests.table_files import MEDIA_TYPES, arrow_stream, npy, written
 
 NPY, PNG, CSV = MEDIA_TYPES["npy"], MEDIA_TYPES["png"], MEDIA_TYPES["csv"]
 UPLOAD, NUMBERS, MIXED = "/v1/datasets", "/v1/models/numbers/predict", "/v1/models/mixed/predict"

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from backports import zstd
 
-from tests.api.table_files import MEDIA_TYPES, NAMED_ROWS, written
 from tests.hostile.service import Target
+from tests.table_files import MEDIA_TYPES, NAMED_ROWS, written
 
 Make = Callable[[Target, int], bytes]
 

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from app.exports.formats import NPZ
-from tests.api.test_spoilt_documents import documents
+from tests.exports.test_spoilt_documents import documents
 from tests.hostile.client import MAX_SECONDS, fault, hostile_client
 from tests.hostile.forging import Document, Json, forged, forged_npz, not_finite, rendered
 from tests.hostile.service import Target

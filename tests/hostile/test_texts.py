@@ -11,10 +11,10 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from tests.api.table_files import MEDIA_TYPES, TABLES, FlatRow, written
 from tests.hostile.client import fault
 from tests.hostile.conftest import Clients
 from tests.hostile.texts import TEXTS, is_name, is_plain, is_storable
+from tests.table_files import MEDIA_TYPES, TABLES, FlatRow, written
 
 Columns = Mapping[str, Sequence[str | float]]
 Write = Callable[[Columns], bytes]

@@ -16,13 +16,13 @@ import pytest
 from app.exports.formats import RENDERINGS
 from app.formats import WRITABLE_FORMATS
 from relevance_bayes.documents.exported import ExportedSupervised
-from tests.api.table_files import MEDIA_TYPES, table_of
 from tests.hostile.client import fault
 from tests.hostile.conftest import Clients
 from tests.hostile.forging import Document
 from tests.hostile.texts import TEXTS, is_name, is_storable
 from tests.served import add_version
-from tests.services.small_models import version_of_three_classes
+from tests.small_models import version_of_three_classes
+from tests.table_files import MEDIA_TYPES, table_of
 
 Patch: TypeAlias = dict[str, str | dict[str, str]]
 

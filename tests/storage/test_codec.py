@@ -62,9 +62,9 @@ from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn,
 from relevance_bayes.tables.encoding import InputEncoding
 from tests.narrowing import of_kind
 from tests.properties import examples
-from tests.services.small_approximation import version_of_a_term
-from tests.services.small_components import version_of_components
-from tests.services.small_image import version_of_an_image
+from tests.small_approximation import version_of_a_term
+from tests.small_components import version_of_components
+from tests.small_image import version_of_an_image
 from tests.storage import samples
 from tests.storage.class_names import class_names_in
 

@@ -15,7 +15,7 @@ from relevance_bayes.documents.models import Alternative, Member, SupervisedRepo
 from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest, Validation
 from relevance_bayes.types.reports import ClassRows
 from tests.narrowing import of_data
-from tests.services.small_components import version_of_components
+from tests.small_components import version_of_components
 from tests.storage import samples
 from tests.storage.class_names import class_names_in
 

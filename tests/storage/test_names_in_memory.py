@@ -19,7 +19,7 @@ from app.storage.unit_of_work import unit_of_work
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
 from tests.ports.queue import ListedQueue
-from tests.services.small_models import small_version
+from tests.small_models import small_version
 from tests.storage import samples
 
 SLACK_SECONDS = 0.5

@@ -1,1 +1,1 @@
-"""The adapter of the durable engine (DBOS): submit, cancel, state, and running what bootstrap hands it."""
+"""The adapter of the durable engine (DBOS): submit, cancel, state, and running what wiring hands it."""

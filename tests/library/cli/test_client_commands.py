@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.formats import FORMATS, named
-from tests.api.table_files import ANSWERS, NAMED_ROWS, FlatRow, read, written
 from tests.commands import Run
+from tests.table_files import ANSWERS, NAMED_ROWS, FlatRow, read, written
 
 NUMBERS = (
     "mean",

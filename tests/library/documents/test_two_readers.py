@@ -11,7 +11,7 @@ from app.exports import json_file
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.records import encode
-from tests.api.test_spoilt_documents import SPOILT, documents, leaves, spoilt
+from tests.exports.test_spoilt_documents import SPOILT, documents, leaves, spoilt
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import AutomaticPrior, BasisChoice, KernelChoice, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
-from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers
+from tests.small_tables import DATASET_ID, dataset_of, flags, numbers
 
 TABLE: Block = {"x": numbers(0.5, 1.5, 2.0, 3.5), "on": flags(True, False, True, True), "y": numbers(1, 2.5, 3, 5)}
 DATASET = dataset_of(TABLE)

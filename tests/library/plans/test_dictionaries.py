@@ -16,7 +16,7 @@ from relevance_bayes.plans.requests import BasisChoice, GroupChoice, KernelChoic
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
+from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {
     "x": numbers(0.5, 1.5, 2.0, 3.5),

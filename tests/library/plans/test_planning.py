@@ -38,7 +38,7 @@ from relevance_bayes.plans.requests import (
 )
 from relevance_bayes.tables.columns import Block, Column, NumberColumn
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from tests.domain.small_tables import DATASET_ID, dataset_of, flags, moments, numbers, texts
+from tests.small_tables import DATASET_ID, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {
     "x": numbers(0.5, 1.5, 2.0, 3.5),

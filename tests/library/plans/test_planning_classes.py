@@ -24,7 +24,7 @@ from relevance_bayes.plans.classes import SHRINKAGE
 from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest, Task
 from relevance_bayes.tables.columns import Column, NumberColumn
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
+from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 SIX = texts("c", "b", "a", "c", "b", "a")
 GRADES = numbers(7, 1, 2, 7, 2, 1)

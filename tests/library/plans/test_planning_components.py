@@ -9,7 +9,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import ComponentsRequest, IgnoredColumn, InputColumn
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import dataset_of, numbers, texts
+from tests.small_tables import dataset_of, numbers, texts
 
 ROWS: Block = {
     "x": numbers(0.0, 1.0, 2.0, 4.0),

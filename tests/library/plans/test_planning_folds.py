@@ -8,7 +8,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedRequest, Validation
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from tests.domain.small_tables import DATASET_ID, dataset_of, moments, numbers, texts
+from tests.small_tables import DATASET_ID, dataset_of, moments, numbers, texts
 
 TABLE: Block = {
     "x": numbers(0.5, 1.5, 2.0, 3.5),

@@ -13,7 +13,7 @@ from relevance_bayes.plans.requests import ImageRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import dataset_of
+from tests.small_tables import dataset_of
 
 
 def of_pixels(pixels: Array) -> Dataset:

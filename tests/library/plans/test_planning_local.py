@@ -23,7 +23,7 @@ from relevance_bayes.plans.requests import (
 )
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import DATASET_ID, dataset_of
+from tests.small_tables import DATASET_ID, dataset_of
 
 ASKING = SupervisedRequest(DATASET_ID, "y")
 REQUIRED = replace(ASKING, local=NearestNeighbours())

@@ -14,7 +14,7 @@ from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, Fi
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import AutomaticPrior, KernelChoice, Prefer, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
-from tests.domain.small_tables import DATASET_ID, dataset_of, flags
+from tests.small_tables import DATASET_ID, dataset_of, flags
 
 ONE, EACH = EvidenceWidth(), EvidencePerInputWidth()
 A, B = KernelBasis(Gaussian(), EACH), KernelBasis(Matern32(), EACH)

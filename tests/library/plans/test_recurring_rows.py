@@ -10,7 +10,7 @@ from relevance_bayes.plans.recurring_rows import InputLevels, RecurringRows
 from relevance_bayes.plans.requests import RandomSplit
 from relevance_bayes.plans.split import Cut, Ranks, content_hash, cut, held_out_rows
 from relevance_bayes.tables.columns import Block
-from tests.domain.small_tables import cut_up, numbers, texts
+from tests.small_tables import cut_up, numbers, texts
 
 Row = tuple[float, str]
 

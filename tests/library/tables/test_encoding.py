@@ -36,7 +36,7 @@ from relevance_bayes.tables.encoding import (
     user_variance,
 )
 from relevance_bayes.tables.kinds import iso_8601, seconds_of
-from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, moments, numbers, texts
+from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {
     "age": numbers(30, 40, None, 50, 20, 35),

@@ -13,7 +13,7 @@ from relevance_bayes.plans.requests import IgnoredColumn, OrderSplit, Supervised
 from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
+from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {
     "x": numbers(0.5, 1.5, 2.0, 3.5),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from relevance_bayes.tables.columns import Block, CategoryColumn, ColumnSummary, NumberColumn
 from relevance_bayes.tables.statistics import MAX_CELLS_WAITING, TableStatistics
 from relevance_bayes.types.values import ColumnKind
-from tests.domain.small_tables import cut_up, flags, moments, numbers, texts
+from tests.small_tables import cut_up, flags, moments, numbers, texts
 
 NAMES = ("n", "b", "t", "c")
 KINDS: tuple[ColumnKind, ...] = ("number", "boolean", "timestamp", "category")

@@ -22,7 +22,7 @@ from app.identity import BUILT_IN_OWNER
 from app.storage.codec import encode_predictor
 from app.storage.migrations import migrate
 from app.storage.tables import JobCheckpointRow, PosteriorRow
-from tests.api.conftest import LIMITS, StoredParts, closing_engine
+from tests.applications import LIMITS, StoredParts, closing_engine
 from tests.conftest import DATABASES
 from tests.storage.class_names import stored_class_names
 

@@ -15,10 +15,10 @@ from app.tasks.components.prediction import ComponentsPrediction
 from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import numbers
-from tests.services.in_memory import InMemory
-from tests.services.small_components import SCORES, version_of_components
-from tests.services.small_models import small_version
+from tests.in_memory import InMemory
+from tests.small_components import SCORES, version_of_components
+from tests.small_models import small_version
+from tests.small_tables import numbers
 
 BLOCK: Block = {"x": numbers(0.0, 1.0, 2.5, 90.0), "z": numbers(0.0, -1.0, 3.0, 1.0)}
 MIXED: Block = {"x": numbers(0.0, None, 1.0, 2.5, 90.0), "z": numbers(0.0, 1.0, -1.0, 3.0, 1.0)}

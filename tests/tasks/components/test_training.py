@@ -24,8 +24,8 @@ from relevance_bayes.plans.requests import ComponentsRequest
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import encode_inputs, raw_cells
 from relevance_bayes.types.reports import InputWidth
-from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
 from tests.narrowing import of_kind
+from tests.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
 
 REQUEST = ComponentsRequest(DATASET_ID)
 MANY = 10**9

@@ -30,7 +30,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.types.reports import TrainingWarning
-from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
+from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9
 ASKING = SupervisedRequest(DATASET_ID, "y")

@@ -12,7 +12,7 @@ from relevance_bayes.core.selection import NORMAL, THOROUGH, Bounds, Folding, Tr
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import Effort, SupervisedRequest, Validation
 from relevance_bayes.tables.columns import Block, NumberColumn
-from tests.domain.small_tables import DATASET_ID, dataset_of
+from tests.small_tables import DATASET_ID, dataset_of
 
 MANY = 10**9
 ASKING = SupervisedRequest(DATASET_ID, "y")

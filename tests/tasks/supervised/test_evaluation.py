@@ -17,10 +17,10 @@ from relevance_bayes.core.prediction import scores
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import numbers, texts
-from tests.services.small_components import version_of_components
-from tests.services.small_models import small_version
-from tests.services.test_predictions import served
+from tests.prediction.test_predict import served
+from tests.small_components import version_of_components
+from tests.small_models import small_version
+from tests.small_tables import numbers, texts
 
 INPUTS: Block = {"x": numbers(0.5, 1.0, 3.0, 2.0), "colour": texts("red", "blue", "red", "blue")}
 TARGET = numbers(11.0, 9.5, 13.0, 8.0)

@@ -31,9 +31,9 @@ from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
 from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.references import Reference
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
+from tests.in_memory import InMemory
 from tests.narrowing import of_kind
-from tests.services.in_memory import InMemory
-from tests.services.small_models import small_version, version_of_three_classes
+from tests.small_models import small_version, version_of_three_classes
 
 BASIS: tuple[Basis, ...] = (KernelBasis(Gaussian(), FixedWidth(3.0)), Bias(), Inputs())
 PRIORS: tuple[Prior, ...] = (Independent(), GaussianProcess("rows", 3.0, 12))

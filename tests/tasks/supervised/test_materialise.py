@@ -16,8 +16,8 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import column_names, encode_inputs, encode_target
-from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 from tests.properties import examples
+from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9
 ASKING = SupervisedRequest(DATASET_ID, "y")

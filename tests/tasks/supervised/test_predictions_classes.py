@@ -15,10 +15,10 @@ from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import numbers, texts
 from tests.exports.trained import block, trained
-from tests.services.small_models import STATES, WEIGHTS, version_of_three_classes
-from tests.services.test_predictions import BLOCK, MIXED, served
+from tests.prediction.test_predict import BLOCK, MIXED, served
+from tests.small_models import STATES, WEIGHTS, version_of_three_classes
+from tests.small_tables import numbers, texts
 
 MADE = version_of_three_classes()
 MANY: Block = {"x": numbers(*np.linspace(-1.0, 4.0, 40)), "colour": texts(*["red", "blue"] * 20)}

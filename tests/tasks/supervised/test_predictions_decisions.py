@@ -13,9 +13,9 @@ from app.tasks.options import PredictOptions
 from app.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import numbers, texts
-from tests.services.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes
-from tests.services.test_predictions import BLOCK, MIXED, served
+from tests.prediction.test_predict import BLOCK, MIXED, served
+from tests.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes
+from tests.small_tables import numbers, texts
 from tests.tasks.supervised.test_predictions_classes import MANY
 
 TWO, THREE = small_version("classification"), version_of_three_classes()

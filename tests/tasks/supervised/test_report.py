@@ -24,8 +24,8 @@ from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
-from tests.domain.small_tables import dataset_of, numbers, texts
-from tests.worker.trainers import model_of
+from tests.jobs.worker.trainers import model_of
+from tests.small_tables import dataset_of, numbers, texts
 
 SPEC = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(2.0)), Bias()))
 X = np.arange(6.0).reshape(2, 3)

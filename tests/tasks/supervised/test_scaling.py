@@ -43,7 +43,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, KernelChoice, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, texts
+from tests.small_tables import DATASET_ID, cut_up, dataset_of, texts
 
 ROWS = 30
 MANY = 10**9

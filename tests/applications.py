@@ -1,0 +1,185 @@
+"""Applications for the tests of all features: over ports in memory, and over a database."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import pytest
+from httpx2 import Response
+from sqlalchemy import Engine
+from starlette.testclient import TestClient
+
+from app.addresses import Allowance
+from app.application import make_application
+from app.datasets.ingest import Ingest
+from app.datasets.service import Datasets
+from app.evaluation.service import Scoring
+from app.exports.exporting import Exporting
+from app.exports.formats import RENDERINGS
+from app.exports.importing import Importing
+from app.http.dependencies import Limits
+from app.http.idempotency_keys import Idempotency
+from app.http.openapi import Json
+from app.http.readiness_report import Readiness
+from app.identity import BUILT_IN_OWNER
+from app.jobs.service import Jobs
+from app.jobs.watcher import JobWatcher
+from app.prediction.batch_service import BatchPredictions
+from app.prediction.served_versions import ServedVersions
+from app.registry.alias_service import Aliases
+from app.registry.annotation_service import Annotations
+from app.registry.catalogue import Catalogue
+from app.storage.engine import make_engine
+from app.storage.notifier import SqlNotifier
+from app.storage.unit_of_work import now, unit_of_work
+from app.tasks.service import Training
+from app.tasks.union import weight_unit
+from app.webhooks.service import Webhooks
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.tables.columns import Block
+from tests.conftest import DATABASES, migrated_database
+from tests.in_memory import InMemory, InMemoryNotifier, InMemoryQueue
+from tests.ports.queue import ListedQueue
+from tests.small_models import small_version, version_of_numbers
+from tests.small_tables import dataset_of, flags, numbers, texts
+
+pytest.register_assert_rewrite("tests.problems")
+
+NOW = datetime(2024, 5, 1, 13, tzinfo=UTC)
+LIMITS = Limits(
+    max_upload_bytes=4096,
+    max_body_bytes=4096,
+    max_rows=100,
+    max_columns=10,
+    max_prediction_rows=5,
+    spool_directory=None,
+)
+TABLE: Block = {
+    "x": numbers(0.0, 1.0, 2.0, 3.0, 4.0, 5.0),
+    "colour": texts("red", "blue", "red", "blue", "red", "red"),
+    "y": numbers(0.5, 1.1, 2.3, 2.9, 4.2, 5.1),
+    "known": flags(True, False, True, True, False, False),
+    "same": numbers(7.0, 7.0, 7.0, 7.0, 7.0, 7.0),
+    "one": texts("only", "only", "only", "only", "only", "only"),
+    "three": texts("a", "b", "c", "a", "b", "c"),
+    "gaps": numbers(1.0, None, 3.0, 4.0, 5.0, 6.0),
+}
+DATASET = dataset_of(TABLE, "points.csv")
+SUBMIT: dict[str, Json] = {"dataset_id": str(DATASET.id), "target": "y", "inputs": ["x", "colour"]}
+
+
+@dataclass(frozen=True)
+class Report(Readiness):
+    """How things stand."""
+
+    database: bool = True
+    migrated: bool = True
+    worker: bool = True
+
+
+@dataclass
+class InMemoryParts:
+    """An application's parts over what is kept in memory."""
+
+    kept: InMemory = field(default_factory=InMemory)
+    report: Report = field(default_factory=Report)
+
+    def __post_init__(self) -> None:
+        self.ingest = Ingest(self.kept.open, lambda: NOW)
+        self.idempotency = Idempotency(self.kept.open)
+        self.catalogue = Catalogue(self.kept.open, weight_unit)
+        self.datasets = Datasets(self.kept.open)
+        self.aliases = Aliases(self.kept.open)
+        self.annotations = Annotations(self.kept.open)
+        self.exporting = Exporting(self.kept.open)
+        self.importing = Importing(self.kept.open)
+        self.jobs = Jobs(self.kept.open, self.kept.queue)
+        self.training = Training(self.kept.open, lambda: NOW)
+        self.scoring = Scoring(self.kept.open, lambda: NOW)
+        self.prediction = ServedVersions(self.kept.open, 10**6)
+        self.batch_predictions = BatchPredictions(self.kept.open, self.prediction, lambda: NOW)
+        self.watcher = JobWatcher(self.kept.open, InMemoryNotifier())
+        self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
+
+    def ready(self) -> Report:
+        return self.report
+
+
+class StoredParts:
+    """An application's parts over a database; at most `max_unfinished` jobs may wait."""
+
+    def __init__(self, engine: Engine, *, max_unfinished: int = 1_000) -> None:
+        self.open_uow = open_uow = unit_of_work(engine, ListedQueue)
+        self.ingest = Ingest(open_uow, now)
+        self.idempotency = Idempotency(open_uow)
+        self.catalogue = Catalogue(open_uow, weight_unit)
+        self.datasets = Datasets(open_uow)
+        self.aliases = Aliases(open_uow)
+        self.annotations = Annotations(open_uow)
+        self.exporting = Exporting(open_uow)
+        self.importing = Importing(open_uow)
+        self.jobs = Jobs(open_uow, InMemoryQueue())
+        self.training = Training(open_uow, now, max_unfinished=max_unfinished)
+        self.scoring = Scoring(open_uow, now, max_unfinished=max_unfinished)
+        self.prediction = ServedVersions(open_uow, 10**6)
+        self.batch_predictions = BatchPredictions(open_uow, self.prediction, now, max_unfinished=max_unfinished)
+        self.watcher = JobWatcher(open_uow, SqlNotifier(engine))
+        self.webhooks = Webhooks(open_uow, Allowance(), now)
+
+    def ready(self) -> Report:
+        return Report()
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of the application on a database that a module's tests share: SQLite, then PostgreSQL.
+
+    There are the models `small` of a number and a text, `numbers` of numbers, and `small@champion`.
+    """
+    directory = tmp_path_factory.mktemp("stored")
+    with migrated_database(str(request.param), request, directory) as url, closing_engine(url) as engine:
+        limits = replace(LIMITS, max_body_bytes=10**6, max_upload_bytes=10**6)
+        application = make_application(StoredParts(engine), limits, log_requests=False)
+        with TestClient(application, raise_server_exceptions=False) as client:
+            for name, version in (("small", small_version()), ("numbers", version_of_numbers())):
+                exported = ExportedSupervised(name, 1, NOW, version.report, version.predictor)
+                content = RENDERINGS["json"].render(exported)
+                headers = {"Content-Type": "application/json"}
+                response = client.post(f"/v1/models/{name}/versions", content=content, headers=headers)
+                assert response.status_code == 201, response.text
+            response = client.put("/v1/models/small/aliases/champion", json={"version": 1})
+            assert response.status_code == 201, response.text
+            yield client
+
+
+@pytest.fixture(scope="session")
+def openapi() -> Response:
+    """The OpenAPI document of the application without a key, made once: it takes half a second."""
+    with TestClient(make_application(InMemoryParts(), LIMITS)) as client:
+        return client.get("/openapi.json")
+
+
+@contextmanager
+def closing_engine(url: str) -> Iterator[Engine]:
+    """An engine that is disposed of at the end."""
+    engine = make_engine(url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def parts() -> InMemoryParts:
+    """Parts with one dataset, one regression `small`, one classification `classes`."""
+    parts = InMemoryParts()
+    parts.kept.datasets.put(replace(DATASET, owner=BUILT_IN_OWNER), TABLE)
+    parts.kept.models.put(BUILT_IN_OWNER, small_version(), number=1)
+    parts.kept.models.put(BUILT_IN_OWNER, small_version("classification", name="classes"), number=1)
+    return parts
+
+
+@pytest.fixture
+def client(parts: InMemoryParts) -> Iterator[TestClient]:
+    """A client of the application; an exception that nobody foresaw is answered, as a server would."""
+    with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
+        yield client

@@ -1,0 +1,167 @@
+"""Taking in a table, over ports in memory: nothing is seen before its end, nothing stays when it goes wrong."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from app.datasets.ingest import Ingest
+from app.domain.datasets import Dataset
+from app.domain.idempotency import Keyed, RequestKey, StoredResponse
+from app.domain.ports import UnitOfWork
+from app.errors import KeyInUseError, UnavailableError
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import InvalidDataError
+from tests.in_memory import InMemory
+from tests.small_tables import cut_up, numbers, texts
+
+NOW = datetime(2024, 5, 1, tzinfo=UTC)
+BLOCK: Block = {"x": numbers(1.0, 2.0, None), "c": texts("a", None, "b")}
+PIECES = [piece for _, piece in cut_up(BLOCK, 2)]
+
+
+@pytest.fixture
+def kept() -> InMemory:
+    return InMemory()
+
+
+@pytest.fixture
+def ingest(kept: InMemory) -> Ingest:
+    return Ingest(kept.open, lambda: NOW)
+
+
+def test_blocks_become_a_dataset(kept: InMemory, ingest: Ingest) -> None:
+    dataset = ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES))
+    assert kept.datasets.get("me", dataset.id) == dataset
+    assert (dataset.owner, dataset.name, dataset.created_at, dataset.rows) == ("me", "points", NOW, 3)
+    assert [(column.name, column.kind, column.missing) for column in dataset.columns] == [
+        ("x", "number", 1),
+        ("c", "category", 1),
+    ]
+    assert [first for first, _ in kept.datasets.blocks[dataset.id]] == [0, 2]
+    assert not kept.datasets.uploads
+
+
+def test_no_rows_are_refused_before_anything_is_stored(kept: InMemory, ingest: Ingest) -> None:
+    with pytest.raises(InvalidDataError, match="no rows"):
+        ingest.receive("me", "points", names=("x",), kinds=("number",), blocks=iter([]))
+    assert not kept.datasets.uploads
+
+
+KEY = RequestKey("me", "POST /v1/datasets", "k", "ab")
+
+
+def keyed() -> Keyed[Dataset]:
+    return Keyed(KEY, lambda dataset: StoredResponse(201, (), str(dataset.id).encode()))
+
+
+def test_the_answer_to_a_keyed_upload_is_kept_with_its_dataset(kept: InMemory, ingest: Ingest) -> None:
+    def blocks() -> Iterator[Block]:
+        yield BLOCK
+        with pytest.raises(KeyInUseError):
+            kept.keys.find(KEY)
+        yield BLOCK
+
+    dataset = ingest.receive(
+        "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed()
+    )
+    assert kept.keys.find(KEY) == StoredResponse(201, (), str(dataset.id).encode())
+    with pytest.raises(KeyInUseError):
+        ingest.receive(
+            "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES), keyed=keyed()
+        )
+    assert list(kept.datasets.kept) == [dataset.id]
+
+
+def test_an_upload_that_goes_wrong_lets_go_of_its_key(kept: InMemory, ingest: Ingest) -> None:
+    def blocks() -> Iterator[Block]:
+        yield BLOCK
+        assert KEY.key in {key for _, _, key in kept.keys.holders}
+        raise InvalidDataError("line 7")
+
+    with pytest.raises(InvalidDataError):
+        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed())
+    assert kept.keys.find(KEY) is None
+
+
+def test_an_upload_whose_key_was_taken_over_ends(kept: InMemory, ingest: Ingest) -> None:
+    heir = uuid4()
+
+    def blocks() -> Iterator[Block]:
+        yield BLOCK
+        kept.keys.holders[KEY.owner, KEY.scope, KEY.key] = heir
+        yield BLOCK
+
+    with pytest.raises(KeyInUseError):
+        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed())
+    assert list(kept.keys.holders.values()) == [heir]
+    assert not kept.datasets.kept
+    assert not kept.datasets.uploads
+
+
+class Broken(Exception):
+    """Anything that nobody foresaw."""
+
+
+@pytest.mark.parametrize("error", [InvalidDataError("line 7"), Broken(), KeyboardInterrupt()])
+def test_whatever_goes_wrong_the_upload_is_discarded(kept: InMemory, ingest: Ingest, error: BaseException) -> None:
+    def blocks() -> Iterator[Block]:
+        yield BLOCK
+        assert len(kept.datasets.uploads) == 1
+        raise error
+
+    with pytest.raises(type(error)):
+        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
+    assert not kept.datasets.uploads
+    assert not kept.datasets.kept
+
+
+def test_the_first_error_is_told_when_the_database_is_gone_too(
+    kept: InMemory, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> bool:
+        raise UnavailableError("gone")
+
+    def blocks() -> Iterator[Block]:
+        yield BLOCK
+        raise InvalidDataError("line 7")
+
+    monkeypatch.setattr(kept.datasets, "discard", gone)
+    with pytest.raises(InvalidDataError, match="line 7"):
+        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
+
+
+def test_blocks_are_drawn_outside_of_transactions(kept: InMemory) -> None:
+    inside = 0
+
+    @contextmanager
+    def counted() -> Iterator[UnitOfWork]:
+        nonlocal inside
+        inside += 1
+        with kept.open() as unit:
+            yield unit
+        inside -= 1
+
+    def blocks() -> Iterator[Block]:
+        for piece in PIECES:
+            assert inside == 0
+            yield piece
+
+    Ingest(counted, lambda: NOW).receive("me", "n", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
+    assert inside == 0
+
+
+def test_the_sweep_looks_an_hour_back_until_nothing_is_left(
+    kept: InMemory, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requested: list[datetime] = []
+
+    def remove_expired(*, not_written_since: datetime) -> bool:
+        requested.append(not_written_since)
+        return len(requested) < 3
+
+    monkeypatch.setattr(kept.datasets, "remove_expired", remove_expired)
+    assert ingest.remove_expired() == 2
+    assert requested == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3

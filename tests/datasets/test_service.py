@@ -1,0 +1,66 @@
+"""The datasets that an owner has, on ports in memory."""
+
+import pytest
+
+from app.datasets.service import Datasets
+from app.domain.pages import PageRequest
+from app.errors import InUseError
+from app.identity import BUILT_IN_OWNER as OWNER
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import NotFoundError
+from tests.in_memory import InMemory
+from tests.small_tables import cut_up, dataset_of, flags, moments, numbers, texts
+
+TABLE: Block = {
+    "x": numbers(0.0, None, 2.5, 3.0, 4.0),
+    "colour": texts("red", "blue", None, "blue", "red"),
+    "known": flags(True, False, True, None, False),
+    "at": moments(0.0, 1.5, 2.0, None, 4.0),
+}
+DATASET = dataset_of(TABLE)
+
+
+@pytest.fixture
+def kept() -> InMemory:
+    kept = InMemory()
+    kept.datasets.put(DATASET, *(block for _, block in cut_up(TABLE, 2, 4)))
+    return kept
+
+
+@pytest.fixture
+def datasets(kept: InMemory) -> Datasets:
+    return Datasets(kept.open)
+
+
+def test_rows_come_with_their_numbers_and_their_cells_as_json_has_them(datasets: Datasets) -> None:
+    rows = datasets.rows(OWNER, DATASET.id, first=0, limit=2)
+    assert [row.number for row in rows] == [0, 1]
+    assert rows[0].cells == {"x": 0.0, "colour": "red", "known": True, "at": "1970-01-01T00:00:00Z"}
+    assert rows[1].cells == {"x": None, "colour": "blue", "known": False, "at": "1970-01-01T00:00:01.5Z"}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
+def test_any_slice_of_the_rows_is_the_same_rows(datasets: Datasets, limit: int) -> None:
+    whole = datasets.rows(OWNER, DATASET.id, first=0, limit=5)
+    assert len(whole) == 5
+    for first in range(7):
+        assert datasets.rows(OWNER, DATASET.id, first=first, limit=limit) == whole[first : first + limit]
+
+
+def test_each_block_of_rows_is_a_transaction_of_its_own(kept: InMemory, datasets: Datasets) -> None:
+    datasets.rows(OWNER, DATASET.id, first=0, limit=5)
+    assert kept.opened == 1 + 1 + 3
+
+
+def test_what_is_needed_is_not_deleted(kept: InMemory, datasets: Datasets) -> None:
+    kept.datasets.needed.add(DATASET.id)
+    with pytest.raises(InUseError):
+        datasets.delete(OWNER, DATASET.id)
+    assert datasets.get(OWNER, DATASET.id) == DATASET
+
+
+def test_what_is_deleted_is_gone(datasets: Datasets) -> None:
+    datasets.delete(OWNER, DATASET.id)
+    with pytest.raises(NotFoundError):
+        datasets.rows(OWNER, DATASET.id, first=0, limit=1)
+    assert datasets.page(OWNER, PageRequest(10)).items == ()

@@ -1,0 +1,115 @@
+"""Jobs that score, on a real database: evaluations, and what all of them share."""
+
+import numpy as np
+import pytest
+
+from app.domain.attempts import MAX_STARTS, Claim
+from app.domain.requests import EvaluationRequest
+from app.domain.scoring import ClassResult, Evaluation, LabelledNumbers, NumberResult, NumberScores
+from app.prediction import ServedVersion, evaluate_block
+from app.tasks.prediction import LabelledBlock
+from relevance_bayes.tables.columns import Block, BooleanColumn
+from tests.narrowing import of_kind
+from tests.prediction.test_predict import served
+from tests.scoring_bench import OWNER, ROWS, Bench, table
+from tests.small_models import small_version
+
+
+def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> None:
+    job_id = bench.evaluation()
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    found = of_kind(Evaluation, job.result)
+    figures = of_kind(NumberResult, found.figures)
+    assert (job.state, job.kind, figures.rows, found.without_target, found.rows_not_predicted) == (
+        "succeeded",
+        "evaluation",
+        ROWS - 2,
+        1,
+        1,
+    )
+    (labelled,) = evaluate_block(served(small_version()), table()).labelled
+    whole = NumberScores.of(of_kind(LabelledNumbers, labelled)).result()
+    assert (figures.rmse, figures.nll) == pytest.approx((whole.rmse, whole.nll))
+    assert figures.standardised_residuals == whole.standardised_residuals
+    assert job.progress is not None
+    assert (job.progress.phase, job.progress.total, job.progress.unit) == ("evaluate", ROWS, "rows")
+
+
+def test_it_runs_once(bench: Bench) -> None:
+    job_id = bench.evaluation()
+    assert bench.run(job_id)
+    first = bench.look(job_id)
+    assert bench.run(job_id)
+    assert bench.look(job_id) == first
+
+
+def test_classes_have_figures_of_their_own(bench: Bench) -> None:
+    bench.version(small_version("classification", name="classes"))
+    labels = BooleanColumn(np.array([0, 1] * (ROWS // 2), np.int8))
+    dataset = bench.dataset({**table(), "y": labels}, target="boolean")
+    job_id = bench.queued(EvaluationRequest(dataset.id, "classes", 1))
+    assert bench.run(job_id)
+    figures = of_kind(ClassResult, of_kind(Evaluation, bench.look(job_id).result).figures)
+    assert (figures.rows, figures.classes, figures.rows_of_unknown_class) == (ROWS - 1, (False, True), 0)
+    assert sum(map(sum, figures.confusion)) == ROWS - 1
+
+
+def test_a_cancelled_one_ends_without_a_result(bench: Bench) -> None:
+    job_id = bench.evaluation()
+    with bench.open_uow() as uow:
+        assert uow.jobs.claim(job_id) == Claim(1)
+        uow.jobs.request_cancel(OWNER, job_id)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert (job.state, job.result) == ("cancelled", None)
+
+
+def test_a_worker_that_stops_hands_it_back(bench: Bench) -> None:
+    job_id = bench.evaluation()
+    bench.stopping.set()
+    assert not bench.run(job_id)
+    assert bench.look(job_id).state == "queued"
+    bench.stopping.clear()
+    assert bench.run(job_id)
+    assert bench.look(job_id).attempt == 1
+
+
+def test_one_that_is_handed_back_between_two_blocks_has_not_died(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id = bench.evaluation()
+
+    def last(version: ServedVersion, block: Block) -> LabelledBlock:
+        bench.stopping.set()
+        return evaluate_block(version, block)
+
+    monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", last)
+    for _ in range(MAX_STARTS + 1):
+        assert not bench.run(job_id)
+        bench.stopping.clear()
+    job = bench.look(job_id)
+    assert (job.state, job.attempt) == ("running", MAX_STARTS + 1)
+
+
+def test_one_whose_workers_died_each_time_fails(bench: Bench) -> None:
+    job_id = bench.evaluation()
+    for number in range(MAX_STARTS):
+        with bench.open_uow() as uow:
+            assert uow.jobs.claim(job_id) == Claim(number + 1)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert job.error is not None
+    assert (job.state, job.error.kind) == ("failed", "worker-died")
+
+
+def test_a_start_that_another_one_took_over_from_records_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id = bench.evaluation()
+
+    def overtaken(version: ServedVersion, block: Block) -> LabelledBlock:
+        with bench.open_uow() as uow:
+            assert uow.jobs.claim(job_id) == Claim(2)
+        return evaluate_block(version, block)
+
+    monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", overtaken)
+    assert not bench.run(job_id)
+    job = bench.look(job_id)
+    assert (job.state, job.attempt, job.result) == ("running", 2, None)

@@ -1,0 +1,63 @@
+"""Health over HTTP."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.application import make_application
+from app.http.shutdown import Shutdown
+from tests.applications import LIMITS, InMemoryParts, Report
+
+
+def test_a_process_that_answers_is_live(client: TestClient, parts: InMemoryParts) -> None:
+    parts.report = Report(False, False, False)
+    response = client.get("/health/live")
+    assert (response.status_code, response.json()) == (200, {"status": "live"})
+
+
+@pytest.mark.parametrize(
+    ("report", "predictions", "training"),
+    [
+        (Report(True, True, True), 200, 200),
+        (Report(True, True, False), 200, 503),
+        (Report(True, False, False), 503, 503),
+        (Report(False, False, False), 503, 503),
+        (Report(False, False, False, has_loaded_versions=True), 200, 503),
+        (Report(True, True, True, has_loaded_versions=True), 200, 200),
+    ],
+)
+def test_ready_is_what_can_predict_and_for_training_what_can_train(
+    client: TestClient, parts: InMemoryParts, report: Report, predictions: int, training: int
+) -> None:
+    parts.report = report
+    for query, status in (("", predictions), ("?for=predictions", predictions), ("?for=training", training)):
+        response = client.get(f"/health/ready{query}")
+        assert response.status_code == status
+        assert response.json() == {
+            "status": "ready" if status == 200 else "not_ready",
+            "database": report.database,
+            "migrated": report.migrated,
+            "worker": report.worker,
+            "has_loaded_versions": report.has_loaded_versions,
+        }
+    assert client.get("/v2/health/ready").status_code == predictions
+    assert client.get("/health/ready?for=lunch").status_code == 422
+
+
+def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: InMemoryParts) -> None:
+    application = make_application(parts, LIMITS)
+    shutdown: Shutdown = application.state.services[Shutdown]
+    client = TestClient(application)
+    assert client.get("/health/ready").status_code == 200
+    shutdown.drains = True
+    shutdown.request()
+    response = client.get("/health/ready")
+    assert response.status_code == 503
+    assert response.json() == {
+        "status": "stopping",
+        "database": True,
+        "migrated": True,
+        "worker": True,
+        "has_loaded_versions": False,
+    }
+    assert client.get("/v2/health/ready").status_code == 503
+    assert client.get("/health/live").status_code == 200

@@ -1,0 +1,125 @@
+"""The documentation: complete, true to the service, and without the internet."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from httpx2 import Response
+from starlette.testclient import TestClient
+
+from app.application import make_application
+from app.http.bodies import checked
+from app.http.openapi import Json, recorded
+from app.prediction.schemas.predict import PREDICT_IN
+from app.tasks.schemas.requests import TRAINING_JOB_IN
+from tests.applications import LIMITS, InMemoryParts
+
+Object = dict[str, Json]
+
+
+@pytest.fixture
+def schema(openapi: Response) -> Object:
+    document: Object = openapi.json()
+    return document
+
+
+def operations(schema: Object) -> Iterator[tuple[str, Object]]:
+    paths = schema["paths"]
+    assert isinstance(paths, dict)
+    for path, methods in paths.items():
+        assert isinstance(methods, dict)
+        for method, operation in methods.items():
+            assert isinstance(operation, dict)
+            yield f"{method.upper()} {path}", operation
+
+
+def test_the_page_names_every_list_by_age_with_its_filters(schema: Object) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    given = {
+        path: set(re.findall(r"`(\w+)`", filters))
+        for path, filters in re.findall(r"^\| `(/.*?)` \|(.*)\|$", page, re.M)
+    }
+    taken: dict[str, set[str]] = {}
+    for operation, document in operations(schema):
+        parameters = document.get("parameters", [])
+        assert isinstance(parameters, list)
+        names = {str(one["name"]) for one in parameters if isinstance(one, dict) and one["in"] == "query"}
+        if "order" in names:
+            taken[operation.removeprefix("GET ")] = names - {"order", "limit", "after"}
+    assert given == taken
+
+
+def test_nothing_refers_to_what_is_not_there(schema: Object) -> None:
+    assert schema["openapi"] == "3.1.0"
+    text = json.dumps(schema)
+    components = schema["components"]
+    assert isinstance(components, dict)
+    schemas = components["schemas"]
+    assert isinstance(schemas, dict)
+    assert set(re.findall(r'"#/components/schemas/([^"]+)"', text)) <= set(schemas)
+
+
+def test_every_operation_says_what_it_is_and_what_its_problems_look_like(schema: Object) -> None:
+    for name, operation in operations(schema):
+        assert operation["summary"], name
+        assert operation["description"], name
+        responses = operation["responses"]
+        assert isinstance(responses, dict)
+        if name.partition(" ")[2].startswith("/v1"):
+            assert "application/problem+json" in json.dumps(responses["default"]), name
+        assert "HTTPValidationError" not in json.dumps(responses), name
+
+
+def test_a_stream_of_events_is_documented_beside_its_pages(schema: Object) -> None:
+    operation = dict(operations(schema))["GET /v1/training-jobs/{job_id}/events"]
+    text = json.dumps(operation["responses"])
+    assert '"text/event-stream"' in text
+    assert '"application/json"' in text
+    assert '"204"' in text
+    assert '"Last-Event-ID"' in json.dumps(operation["parameters"])
+
+
+def test_every_operation_has_an_example_and_every_example_an_operation(schema: Object) -> None:
+    assert {str(exchange["operation"]) for exchange in recorded()} == {name for name, _ in operations(schema)}
+    for name, operation in operations(schema):
+        if body := operation.get("requestBody"):
+            assert '"examples"' in json.dumps(body), name
+
+
+def test_examples_of_one_operation_have_different_names() -> None:
+    names = [(exchange["operation"], exchange["summary"]) for exchange in recorded()]
+    assert len(set(names)) == len(names)
+
+
+def test_the_documented_requests_fit_the_documented_schemas() -> None:
+    seen = 0
+    for exchange in recorded():
+        if isinstance(exchange["status"], int) and exchange["status"] < 400 and isinstance(exchange["request"], dict):
+            if exchange["operation"] == "POST /v1/training-jobs":
+                checked(TRAINING_JOB_IN, exchange["request"])
+                seen += 1
+            if str(exchange["operation"]).endswith("/predict"):
+                checked(PREDICT_IN, exchange["request"])
+                seen += 1
+    assert seen > 5
+
+
+@pytest.mark.parametrize("page", ["/docs", "/redoc"])
+def test_the_pages_come_from_here_alone(client: TestClient, page: str) -> None:
+    html = client.get(page).text
+    assert "http:" not in html
+    assert "https:" not in html
+    assets = re.findall(r'(?:src|href)="(/[^"]+)"', html)
+    assert any(asset.endswith(".js") for asset in assets)
+    for asset in assets:
+        response = client.get(asset)
+        assert (response.status_code, len(response.content) > 100) == (200, True)
+
+
+def test_a_key_is_documented_where_one_is_needed(parts: InMemoryParts) -> None:
+    locked = TestClient(make_application(parts, LIMITS, api_key="key")).get("/openapi.json").json()
+    assert locked["components"]["securitySchemes"] == {"key": {"type": "http", "scheme": "bearer"}}
+    for name, operation in operations(locked):
+        assert (operation.get("security") == [{"key": []}]) == ("/health/" not in name), name

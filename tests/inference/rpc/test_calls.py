@@ -1,0 +1,373 @@
+"""The Open Inference Protocol over gRPC: every call of it, and what is refused."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from threading import Event
+from typing import TypeVar
+
+import grpc
+import numpy as np
+import pytest
+from google.protobuf.message import Message
+
+from app import __version__
+from app.errors import UnavailableError
+from app.http.dependencies import Services
+from app.http.readiness import ReadinessProbe
+from app.http.shutdown import Shutdown
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.inference.rpc.generated import open_inference_pb2 as messages
+from app.inference.rpc.server import CantListen, RpcRules, serving
+from app.inference.rpc.service import NAME
+from app.prediction import PredictRequest, predict
+from app.prediction.runner import PredictionRunner
+from app.tasks.supervised.predictions import RegressionPrediction
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.tables.columns import NumberBlock
+from tests.applications import InMemoryParts, Report
+from tests.small_models import small_version, version_of_three_classes
+from tests.tasks.supervised.test_one_row import version_of_numbers
+
+T = TypeVar("T")
+A = TypeVar("A", bound=Message)
+
+MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
+RULES = RpcRules("127.0.0.1", 0, None, 4096, log=False)
+Tensor = messages.ModelInferRequest.InferInputTensor
+Contents = messages.InferTensorContents
+RequestedOutput = messages.ModelInferRequest.InferRequestedOutputTensor
+Parameter = messages.InferParameter
+Infer = messages.ModelInferRequest
+
+
+@pytest.fixture
+def parts(parts: InMemoryParts) -> InMemoryParts:
+    """The others beside a model of five numbers, one of three classes and a second version of `small`."""
+    of_numbers = version_of_numbers(GaussianProcess())
+    plan = replace(of_numbers.report.plan, model="numbers")
+    parts.kept.models.put(OWNER, replace(of_numbers, report=replace(of_numbers.report, plan=plan)), number=1)
+    parts.kept.models.put(OWNER, version_of_three_classes(), number=1)
+    parts.kept.models.put(OWNER, small_version(), number=2)
+    parts.aliases.move(OWNER, "small", "champion", to=1)
+    return parts
+
+
+class Client:
+    """Calls by their names."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._channel = channel
+
+    async def ask(self, call: str, requested: Message, answered: type[A], *authorization: str) -> A:
+        stub = self._channel.unary_unary(
+            f"/{NAME}/{call}", request_serializer=_bytes, response_deserializer=answered.FromString
+        )
+        found: A = await stub(requested, metadata=[("authorization", one) for one in authorization])
+        return found
+
+    async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
+        return await self.ask("ModelInfer", requested, messages.ModelInferResponse)
+
+
+def _bytes(requested: Message) -> bytes:
+    return requested.SerializeToString()
+
+
+@asynccontextmanager
+async def connected(parts: InMemoryParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
+    services = Services(
+        parts.prediction,
+        parts.catalogue,
+        ReadinessProbe(parts.ready),
+        PredictionRunner(parts.prediction, 5, rules.max_bytes),
+        shutdown or Shutdown(lambda: None),
+    )
+    async with (
+        serving(services, rules) as port,
+        grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
+    ):
+        yield Client(channel)
+
+
+def run(parts: InMemoryParts, call: Callable[[Client], Coroutine[None, None, T]], rules: RpcRules = RULES) -> T:
+    async def all_of_it() -> T:
+        async with connected(parts, rules) as client:
+            return await call(client)
+
+    return asyncio.run(all_of_it())
+
+
+def infer(parts: InMemoryParts, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
+    return run(parts, lambda client: client.infer(requested))
+
+
+def refused(parts: InMemoryParts, requested: messages.ModelInferRequest) -> tuple[str, str]:
+    with pytest.raises(grpc.aio.AioRpcError) as refusal:
+        infer(parts, requested)
+    return refusal.value.code().name, refusal.value.details() or ""
+
+
+def raw(*, rows: int = 2) -> messages.ModelInferRequest:
+    tensor = Tensor(name="input", datatype="FP64", shape=[rows, 5])
+    return Infer(model_name="numbers", inputs=[tensor], raw_input_contents=[np.resize(MATRIX, (rows, 5)).tobytes()])
+
+
+def mixed(model: str = "small") -> messages.ModelInferRequest:
+    return Infer(
+        model_name=model,
+        inputs=[
+            Tensor(name="x", datatype="FP64", shape=[2], contents=Contents(fp64_contents=[0.5, 3.0])),
+            Tensor(name="colour", datatype="BYTES", shape=[2], contents=Contents(bytes_contents=[b"red", b"blue"])),
+        ],
+    )
+
+
+def values(response: messages.ModelInferResponse, name: str) -> Sequence[float]:
+    place = [output.name for output in response.outputs].index(name)
+    found: list[float] = np.frombuffer(response.raw_output_contents[place]).tolist()
+    return found
+
+
+def test_the_server_says_who_it_is_and_how_it_is(parts: InMemoryParts) -> None:
+    async def ask(client: Client) -> tuple[bool, bool, messages.ServerMetadataResponse]:
+        live = await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)
+        ready = await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)
+        reported = await client.ask("ServerMetadata", messages.ServerMetadataRequest(), messages.ServerMetadataResponse)
+        return live.live, ready.ready, reported
+
+    live, ready, reported = run(parts, ask)
+    assert (live, ready, reported.name, reported.version) == (True, True, "relevance", __version__)
+    parts.report = Report(database=False)
+    assert run(parts, ask)[:2] == (True, False)
+
+
+@pytest.mark.parametrize("version", ["", "1", "champion"])
+def test_a_model_says_what_it_reads_and_answers(parts: InMemoryParts, version: str) -> None:
+    async def ask(client: Client) -> tuple[bool, messages.ModelMetadataResponse]:
+        requested = messages.ModelReadyRequest(name="small", version=version)
+        ready = await client.ask("ModelReady", requested, messages.ModelReadyResponse)
+        described = messages.ModelMetadataRequest(name="small", version=version)
+        return ready.ready, await client.ask("ModelMetadata", described, messages.ModelMetadataResponse)
+
+    ready, reported = run(parts, ask)
+    assert ready
+    assert (reported.name, [*reported.versions], reported.platform) == (
+        "small",
+        ["2", "1", "champion"],
+        "relevance_sparse_bayes",
+    )
+    assert [(one.name, one.datatype, [*one.shape]) for one in reported.inputs] == [
+        ("x", "FP64", [-1]),
+        ("colour", "BYTES", [-1]),
+    ]
+    assert reported.outputs[0].name == "mean"
+
+
+def test_raw_and_typed_contents_get_the_same_predictions_as_rows(parts: InMemoryParts) -> None:
+    typed = Tensor(
+        name="input", datatype="FP64", shape=[2, 5], contents=Contents(fp64_contents=MATRIX.ravel().tolist())
+    )
+    response = infer(parts, raw())
+    assert response == infer(parts, Infer(model_name="numbers", inputs=[typed]))
+    served = parts.prediction.version(OWNER, "numbers")
+    known = predict(served, PredictRequest(NumberBlock(served.number_names, MATRIX)))
+    assert isinstance(known, RegressionPrediction)
+    assert (values(response, "mean"), values(response, "sd")) == (known.mean.tolist(), known.sd.tolist())
+    assert [[*output.shape] for output in response.outputs] == [[2]] * len(response.outputs)
+
+
+def test_versions_ids_outputs_and_parameters_are_heeded(parts: InMemoryParts) -> None:
+    requested = mixed()
+    requested.model_version, requested.id = "champion", "mine"
+    requested.outputs.extend([RequestedOutput(name="upper"), RequestedOutput(name="mean")])
+    usual = infer(parts, requested)
+    assert (usual.model_name, usual.model_version, usual.id) == ("small", "1", "mine")
+    assert [output.name for output in usual.outputs] == ["upper", "mean"]
+    requested.parameters["interval"].CopyFrom(Parameter(double_param=0.5))
+    narrow = infer(parts, requested)
+    assert values(narrow, "mean") == values(usual, "mean")
+    assert values(narrow, "upper")[0] < values(usual, "upper")[0]
+    requested.model_name, requested.model_version = "small@champion", ""
+    assert infer(parts, requested).model_version == "1"
+
+
+def test_classes_are_texts_with_their_probabilities(parts: InMemoryParts) -> None:
+    response = infer(parts, mixed("states"))
+    reported = {output.name: output for output in response.outputs}
+    assert reported["label"].datatype == "BYTES"
+    assert [*reported["probabilities"].shape] == [2, 3]
+    assert reported["probabilities"].parameters["classes"].string_param == '["gas","liquid","solid"]'
+
+
+@pytest.mark.parametrize(
+    ("datatype", "contents"),
+    [
+        ("FP32", Contents(fp32_contents=[1.0, 3.0])),
+        ("INT8", Contents(int_contents=[1, 3])),
+        ("INT64", Contents(int64_contents=[1, 3])),
+        ("UINT16", Contents(uint_contents=[1, 3])),
+        ("UINT64", Contents(uint64_contents=[1, 3])),
+    ],
+)
+def test_numbers_of_any_type_do(parts: InMemoryParts, datatype: str, contents: messages.InferTensorContents) -> None:
+    requested, usual = mixed(), mixed()
+    requested.inputs[0].CopyFrom(Tensor(name="x", datatype=datatype, shape=[2], contents=contents))
+    usual.inputs[0].contents.fp64_contents[:] = [1.0, 3.0]
+    assert infer(parts, requested) == infer(parts, usual)
+
+
+def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages.ModelInferRequest:
+    requested = mixed()
+    change(requested)
+    return requested
+
+
+@pytest.mark.parametrize(
+    ("requested", "code", "said"),
+    [
+        (Infer(model_name="nothing"), "NOT_FOUND", "There is no model 'nothing'."),
+        (_changed(lambda one: setattr(one, "model_version", "7")), "NOT_FOUND", "no version 7"),
+        (_changed(lambda one: one.inputs.pop()), "INVALID_ARGUMENT", "colour"),
+        (_changed(lambda one: one.inputs.append(one.inputs[0])), "INVALID_ARGUMENT", "one name"),
+        (_changed(lambda one: one.inputs[0].shape.__setitem__(0, 3)), "INVALID_ARGUMENT", "3 values, got 2"),
+        (_changed(lambda one: setattr(one.inputs[0], "datatype", "FP32")), "INVALID_ARGUMENT", "fp32_contents"),
+        (_changed(lambda one: setattr(one.inputs[0], "datatype", "FP16")), "INVALID_ARGUMENT", "data type"),
+        (_changed(lambda one: one.outputs.add(name="median")), "INVALID_ARGUMENT", "no output 'median'"),
+        (_changed(lambda one: one.raw_input_contents.append(b"")), "INVALID_ARGUMENT", "2 inputs, and raw"),
+        (
+            _changed(lambda one: one.raw_input_contents.extend([b"", b""])),
+            "INVALID_ARGUMENT",
+            "its contents come twice",
+        ),
+        (
+            _changed(lambda one: one.inputs[1].contents.bytes_contents.__setitem__(0, b"\xff")),
+            "INVALID_ARGUMENT",
+            "not UTF-8",
+        ),
+        (
+            _changed(lambda one: one.parameters["sequence_id"].MergeFrom(Parameter(int64_param=1))),
+            "INVALID_ARGUMENT",
+            "`sequence_id` is of an extension",
+        ),
+        (
+            _changed(lambda one: one.parameters["interval"].MergeFrom(Parameter(double_param=2.0))),
+            "INVALID_ARGUMENT",
+            "between 0 and 1",
+        ),
+        (
+            _changed(lambda one: one.parameters["interval"].MergeFrom(Parameter(bool_param=True))),
+            "INVALID_ARGUMENT",
+            "expected a double",
+        ),
+        (_changed(lambda one: setattr(one, "model_name", "sm\0all")), "NOT_FOUND", "no model"),
+        (
+            _changed(lambda one: one.inputs[1].contents.bytes_contents.__setitem__(0, b"re\0d")),
+            "INVALID_ARGUMENT",
+            "holds the character NUL",
+        ),
+        (raw(rows=6), "RESOURCE_EXHAUSTED", "send them in parts"),
+        (raw(rows=200), "RESOURCE_EXHAUSTED", ""),
+    ],
+)
+def test_what_can_not_be_done_is_said(
+    parts: InMemoryParts, requested: messages.ModelInferRequest, code: str, said: str
+) -> None:
+    given, detail = refused(parts, requested)
+    assert given == code, detail
+    assert said in detail
+
+
+def test_who_does_not_know_the_key_may_only_probe(parts: InMemoryParts) -> None:
+    rules = replace(RULES, api_key="secret")
+    metadata, answered = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
+
+    def ask(*authorization: str) -> Callable[[Client], Coroutine[None, None, messages.ServerMetadataResponse]]:
+        return lambda client: client.ask("ServerMetadata", metadata, answered, *authorization)
+
+    async def probe(client: Client) -> bool:
+        return (await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)).live
+
+    assert run(parts, probe, rules)
+    assert run(parts, ask("bearer secret"), rules).name == "relevance"
+    for wrong in ((), ("Bearer other",), ("Bearer secret", "Bearer secret")):
+        with pytest.raises(grpc.aio.AioRpcError, match="Send the API key") as refusal:
+            run(parts, ask(*wrong), rules)
+        assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_without_its_database_the_service_is_unavailable(parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object) -> None:
+        raise UnavailableError("The database does not answer.")
+
+    monkeypatch.setattr(parts.prediction, "version", away)
+    assert refused(parts, mixed()) == ("UNAVAILABLE", "The database does not answer.")
+
+
+def test_calls_are_counted(parts: InMemoryParts) -> None:
+    async def ask(client: Client) -> None:
+        await client.infer(raw())
+        with pytest.raises(grpc.aio.AioRpcError):
+            await client.infer(Infer(model_name="numbers"))
+
+    run(parts, ask)
+    version = parts.prediction.version(OWNER, "numbers").version
+    counted = parts.prediction.counters.until_now(version)
+    assert (counted.requests, counted.failed, counted.rows) == (2, 1, 2)
+
+
+def test_what_nobody_foresaw_is_not_told_but_logged(
+    parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a secret of the inside")
+
+    monkeypatch.setattr(parts.prediction, "version", broken)
+    assert refused(parts, mixed()) == ("INTERNAL", "Something went wrong that should not.")
+    assert "a secret of the inside" in capsys.readouterr().out
+
+
+def test_a_port_that_is_taken_is_said_to_be(parts: InMemoryParts) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        rules = replace(RULES, port=taken.getsockname()[1])
+        with pytest.raises(CantListen, match=f"127.0.0.1:{rules.port}"):
+            run(parts, lambda client: client.infer(raw()), rules)
+
+
+def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
+    parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutdown, has_begun, may_end = Shutdown(lambda: None, drains=True), Event(), Event()
+    may_end.set()
+
+    def ready() -> Report:
+        has_begun.set()
+        assert may_end.wait(10)
+        return Report()
+
+    monkeypatch.setattr(parts, "ready", ready)
+
+    async def is_ready(client: Client) -> bool:
+        return (await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)).ready
+
+    async def stop() -> None:
+        async with connected(parts, RULES, shutdown) as client:
+            assert await is_ready(client)
+            shutdown.request()
+            assert not await is_ready(client)
+            has_begun.clear()
+            may_end.clear()
+            open_call = asyncio.create_task(is_ready(client))
+            assert await asyncio.to_thread(has_begun.wait, 10)
+            shutdown.close()
+            await asyncio.sleep(0.2)
+            with pytest.raises(grpc.aio.AioRpcError) as refusal:
+                await is_ready(client)
+            assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
+            assert not open_call.done()
+            may_end.set()
+            assert not await open_call
+
+    asyncio.run(asyncio.wait_for(stop(), 20))

@@ -1,0 +1,231 @@
+"""Who waits for a job is woken when something happens to it, and nothing runs while nobody waits."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Event as Bell
+from uuid import UUID
+
+import pytest
+
+from app.domain.ports import Listener
+from app.errors import UnavailableError
+from app.identity import uuid7
+from app.jobs.watcher import JobWatcher
+from relevance_bayes.types.jobs import Event, Transition
+from tests.in_memory import NOW, InMemory
+from tests.waiting import until
+
+AT_ONCE = 5.0
+"""Seconds, of which a busy machine may need some; whoever waits for a check below would wait for minutes."""
+
+NEVER = 0.2
+ANY: frozenset[UUID] | None = None
+
+
+@dataclass
+class Reported:
+    """A way to hear what a test says; `broken`: not now, `late`: not before.
+
+    Counts how often it was opened, is open, and was asked.
+    """
+
+    given: SimpleQueue[frozenset[UUID] | None] = field(default_factory=SimpleQueue)
+    broken: bool = False
+    late: Bell | None = None
+    opened: int = 0
+    open_now: int = 0
+    turns: int = 0
+
+    @contextmanager
+    def open(self) -> Iterator[Listener]:
+        if self.broken:
+            raise UnavailableError("Not now.")
+        if self.late is not None:
+            assert self.late.wait(AT_ONCE)
+        self.opened += 1
+        self.open_now += 1
+        try:
+            yield self
+        finally:
+            self.open_now -= 1
+
+    def receive(self) -> frozenset[UUID] | None:
+        self.turns += 1
+        if self.broken:
+            raise UnavailableError("Not any more.")
+        try:
+            return self.given.get(timeout=0.01)
+        except Empty:
+            return frozenset()
+
+
+@pytest.fixture
+def kept() -> InMemory:
+    return InMemory()
+
+
+@pytest.fixture
+def reported() -> Reported:
+    return Reported()
+
+
+@pytest.fixture
+def watcher(kept: InMemory, reported: Reported) -> Iterator[JobWatcher]:
+    watcher = JobWatcher(kept.open, reported, check=600.0)
+    yield watcher
+    watcher.close()
+
+
+def happen(kept: InMemory, job_id: UUID) -> None:
+    events = kept.jobs.happened.setdefault(job_id, [])
+    events.append(Event(len(events) + 1, NOW, "transition", Transition("running", NOW, 1)))
+
+
+@contextmanager
+def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
+    """Somebody waits for each of these."""
+    bells = [Bell() for _ in jobs]
+    with ExitStack() as stack:
+        for job, change_event in zip(jobs, bells, strict=True):
+            stack.enter_context(watcher.watching(job, change_event.set))
+        yield bells
+
+
+@contextmanager
+def settled(reported: Reported, watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
+    """The same, and each has been looked at: who is woken from now on is woken by what is said."""
+    with waiting(watcher, *jobs) as bells:
+        reported.given.put(ANY)
+        until(reported.given.empty)
+        turn = reported.turns
+        until(lambda: reported.turns > turn)  # who hears again has looked
+        for change_event in bells:
+            change_event.clear()
+        yield bells
+
+
+def test_who_waits_for_a_job_is_woken_when_it_is_named_and_nobody_else(reported: Reported, watcher: JobWatcher) -> None:
+    one, other = uuid7(), uuid7()
+    with settled(reported, watcher, one, one, other) as (first, second, third):
+        reported.given.put(frozenset({one}))
+        assert first.wait(AT_ONCE)
+        assert second.wait(AT_ONCE)
+        assert not third.wait(NEVER)
+
+
+def test_where_it_may_be_any_those_are_woken_whose_jobs_have_more_events(
+    kept: InMemory, reported: Reported, watcher: JobWatcher
+) -> None:
+    one, other = uuid7(), uuid7()
+    happen(kept, one)
+    happen(kept, other)
+    with settled(reported, watcher, one, other) as (first, second):
+        happen(kept, other)
+        reported.given.put(ANY)
+        assert second.wait(AT_ONCE)
+        assert not first.wait(NEVER)
+
+
+def test_a_job_that_is_removed_wakes_those_who_wait_for_it(
+    kept: InMemory, reported: Reported, watcher: JobWatcher
+) -> None:
+    job = uuid7()
+    happen(kept, job)
+    with settled(reported, watcher, job) as (change_event,):
+        del kept.jobs.happened[job]
+        reported.given.put(ANY)
+        assert change_event.wait(AT_ONCE)
+
+
+def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
+    kept: InMemory, reported: Reported, watcher: JobWatcher
+) -> None:
+    job = uuid7()
+    with settled(reported, watcher, job) as (change_event,):
+        reported.broken = True
+        until(lambda: reported.open_now == 0)
+        happen(kept, job)
+        reported.broken = False
+        assert change_event.wait(AT_ONCE)
+        until(lambda: reported.open_now == 1)
+    assert reported.opened == 2
+
+
+def test_what_happens_before_the_connection_listens_is_found_by_a_look(
+    kept: InMemory, reported: Reported, watcher: JobWatcher
+) -> None:
+    reported.late = Bell()
+    job = uuid7()
+    with waiting(watcher, job) as (change_event,):
+        happen(kept, job)
+        assert not change_event.wait(NEVER)
+        reported.late.set()
+        assert change_event.wait(AT_ONCE)
+
+
+def test_jobs_are_looked_at_even_where_nobody_can_listen(
+    kept: InMemory, reported: Reported, watcher: JobWatcher
+) -> None:
+    reported.broken = True
+    job = uuid7()
+    with waiting(watcher, job) as (change_event,):
+        assert change_event.wait(AT_ONCE)
+        change_event.clear()
+        happen(kept, job)
+        assert change_event.wait(AT_ONCE)
+    assert reported.opened == 0
+
+
+def test_a_message_that_is_lost_costs_seconds_alone(kept: InMemory, reported: Reported) -> None:
+    job = uuid7()
+    watcher = JobWatcher(kept.open, reported, check=0.05)
+    with settled(reported, watcher, job) as (change_event,):
+        happen(kept, job)
+        assert change_event.wait(AT_ONCE)
+    watcher.close()
+
+
+def test_a_database_that_is_away_ends_nothing(kept: InMemory, reported: Reported, watcher: JobWatcher) -> None:
+    job = uuid7()
+    with settled(reported, watcher, job) as (change_event,):
+        kept.reachable = False
+        reported.given.put(ANY)
+        until(lambda: reported.open_now == 0)
+        happen(kept, job)
+        kept.reachable = True
+        assert change_event.wait(AT_ONCE)
+
+
+def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(kept: InMemory, reported: Reported) -> None:
+    watcher = JobWatcher(kept.open, reported, check=0.01, linger=0.1)
+    time.sleep(0.05)
+    assert (reported.opened, kept.opened) == (0, 0)
+    for turn in (1, 2):
+        with settled(reported, watcher, uuid7()):
+            assert reported.opened == turn
+        until(lambda: reported.open_now == 0)
+        looks = kept.opened
+        time.sleep(0.1)
+        assert kept.opened == looks
+    watcher.close()
+
+
+def test_the_next_who_waits_soon_finds_the_connection_open(reported: Reported, watcher: JobWatcher) -> None:
+    for _ in range(3):
+        with settled(reported, watcher, uuid7()):
+            pass
+    assert reported.opened == 1
+
+
+def test_at_the_end_everybody_is_woken_and_can_see_why(reported: Reported, watcher: JobWatcher) -> None:
+    with settled(reported, watcher, uuid7(), uuid7()) as bells:
+        before = watcher.stopped
+        watcher.stop()
+        assert all(change_event.is_set() for change_event in bells)
+        assert (before, watcher.stopped) == (False, True)
+        until(lambda: reported.open_now == 0)
+    with waiting(watcher, uuid7()):
+        assert reported.open_now == 0

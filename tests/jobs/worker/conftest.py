@@ -1,0 +1,42 @@
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+from sqlalchemy import Engine
+
+from app.domain.ports import OpenUnitOfWork
+from app.jobs.limits import Limits
+from app.jobs.worker.attempts import Records
+from app.jobs.worker.pool import Pool
+from app.jobs.worker.spool import Spool
+from app.storage.unit_of_work import unit_of_work
+from app.tasks.runner import Runner
+from tests.jobs.worker import trainers
+from tests.jobs.worker.bench import PROGRAM, Bench
+from tests.ports.queue import ListedQueue
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[Pool]:
+    """Children that do what their spec's seed says: see `trainers.spec_of`."""
+    it = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
+    it.start()
+    yield it
+    it.stop()
+
+
+@pytest.fixture
+def open_uow(engine: Engine) -> OpenUnitOfWork:
+    return unit_of_work(engine, ListedQueue)
+
+
+@pytest.fixture
+def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Bench]:
+    spool = Spool(tmp_path, executor="here:1")
+    spool.open()
+    stopping = Event()
+    yield Bench(Runner(Records(open_uow, stopping), pool, spool, 10_000, PROGRAM, 600.0), open_uow)
+    stopping.set()
+    assert not any(path for path in tmp_path.glob("relevance-worker-*/*")), "a start left its files behind"
+    spool.close()

@@ -1,0 +1,3 @@
+from tests.scoring_bench import bench
+
+__all__ = ["bench"]

@@ -1,0 +1,203 @@
+"""Batch predictions over HTTP: asked for, looked at, downloaded whole and in part, removed."""
+
+from collections.abc import Iterator
+from threading import Event
+from uuid import UUID
+
+import httpx2
+import pytest
+from sqlalchemy import Engine
+from starlette.testclient import TestClient
+
+from app.application import make_application
+from app.evaluation.runner import Scorer
+from app.identity import BUILT_IN_OWNER
+from app.jobs.worker.attempts import Records
+from app.prediction import batch_runner as predict
+from relevance_bayes.tables.columns import Block
+from tests.applications import DATASET, LIMITS, InMemoryParts, StoredParts
+from tests.problems import assert_problem
+from tests.small_models import small_version
+from tests.small_tables import numbers, texts
+
+PATH = "/v1/batch-predictions"
+ASKED = {"model": "small", "dataset_id": str(DATASET.id)}
+ROWS = 40
+
+
+@pytest.fixture
+def stored(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> StoredParts:
+    """A version of `small`, whose files are kept in pieces of 1,000 bytes."""
+    monkeypatch.setattr(predict, "MAX_BYTES_OF_A_PIECE", 1_000)
+    parts = StoredParts(engine)
+    with parts.open_uow() as uow:
+        uow.models.add(BUILT_IN_OWNER, small_version())
+    return parts
+
+
+@pytest.fixture
+def service(stored: StoredParts) -> Iterator[TestClient]:
+    with TestClient(make_application(stored, LIMITS)) as client:
+        yield client
+
+
+def uploaded(parts: StoredParts) -> UUID:
+    block: Block = {"x": numbers(*range(ROWS)), "colour": texts(*["red", "blue"] * (ROWS // 2))}
+    made = parts.ingest.receive(
+        BUILT_IN_OWNER, "things", names=("x", "colour"), kinds=("number", "category"), blocks=iter([block])
+    )
+    return made.id
+
+
+def queued(service: TestClient, parts: StoredParts, **more: object) -> str:
+    response = service.post(PATH, json={"model": "small", "dataset_id": str(uploaded(parts)), **more})
+    assert response.status_code == 202, response.text
+    return str(response.headers["Location"])
+
+
+def run(parts: StoredParts, path: str) -> None:
+    assert Scorer(Records(parts.open_uow, Event()), "this program")(UUID(path.rpartition("/")[2]))
+
+
+@pytest.fixture
+def made(service: TestClient, stored: StoredParts) -> str:
+    """The path of a job that has succeeded."""
+    path = queued(service, stored, keep=["colour"])
+    run(stored, path)
+    return path
+
+
+def test_a_batch_prediction_is_accepted_with_the_columns_that_its_file_will_have(
+    client: TestClient, parts: InMemoryParts
+) -> None:
+    response = client.post(PATH, json={**ASKED, "outputs": ["mean", "interval"], "format": "parquet", "priority": 3})
+    job = response.json()
+    assert response.status_code == 202
+    assert response.headers["Location"] == f"{PATH}/{job['id']}"
+    assert parts.kept.queue.submitted == [UUID(job["id"])]
+    assert (job["state"], job["version"], job["priority"]) == ("queued", {"model": "small", "version": 1}, 3)
+    assert (job["format"], job["columns"]) == ("parquet", ["mean", "lower", "upper", "error"])
+    assert (job["task"], job["target"], job["result"]) == ("regression", "y", None)
+    assert client.get(response.headers["Location"]).json() == job
+    listed = client.get(PATH, params={"model": "small", "version": 1, "dataset_id": str(DATASET.id)}).json()
+    assert listed["items"] == [job]
+    assert client.get(PATH, params={"model": "other"}).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "pointer"),
+    [
+        ({"outputs": ["label"]}, "/outputs/0"),
+        ({"keep": ["nothing"]}, "/keep/0"),
+        ({"format": "nothing"}, "/format"),
+        ({"interval": 1}, "/interval"),
+        ({"explain": 2}, "/explain"),
+        ({"reject_cost": 1}, "/reject_cost"),
+    ],
+)
+def test_what_can_not_be_is_refused_with_its_place(
+    client: TestClient, parts: InMemoryParts, more: dict[str, object], pointer: str
+) -> None:
+    response = client.post(PATH, json={**ASKED, **more})
+    assert response.status_code == 422
+    assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
+    assert not parts.kept.queue.submitted
+
+
+def test_the_file_comes_whole_with_what_a_download_needs(service: TestClient, made: str) -> None:
+    job = service.get(made).json()
+    response = service.get(f"{made}/result")
+    assert response.status_code == 200
+    assert len(response.content) == job["result"]["size"] == int(response.headers["Content-Length"]) > 2_000
+    assert response.text.startswith('"colour","mean","sd"')
+    assert response.headers["Accept-Ranges"] == "bytes"
+    assert response.headers["ETag"] == f'"{job["id"]}"'
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert response.headers["Content-Disposition"] == f'attachment; filename="predictions-{job["id"]}.csv"'
+    assert job["result"] == {"rows": ROWS, "rows_not_predicted": 0, "size": len(response.content)}
+
+
+def part(service: TestClient, made: str, **headers: str) -> httpx2.Response:
+    return service.get(f"{made}/result", headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def test_a_part_of_the_file_is_that_part(service: TestClient, made: str) -> None:
+    whole = service.get(f"{made}/result").content
+    size = len(whole)
+    for requested, first, last in (
+        ("0-0", 0, 0),
+        ("990-1010", 990, 1010),
+        ("1500-", 1500, size - 1),
+        ("-7", size - 7, size - 1),
+    ):
+        response = part(service, made, Range=f"bytes={requested}")
+        assert (response.status_code, response.content) == (206, whole[first : last + 1])
+        assert response.headers["Content-Range"] == f"bytes {first}-{last}/{size}"
+        assert response.headers["Content-Length"] == str(last - first + 1)
+
+
+def test_a_part_of_what_is_another_file_by_now_is_answered_whole(service: TestClient, made: str) -> None:
+    whole = service.get(f"{made}/result")
+    tag = whole.headers["ETag"]
+    assert part(service, made, Range="bytes=5-", If_Range=tag).status_code == 206
+    assert part(service, made, Range="bytes=5-", If_Range='"another"').content == whole.content
+    assert part(service, made, Range="bytes=1-2,5-6").content == whole.content
+    known = part(service, made, If_None_Match=tag, Range="bytes=0-1")
+    assert (known.status_code, known.content) == (304, b"")
+
+
+def test_a_part_behind_the_end_is_refused_with_the_size(service: TestClient, made: str) -> None:
+    size = service.get(made).json()["result"]["size"]
+    response = part(service, made, Range=f"bytes={size}-")
+    detail = f"The file has {size} bytes, and none of those asked for."
+    assert_problem(response, "range-not-satisfiable", detail)
+    assert response.headers["Content-Range"] == f"bytes */{size}"
+
+
+def test_a_download_that_breaks_off_is_gone_on_with(service: TestClient, made: str) -> None:
+    whole, got = service.get(f"{made}/result"), b""
+    while len(got) < len(whole.content):
+        end = len(got) + 700
+        got += part(service, made, Range=f"bytes={len(got)}-{end}", If_Range=whole.headers["ETag"]).content
+    assert got == whole.content
+
+
+def test_a_type_that_the_caller_does_not_take_is_not_sent(service: TestClient, made: str) -> None:
+    assert_problem(
+        part(service, made, Accept="application/json"),
+        "not-acceptable",
+        "The answer is text/csv, which the Accept header leaves out.",
+    )
+
+
+def test_there_is_no_file_before_the_end_and_none_once_it_was_removed(service: TestClient, stored: StoredParts) -> None:
+    path = queued(service, stored)
+    assert_problem(service.get(f"{path}/result"), "conflict", "There is no result yet: the job is queued.")
+    assert_problem(
+        service.delete(path), "conflict", "The job has not ended, it is queued: let it end, or cancel it first."
+    )
+    run(stored, path)
+    with stored.open_uow() as uow:
+        uow.results.forget(UUID(path.rpartition("/")[2]))
+    response = service.get(f"{path}/result")
+    assert response.status_code == 410
+    assert response.json()["type"] == "/problems/gone"
+
+
+def test_one_that_ended_can_be_removed_and_asked_for_again(service: TestClient, stored: StoredParts, made: str) -> None:
+    again = service.post(f"{made}/retry")
+    assert again.status_code == 202
+    assert again.json()["retry_of"] == made.rpartition("/")[2]
+    expected = service.get(f"{made}/result").content
+    assert service.delete(made).status_code == 204
+    assert service.get(made).status_code == service.get(f"{made}/result").status_code == 404
+    assert service.delete(made).status_code == 404
+    run(stored, again.headers["Location"])
+    assert service.get(f"{again.headers['Location']}/result").content == expected
+
+
+def test_one_that_waits_is_cancelled_at_once_and_tells_what_happened(client: TestClient) -> None:
+    path = client.post(PATH, json=ASKED).headers["Location"]
+    assert client.post(f"{path}/cancel").json()["state"] == "cancelled"
+    assert len(client.get(f"{path}/events").json()["items"]) >= 1
+    assert client.get(path.replace("batch-predictions", "evaluations")).status_code == 404

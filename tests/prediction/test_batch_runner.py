@@ -1,0 +1,316 @@
+"""Batch predictions on a real database, with versions that were not learned."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Event
+from uuid import UUID
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine
+
+from app.datasets.ingest import Ingest
+from app.domain.jobs import Job
+from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.domain.requests import PredictionRequest
+from app.domain.results import BatchPredicted
+from app.errors import ConflictError, GoneError
+from app.evaluation.runner import Scorer
+from app.formats import BATCH_FORMATS, named
+from app.formats.faults import errors_by_row, faulty_rows
+from app.formats.flat_table import FlatTable
+from app.jobs.service import Jobs
+from app.jobs.worker.attempts import Records
+from app.prediction import PredictRequest, predict
+from app.prediction import batch_runner as under_test
+from app.prediction.batch_service import BatchPredictions
+from app.prediction.served_versions import ServedVersions
+from app.storage.unit_of_work import now, unit_of_work
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+from tests.formats.flat import Flat
+from tests.in_memory import InMemoryQueue
+from tests.narrowing import of_kind
+from tests.ports.queue import ListedQueue
+from tests.prediction.test_predict import served
+from tests.small_models import small_version
+from tests.table_files import FILES, table_of
+
+OWNER = "ada"
+HERE = "this program"
+ROWS = 23
+GAP = 7
+
+
+class Killed(BaseException):
+    """What a start that dies leaves undone."""
+
+
+def table(*, gap: bool = True) -> Block:
+    """A row of which lacks an input."""
+    draw = np.random.default_rng(3)
+    x = draw.normal(size=ROWS)
+    if gap:
+        x[GAP] = np.nan
+    colours = draw.integers(0, 2, ROWS).astype(np.int32)
+    return {
+        "id": NumberColumn(np.arange(ROWS, dtype=np.float64)),
+        "x": NumberColumn(x),
+        "colour": CategoryColumn(colours, ("red", "blue")),
+    }
+
+
+def blocks(block: Block) -> Iterator[Block]:
+    for first in range(0, block_rows(block), 10):
+        yield {name: taken(column, slice(first, first + 10)) for name, column in block.items()}
+
+
+@dataclass
+class Bench:
+    """A scorer on a real database with a version of `small`, and what asks it for files."""
+
+    open_uow: OpenUnitOfWork
+    stopping: Event
+
+    @property
+    def batches(self) -> BatchPredictions:
+        return BatchPredictions(self.open_uow, ServedVersions(self.open_uow, 10**6), now)
+
+    def dataset(self, block: Block | None = None) -> UUID:
+        made = Ingest(self.open_uow, now).receive(
+            OWNER,
+            "things",
+            names=("id", "x", "colour"),
+            kinds=("number", "number", "category"),
+            blocks=blocks(table() if block is None else block),
+        )
+        return made.id
+
+    def queued(self, coded: str = "csv", dataset: UUID | None = None) -> UUID:
+        dataset = self.dataset() if dataset is None else dataset
+        return self.batches.submit(OWNER, PredictionRequest(dataset, "small", format=coded, keep=("id",))).id
+
+    def run(self, job_id: UUID, *, by: str = HERE) -> bool:
+        return Scorer(Records(self.open_uow, self.stopping), by)(job_id)
+
+    def killed(self, job_id: UUID, *, after: int) -> bool:
+        """Whether a run died at its commit of this number, counted from 0."""
+        left = after
+
+        @contextmanager
+        def opened() -> Iterator[UnitOfWork]:
+            nonlocal left
+            if left == 0:
+                raise Killed
+            left -= 1
+            with self.open_uow() as uow:
+                yield uow
+
+        try:
+            Scorer(Records(opened, self.stopping), HERE)(job_id)
+        except Killed:
+            return True
+        return False
+
+    def look(self, job_id: UUID) -> Job:
+        return Jobs(self.open_uow, InMemoryQueue()).get(OWNER, job_id)
+
+    def file(self, job_id: UUID) -> bytes:
+        _, size = self.batches.size(OWNER, job_id)
+        content = b"".join(self.batches.content(job_id, 0, size - 1))
+        assert len(content) == size
+        return content
+
+
+@pytest.fixture
+def bench(engine: Engine) -> Bench:
+    bench = Bench(unit_of_work(engine, ListedQueue), Event())
+    with bench.open_uow() as uow:
+        uow.models.add(OWNER, small_version())
+    return bench
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four rows, in pieces of 400 bytes."""
+    monkeypatch.setattr(under_test, "MAX_CELLS_AT_ONCE", 4 * 11)
+    monkeypatch.setattr(under_test, "MAX_BYTES_OF_A_PIECE", 400)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_asked_for(bench: Bench) -> None:
+    """The texts and names of columns that are kept; the small version's numbers stay."""
+    notes = CategoryColumn(np.zeros(ROWS, np.int32), ("=1+1",))
+    block = {**table(gap=False), "-note": notes, "@id": NumberColumn(-np.arange(ROWS, dtype=np.float64))}
+    made = Ingest(bench.open_uow, now).receive(
+        OWNER,
+        "things",
+        names=tuple(block),
+        kinds=("number", "number", "category", "category", "number"),
+        blocks=blocks(block),
+    )
+    plain, safe = (
+        PredictionRequest(made.id, "small", keep=("-note", "@id"), outputs=("mean",), csv_escape_formulas=escapes)
+        for escapes in (False, True)
+    )
+    lines = []
+    for request in (plain, safe):
+        job_id = bench.batches.submit(OWNER, request).id
+        assert bench.run(job_id)
+        lines.append(bench.file(job_id).splitlines())
+    assert lines[0][0] == b'"-note","@id","mean","error"'
+    assert lines[1][0] == b'"\'-note","\'@id","mean","error"'
+    assert lines[1][1:] == [line.replace(b"=1+1", b"'=1+1") for line in lines[0][1:]]
+    assert lines[1][2].startswith((b"'=1+1,-1,", b'"\'=1+1",-1,'))
+
+
+@pytest.mark.parametrize("coded", FILES)
+@pytest.mark.usefixtures("small_parts")
+def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it(bench: Bench, coded: str) -> None:
+    job_id = bench.queued(coded)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert job.state == "succeeded"
+    made = of_kind(BatchPredicted, job.result)
+    content = bench.file(job_id)
+    assert made == BatchPredicted(ROWS, 1, len(content))
+    version = served(small_version())
+    found = predict(version, PredictRequest(table()))
+    columns = found.columns(("mean", "sd", "variance", "interval", "support"))
+    reported = FlatTable(columns, faulty_rows(ROWS, found.faults), errors_by_row(found.faults), {})
+    pieces = named(BATCH_FORMATS, coded).write(Flat(reported))
+    kept = table_of(coded, content)
+    assert kept.column("id").to_pylist() == [*range(ROWS)]
+    assert kept.drop_columns(["id"]).equals(table_of(coded, b"".join(pieces)))
+    assert kept.column_names == [*of_kind(type(job.plan), job.plan).columns]  # type: ignore[union-attr]
+    assert job.progress is not None
+    assert (job.progress.total, job.progress.unit) == (ROWS, "rows")
+
+
+@pytest.mark.parametrize("coded", FILES)
+@pytest.mark.usefixtures("small_parts")
+def test_a_start_that_dies_is_gone_on_with_to_the_same_bytes(bench: Bench, coded: str) -> None:
+    dataset = bench.dataset()
+    whole, broken = bench.queued(coded, dataset), bench.queued(coded, dataset)
+    assert bench.run(whole)
+    deaths = [bench.killed(broken, after=commits) for commits in (12, 17, 19, 22, 25)]
+    assert sum(deaths) > 2
+    assert bench.run(broken)
+    assert bench.look(broken).attempt > 3
+    assert bench.file(broken) == bench.file(whole)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_rows_that_were_predicted_are_not_predicted_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id, requested = bench.queued(), 0
+    assert bench.killed(job_id, after=17)
+
+    def counting(*arguments: object) -> object:
+        nonlocal requested
+        requested += 1
+        return predict(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(under_test, "predict", counting)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert (job.state, job.attempt) == ("succeeded", 2)
+    assert 0 < requested < 7
+    assert job.resumed_from is not None
+    assert job.resumed_from.attempt == 1
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_another_program_begins_anew(bench: Bench) -> None:
+    job_id = bench.queued()
+    assert bench.killed(job_id, after=17)
+    assert bench.run(job_id, by="another")
+    assert bench.look(job_id).resumed_from is None
+    other = bench.queued()
+    assert bench.run(other)
+    assert bench.file(job_id) == bench.file(other)
+
+
+def test_a_bad_row_ends_the_job_where_it_is_to_be_refused(bench: Bench) -> None:
+    request = PredictionRequest(bench.dataset(), "small", on_error="fail")
+    job_id = bench.batches.submit(OWNER, request).id
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert job.state == "failed"
+    assert job.error is not None
+    assert (job.error.kind, [(fault.row, fault.column) for fault in job.error.faults]) == (
+        "unanswerable-rows",
+        [(GAP, "x")],
+    )
+    with pytest.raises(ConflictError, match="failed"):
+        bench.batches.size(OWNER, job_id)
+
+
+def test_sound_rows_need_no_column_of_errors_where_these_are_refused(bench: Bench) -> None:
+    request = PredictionRequest(bench.dataset(table(gap=False)), "small", on_error="fail", outputs=("mean",))
+    job_id = bench.batches.submit(OWNER, request).id
+    assert bench.run(job_id)
+    assert table_of("csv", bench.file(job_id)).column_names == ["mean"]
+
+
+def test_some_bytes_of_a_file_are_those_of_the_whole(bench: Bench, small_parts: None) -> None:
+    job_id = bench.queued()
+    assert bench.run(job_id)
+    whole = bench.file(job_id)
+    for first, last in ((0, 0), (99, 100), (150, 450), (len(whole) - 1, len(whole) - 1)):
+        assert b"".join(bench.batches.content(job_id, first, last)) == whole[first : last + 1]
+
+
+def test_a_job_that_was_cancelled_writes_no_more(bench: Bench) -> None:
+    job_id = bench.queued()
+    assert bench.killed(job_id, after=6)
+    Jobs(bench.open_uow, InMemoryQueue()).cancel(OWNER, job_id)
+    assert bench.run(job_id)
+    assert bench.look(job_id).state == "cancelled"
+    with pytest.raises(ConflictError, match="cancelled"):
+        bench.batches.size(OWNER, job_id)
+
+
+def test_a_worker_that_is_to_stop_hands_it_back(bench: Bench) -> None:
+    job_id = bench.queued()
+    bench.stopping.set()
+    assert not bench.run(job_id)
+    bench.stopping.clear()
+    assert bench.run(job_id)
+    assert bench.look(job_id).state == "succeeded"
+
+
+def test_a_file_that_was_removed_is_gone_and_so_is_a_job(bench: Bench) -> None:
+    job_id = bench.queued()
+    with pytest.raises(ConflictError, match="queued"):
+        bench.batches.size(OWNER, job_id)
+    with pytest.raises(ConflictError, match="queued"):
+        bench.batches.remove(OWNER, job_id)
+    assert bench.run(job_id)
+    with bench.open_uow() as uow:
+        uow.results.forget(job_id)
+    with pytest.raises(GoneError):
+        bench.batches.size(OWNER, job_id)
+    with pytest.raises(GoneError):
+        [*bench.batches.content(job_id, 0, 9)]
+    bench.batches.remove(OWNER, job_id)
+    with pytest.raises(NotFoundError):
+        bench.look(job_id)
+
+
+@pytest.mark.parametrize(
+    ("changed", "pointer"),
+    [
+        ({"keep": ("size",)}, "/keep/0"),
+        ({"keep": ("id", "id")}, "/keep/1"),
+        ({"outputs": ("probabilities",)}, "/outputs/0"),
+        ({"components": 2}, "/components"),
+    ],
+)
+def test_what_can_not_be_written_is_refused_before_it_is_queued(
+    bench: Bench, changed: dict[str, object], pointer: str
+) -> None:
+    request = replace(PredictionRequest(bench.dataset(), "small"), **changed)  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequestError) as refused:
+        bench.batches.submit(OWNER, request)
+    assert [fault.pointer for fault in refused.value.faults] == [pointer]

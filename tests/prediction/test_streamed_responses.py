@@ -1,0 +1,169 @@
+"""Long answers leave in pieces, each made once those before it have been taken."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+from starlette.types import Message, Scope
+
+from app.application import make_application
+from app.formats import WRITABLE_FORMATS
+from app.formats.format import AssembledFormat
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.prediction import render
+from app.prediction import runner as prediction
+from tests.applications import LIMITS, InMemoryParts
+from tests.small_models import version_of_numbers
+from tests.table_files import MEDIA_TYPES, FlatRow, read, written
+
+LIMITS_OF_MANY = replace(LIMITS, max_prediction_rows=100, max_body_bytes=100_000)
+ROWS: list[FlatRow] = [{"x": 0.1 * n, "a": n % 7 - 3.0, "b": 1.0 / (n + 1)} for n in range(50)]
+PATH = "/v1/models/numbers/predict"
+IN_PIECES = tuple(one.name for one in WRITABLE_FORMATS if not isinstance(one, AssembledFormat))
+
+
+@pytest.fixture(autouse=True)
+def model(parts: InMemoryParts) -> None:
+    parts.kept.models.put(OWNER, version_of_numbers(), number=1)
+
+
+@pytest.fixture
+def client(parts: InMemoryParts) -> TestClient:
+    return TestClient(make_application(parts, LIMITS_OF_MANY))
+
+
+@pytest.fixture
+def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of two rows, each made alone, and no body so small that its answer is made in one go."""
+    monkeypatch.setattr(prediction, "MAX_INLINE_BYTES", 10)
+    monkeypatch.setattr(prediction, "MAX_QUICK_BYTES", 10)
+    monkeypatch.setattr(prediction, "PIECES_AT_ONCE", 1)
+    for module in (render.__name__, "app.formats.npy_file", "app.formats.arrow_parts"):
+        monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)
+
+
+def headers_of(body: str, answer: str) -> dict[str, str]:
+    return {"Content-Type": MEDIA_TYPES[body], "Accept": MEDIA_TYPES[answer]}
+
+
+@pytest.mark.parametrize("answer", IN_PIECES)
+@pytest.mark.parametrize("body", ["json", "csv"])
+def test_an_answer_in_pieces_is_the_one_in_one(
+    client: TestClient, request: pytest.FixtureRequest, body: str, answer: str
+) -> None:
+    headers = headers_of(body, answer)
+    whole = client.post(PATH, content=written(body, ROWS), headers=headers)
+    assert whole.headers["Content-Length"] == str(len(whole.content))
+    request.getfixturevalue("short_pieces")
+    pieces = client.post(PATH, content=written(body, ROWS), headers=headers)
+    assert "Content-Length" not in pieces.headers
+    assert pieces.headers["Content-Type"] == whole.headers["Content-Type"]
+    if answer == "arrow":  # of other batches
+        names = ("mean", "variance_total", "support")
+        assert read(answer, pieces.content, names) == read(answer, whole.content, names)
+    else:
+        assert pieces.content == whole.content
+
+
+@pytest.mark.usefixtures("short_pieces")
+@pytest.mark.parametrize("answer", IN_PIECES)
+def test_what_is_refused_is_refused_before_the_first_piece(client: TestClient, answer: str) -> None:
+    rows: list[FlatRow] = [*ROWS, {"x": None, "a": 0.0, "b": 0.0}]
+    response = client.post(PATH, content=written("csv", rows), headers=headers_of("csv", answer))
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["row"] == len(ROWS)
+
+
+def scope_of(answer: str) -> Scope:
+    reported = headers_of("json", answer)
+    return {
+        "type": "http",
+        "asgi": {"spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": "POST",
+        "path": PATH,
+        "raw_path": PATH.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "scheme": "http",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in reported.items()],
+        "server": ("test", 80),
+        "client": ("test", 1),
+    }
+
+
+class Reader:
+    """A client that takes so many pieces of an answer and no more, and then stays or leaves."""
+
+    def __init__(self, takes: int, *, leaves: bool) -> None:
+        self.taken = 0
+        self.is_full = asyncio.Event()
+        self._takes, self._leaves = takes, leaves
+        self._messages: Iterator[Message] = iter(
+            [{"type": "http.request", "body": written("json", ROWS), "more_body": False}]
+        )
+
+    async def receive(self) -> Message:
+        for message in self._messages:
+            return message
+        await self.is_full.wait()
+        if not self._leaves:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        if not message.get("body"):
+            return
+        if self.taken == self._takes:
+            self.is_full.set()
+            await asyncio.Event().wait()  # as a server does whose client does not read
+        self.taken += 1
+
+
+async def conversation(parts: InMemoryParts, answer: str, reader: Reader) -> None:
+    """Broken off some time after the reader has taken all that it takes."""
+    application = make_application(parts, LIMITS_OF_MANY)
+    answering = asyncio.ensure_future(application(scope_of(answer), reader.receive, reader.send))
+    await asyncio.wait_for(reader.is_full.wait(), 30.0)
+    await asyncio.wait([answering], timeout=0.1)
+    answering.cancel()
+    with suppress(asyncio.CancelledError):
+        await answering
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The pieces that were made, but for the two by which it is known that an answer is long."""
+    found: list[bytes] = []
+    some = prediction._some
+
+    def watched(pieces: Iterator[bytes]) -> bytes:
+        piece = some(pieces)
+        found.extend([piece] if piece else [])
+        return piece
+
+    monkeypatch.setattr(prediction, "_some", watched)
+    return found
+
+
+@pytest.mark.usefixtures("short_pieces")
+@pytest.mark.parametrize("answer", IN_PIECES)
+def test_no_piece_is_made_before_those_before_it_are_taken(
+    parts: InMemoryParts, made: list[bytes], answer: str
+) -> None:
+    reader = Reader(5, leaves=False)
+    asyncio.run(conversation(parts, answer, reader))
+    assert reader.taken == 5
+    assert len(made) == 4  # of six pieces the last waits to be taken, and two were made to begin with
+
+
+@pytest.mark.usefixtures("short_pieces")
+@pytest.mark.parametrize("answer", IN_PIECES)
+def test_a_client_that_leaves_ends_the_work_on_its_answer(parts: InMemoryParts, made: list[bytes], answer: str) -> None:
+    reader = Reader(3, leaves=True)
+    application = make_application(parts, LIMITS_OF_MANY)
+    asyncio.run(asyncio.wait_for(application(scope_of(answer), reader.receive, reader.send), 30.0))
+    assert (reader.taken, len(made)) == (3, 2)

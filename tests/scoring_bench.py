@@ -1,0 +1,102 @@
+"""A scorer on a real database, with versions that were not learned."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from threading import Event
+from uuid import UUID
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine
+
+from app.datasets.ingest import Ingest
+from app.domain.datasets import Dataset
+from app.domain.jobs import Job
+from app.domain.models import NewVersion
+from app.domain.ports import OpenUnitOfWork
+from app.domain.requests import EvaluationRequest, JudgingRequest
+from app.evaluation.runner import Scorer
+from app.evaluation.service import Scoring
+from app.jobs.service import Jobs
+from app.jobs.worker.attempts import Records
+from app.storage.unit_of_work import now, unit_of_work
+from relevance_bayes.core.types import Indices
+from relevance_bayes.tables.columns import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    Column,
+    NumberColumn,
+    TimestampColumn,
+    block_rows,
+)
+from relevance_bayes.types.values import ColumnKind
+from tests.in_memory import InMemoryQueue
+from tests.ports.queue import ListedQueue
+from tests.small_models import small_version
+
+OWNER = "ada"
+ROWS = 12
+
+
+def table() -> Block:
+    """Twelve rows, of which one has no target and one an input that is not there."""
+    draw = np.random.default_rng(3)
+    x, y = draw.normal(size=ROWS), draw.normal(10.0, 2.0, ROWS)
+    x[1], y[4] = np.nan, np.nan
+    colours = draw.integers(0, 2, ROWS).astype(np.int32)
+    return {"x": NumberColumn(x), "colour": CategoryColumn(colours, ("red", "blue")), "y": NumberColumn(y)}
+
+
+def pieces(block: Block, rows: int = 5) -> Iterator[Block]:
+    """The same in blocks."""
+    for first in range(0, block_rows(block), rows):
+        places = np.arange(first, min(first + rows, block_rows(block)))
+        yield {name: _taken(column, places) for name, column in block.items()}
+
+
+def _taken(column: Column, rows: Indices) -> Column:
+    match column:
+        case CategoryColumn():
+            return replace(column, codes=column.codes[rows])
+        case BooleanColumn():
+            return replace(column, values=column.values[rows])
+        case NumberColumn() | TimestampColumn():
+            return replace(column, values=column.values[rows])
+
+
+@dataclass
+class Bench:
+    """A scorer on a real database with a version of `small`."""
+
+    open_uow: OpenUnitOfWork
+    stopping: Event
+    run: Scorer
+
+    def dataset(self, block: Block, *, target: ColumnKind = "number") -> Dataset:
+        kinds: tuple[ColumnKind, ...] = ("number", "category", target)
+        return Ingest(self.open_uow, now).receive(
+            OWNER, "things", names=tuple(block), kinds=kinds, blocks=pieces(block)
+        )
+
+    def version(self, made: NewVersion) -> None:
+        with self.open_uow() as uow:
+            uow.models.add(OWNER, made)
+
+    def queued(self, request: JudgingRequest) -> UUID:
+        return Scoring(self.open_uow, now).submit(OWNER, request).id
+
+    def evaluation(self, block: Block | None = None) -> UUID:
+        dataset = self.dataset(table() if block is None else block)
+        return self.queued(EvaluationRequest(dataset.id, "small"))
+
+    def look(self, job_id: UUID) -> Job:
+        return Jobs(self.open_uow, InMemoryQueue()).get(OWNER, job_id)
+
+
+@pytest.fixture
+def bench(engine: Engine) -> Bench:
+    open_uow, stopping = unit_of_work(engine, ListedQueue), Event()
+    bench = Bench(open_uow, stopping, Scorer(Records(open_uow, stopping), "this program"))
+    bench.version(small_version())
+    return bench

@@ -1,0 +1,73 @@
+import json
+import logging
+import subprocess
+import sys
+
+import pytest
+import structlog
+
+from app import wiring
+from app.http.readiness_report import Readiness
+from app.logs import configure_logging
+from app.settings import Settings
+from app.wiring import build, migrate, workers_alive
+
+
+@pytest.fixture
+def settings(empty_database_url: str) -> Settings:
+    return Settings(database_url=empty_database_url)
+
+
+def test_a_service_is_ready_once_migrated_and_knows_of_its_workers(settings: Settings) -> None:
+    parts = build(settings)
+    assert parts.ready() == Readiness(database=True, migrated=False, worker=False)
+    migrate(settings)
+    migrate(settings)
+    assert parts.ready() == Readiness(database=True, migrated=True, worker=False)
+    assert workers_alive(settings) == ()
+    with parts.base.open_uow() as uow:
+        uow.workers.record_heartbeat("here:1")
+    assert parts.ready() == Readiness(database=True, migrated=True, worker=True)
+    assert workers_alive(settings) == ("here:1",)
+    parts.close()
+
+
+def test_parts_are_built_while_the_database_is_away() -> None:
+    parts = build(Settings(database_url="postgresql://relevance@127.0.0.1:1/relevance"))
+    assert parts.ready() == Readiness(database=False, migrated=False, worker=False)
+    parts.close()
+
+
+def test_each_record_is_one_line_of_json(capfd: pytest.CaptureFixture[str], logging_as_it_was: None) -> None:
+    configure_logging("info")
+    logging.getLogger("app.somewhere").info("began\nwell", extra={"job": "j1"})
+    structlog.stdlib.get_logger("app.elsewhere").info("request", status=200)
+    try:
+        raise ValueError("no such thing")
+    except ValueError:
+        logging.getLogger("app.somewhere").exception("failed")
+    logging.getLogger("dbos").info("chatter")
+    logging.getLogger("app.somewhere").debug("details")
+    records = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    first, second, third = records
+    assert (first["event"], first["job"], first["level"], first["logger"]) == (
+        "began\nwell",
+        "j1",
+        "info",
+        "app.somewhere",
+    )
+    assert (second["event"], second["status"], second["logger"]) == ("request", 200, "app.elsewhere")
+    assert third["level"] == "error"
+    assert "ValueError: no such thing" in third["exception"]
+    assert all(record["timestamp"].endswith("Z") for record in records)
+
+
+def test_threads_of_a_fit_leave_half_of_the_cores_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    for cores, slots, threads in [(1, 1, 1), (2, 1, 1), (8, 1, 4), (8, 2, 2), (8, 8, 1)]:
+        monkeypatch.setattr(wiring, "cores", lambda cores=cores: cores)
+        assert wiring.threads_of_a_fit(slots) == threads
+
+
+def test_nothing_reaches_for_the_network_or_starts_a_thread_when_imported() -> None:
+    program = "import threading, app.wiring; assert threading.active_count() == 1"
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=120)
