@@ -1,9 +1,10 @@
-"""Applications for the tests of all features: over ports in memory, and over a database."""
+"""The API over a small database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from httpx2 import Response
@@ -14,6 +15,7 @@ from app.addresses import Allowance
 from app.application import make_application
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
+from app.domain.ports import Clock, Notifier, OpenUnitOfWork, QueueControl
 from app.evaluation.service import Scoring
 from app.exports.exporting import Exporting
 from app.exports.formats import RENDERINGS
@@ -39,8 +41,9 @@ from app.webhooks.service import Webhooks
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
-from tests.in_memory import InMemory, InMemoryNotifier, InMemoryQueue
-from tests.ports.queue import ListedQueue
+from tests.ports.notifier import SilentNotifier
+from tests.ports.queue import ListedQueue, RecordingQueue
+from tests.small_database import SmallDatabase, replaced_database, small_engine
 from tests.small_models import small_version, version_of_numbers
 from tests.small_tables import dataset_of, flags, numbers, texts
 
@@ -78,40 +81,21 @@ class Report(Readiness):
     worker: bool = True
 
 
-@dataclass
-class InMemoryParts:
-    """An application's parts over what is kept in memory."""
-
-    kept: InMemory = field(default_factory=InMemory)
-    report: Report = field(default_factory=Report)
-
-    def __post_init__(self) -> None:
-        self.ingest = Ingest(self.kept.open, lambda: NOW)
-        self.idempotency = Idempotency(self.kept.open)
-        self.catalogue = Catalogue(self.kept.open, weight_unit)
-        self.datasets = Datasets(self.kept.open)
-        self.aliases = Aliases(self.kept.open)
-        self.annotations = Annotations(self.kept.open)
-        self.exporting = Exporting(self.kept.open)
-        self.importing = Importing(self.kept.open)
-        self.jobs = Jobs(self.kept.open, self.kept.queue)
-        self.training = Training(self.kept.open, lambda: NOW)
-        self.scoring = Scoring(self.kept.open, lambda: NOW)
-        self.prediction = ServedVersions(self.kept.open, 10**6)
-        self.batch_predictions = BatchPredictions(self.kept.open, self.prediction, lambda: NOW)
-        self.watcher = JobWatcher(self.kept.open, InMemoryNotifier())
-        self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
-
-    def ready(self) -> Report:
-        return self.report
-
-
 class StoredParts:
     """An application's parts over a database; at most `max_unfinished` jobs may wait."""
 
-    def __init__(self, engine: Engine, *, max_unfinished: int = 1_000) -> None:
-        self.open_uow = open_uow = unit_of_work(engine, ListedQueue)
-        self.ingest = Ingest(open_uow, now)
+    def __init__(
+        self,
+        open_uow: OpenUnitOfWork,
+        queue: QueueControl,
+        notifier: Notifier,
+        *,
+        clock: Clock = now,
+        max_unfinished: int = 1_000,
+    ) -> None:
+        self.report = Report()
+        self.open_uow = open_uow
+        self.ingest = Ingest(open_uow, clock)
         self.idempotency = Idempotency(open_uow)
         self.catalogue = Catalogue(open_uow, weight_unit)
         self.datasets = Datasets(open_uow)
@@ -119,16 +103,30 @@ class StoredParts:
         self.annotations = Annotations(open_uow)
         self.exporting = Exporting(open_uow)
         self.importing = Importing(open_uow)
-        self.jobs = Jobs(open_uow, InMemoryQueue())
-        self.training = Training(open_uow, now, max_unfinished=max_unfinished)
-        self.scoring = Scoring(open_uow, now, max_unfinished=max_unfinished)
+        self.jobs = Jobs(open_uow, queue)
+        self.training = Training(open_uow, clock, max_unfinished=max_unfinished)
+        self.scoring = Scoring(open_uow, clock, max_unfinished=max_unfinished)
         self.prediction = ServedVersions(open_uow, 10**6)
-        self.batch_predictions = BatchPredictions(open_uow, self.prediction, now, max_unfinished=max_unfinished)
-        self.watcher = JobWatcher(open_uow, SqlNotifier(engine))
-        self.webhooks = Webhooks(open_uow, Allowance(), now)
+        self.batch_predictions = BatchPredictions(open_uow, self.prediction, clock, max_unfinished=max_unfinished)
+        self.watcher = JobWatcher(open_uow, notifier)
+        self.webhooks = Webhooks(open_uow, Allowance(), clock)
+
+    @staticmethod
+    def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":
+        """Parts over an engine, with the time as it is."""
+        open_uow = unit_of_work(engine, ListedQueue)
+        return StoredParts(open_uow, RecordingQueue(), SqlNotifier(engine), max_unfinished=max_unfinished)
 
     def ready(self) -> Report:
-        return Report()
+        return self.report
+
+
+class SmallParts(StoredParts):
+    """An application's parts over a small database, where time stands still."""
+
+    def __init__(self, stored: SmallDatabase) -> None:
+        super().__init__(stored.open, stored.queue, SilentNotifier(), clock=lambda: NOW)
+        self.stored = stored
 
 
 @pytest.fixture(scope="module", params=DATABASES)
@@ -140,7 +138,7 @@ def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     directory = tmp_path_factory.mktemp("stored")
     with migrated_database(str(request.param), request, directory) as url, closing_engine(url) as engine:
         limits = replace(LIMITS, max_body_bytes=10**6, max_upload_bytes=10**6)
-        application = make_application(StoredParts(engine), limits, log_requests=False)
+        application = make_application(StoredParts.over(engine), limits, log_requests=False)
         with TestClient(application, raise_server_exceptions=False) as client:
             for name, version in (("small", small_version()), ("numbers", version_of_numbers())):
                 exported = ExportedSupervised(name, 1, NOW, version.report, version.predictor)
@@ -154,9 +152,9 @@ def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture(scope="session")
-def openapi() -> Response:
+def openapi(engine_of_one_file: Engine) -> Response:
     """The OpenAPI document of the application without a key, made once: it takes half a second."""
-    with TestClient(make_application(InMemoryParts(), LIMITS)) as client:
+    with TestClient(make_application(StoredParts.over(engine_of_one_file), LIMITS)) as client:
         return client.get("/openapi.json")
 
 
@@ -168,18 +166,26 @@ def closing_engine(url: str) -> Iterator[Engine]:
     engine.dispose()
 
 
-@pytest.fixture
-def parts() -> InMemoryParts:
-    """Parts with one dataset, one regression `small`, one classification `classes`."""
-    parts = InMemoryParts()
-    parts.kept.datasets.put(replace(DATASET, owner=BUILT_IN_OWNER), TABLE)
-    parts.kept.models.put(BUILT_IN_OWNER, small_version(), number=1)
-    parts.kept.models.put(BUILT_IN_OWNER, small_version("classification", name="classes"), number=1)
-    return parts
+@pytest.fixture(scope="session")
+def parts_template(sqlite_template: Path) -> Path:
+    """A file with one dataset, one regression `small`, one classification `classes`, to be copied."""
+    path = sqlite_template.with_name("parts.db")
+    with replaced_database(small_engine(path), sqlite_template) as stored:
+        stored.put_dataset(replace(DATASET, owner=BUILT_IN_OWNER), TABLE)
+        stored.put_version(BUILT_IN_OWNER, small_version(), number=1)
+        stored.put_version(BUILT_IN_OWNER, small_version("classification", name="classes"), number=1)
+    return path
 
 
 @pytest.fixture
-def client(parts: InMemoryParts) -> Iterator[TestClient]:
+def parts(engine_of_one_file: Engine, parts_template: Path) -> Iterator[SmallParts]:
+    """Parts with what `parts_template` holds."""
+    with replaced_database(engine_of_one_file, parts_template) as stored:
+        yield SmallParts(stored)
+
+
+@pytest.fixture
+def client(parts: SmallParts) -> Iterator[TestClient]:
     """A client of the application; an exception that nobody foresaw is answered, as a server would."""
     with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
         yield client

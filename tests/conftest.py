@@ -22,6 +22,7 @@ from app.storage.migrations import migrate
 from tests import postgres
 from tests.database_pool import DatabasePool
 from tests.properties import FEW, MANY
+from tests.small_database import SmallDatabase, replaced_database, small_engine
 
 pytest_plugins = ["tests.applications"]
 
@@ -165,6 +166,19 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     migrate_queue(engine)
     engine.dispose()
     return path
+
+
+@pytest.fixture(scope="session")
+def engine_of_one_file(sqlite_template: Path) -> Engine:
+    """An engine for a file beside the template, which tests replace one after the other."""
+    return small_engine(sqlite_template.with_name("small.db"))
+
+
+@pytest.fixture
+def stored(engine_of_one_file: Engine, sqlite_template: Path) -> Iterator[SmallDatabase]:
+    """A migrated, empty SQLite database of the test's own."""
+    with replaced_database(engine_of_one_file, sqlite_template) as database:
+        yield database
 
 
 @contextmanager

@@ -31,8 +31,7 @@ from relevance_bayes.tables.columns import (
     block_rows,
 )
 from relevance_bayes.types.values import ColumnKind
-from tests.in_memory import InMemoryQueue
-from tests.ports.queue import ListedQueue
+from tests.ports.queue import ListedQueue, RecordingQueue
 from tests.small_models import small_version
 
 OWNER = "ada"
@@ -91,7 +90,7 @@ class Bench:
         return self.queued(EvaluationRequest(dataset.id, "small"))
 
     def look(self, job_id: UUID) -> Job:
-        return Jobs(self.open_uow, InMemoryQueue()).get(OWNER, job_id)
+        return Jobs(self.open_uow, RecordingQueue()).get(OWNER, job_id)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from relevance_bayes.tables.columns import (
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.types.values import Cell, ColumnKind
 
+NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 
 KINDS: dict[type[Column], ColumnKind] = {

@@ -56,18 +56,13 @@ def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_n
 PREDICTS = """
 import sys
 import app.main
-from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import PredictRequest, predict
-from app.prediction.served_versions import ServedVersions
 from tests.small_tables import numbers, texts
-from tests.in_memory import InMemory
+from tests.services.served import served
 from relevance_bayes.core.priors import GaussianProcess
 from tests.small_models import small_version
 
-kept = InMemory()
-kept.models.put(OWNER, small_version(prior=GaussianProcess()), number=1)
-served = ServedVersions(kept.open, 10**6).version(OWNER, "small")
-predict(served, PredictRequest({"x": numbers(0.5), "colour": texts("red")}))
+predict(served(small_version(prior=GaussianProcess())), PredictRequest({"x": numbers(0.5), "colour": texts("red")}))
 print(*sys.modules, sep="\\n")
 """
 

@@ -1,4 +1,4 @@
-"""Taking in a table, over ports in memory: nothing is seen before its end, nothing stays when it goes wrong."""
+"""Taking in a table, on a small database: nothing is seen before its end, nothing stays when it goes wrong."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,15 +6,19 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
 from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.domain.ports import UnitOfWork
 from app.errors import KeyInUseError, UnavailableError
+from app.storage.repositories import SqlDatasets
+from app.storage.tables import DatasetRow, RequestKeyRow
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidDataError
-from tests.in_memory import InMemory
+from tests.small_database import SmallDatabase
 from tests.small_tables import cut_up, numbers, texts
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
@@ -23,82 +27,85 @@ PIECES = [piece for _, piece in cut_up(BLOCK, 2)]
 
 
 @pytest.fixture
-def kept() -> InMemory:
-    return InMemory()
+def ingest(stored: SmallDatabase) -> Ingest:
+    return Ingest(stored.open, lambda: NOW)
 
 
-@pytest.fixture
-def ingest(kept: InMemory) -> Ingest:
-    return Ingest(kept.open, lambda: NOW)
-
-
-def test_blocks_become_a_dataset(kept: InMemory, ingest: Ingest) -> None:
+def test_blocks_become_a_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
     dataset = ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES))
-    assert kept.datasets.get("me", dataset.id) == dataset
+    with stored.open() as uow:
+        assert uow.datasets.get("me", dataset.id) == dataset
+        assert [found[0] for number in range(2) if (found := uow.datasets.block(dataset.id, number))] == [0, 2]
     assert (dataset.owner, dataset.name, dataset.created_at, dataset.rows) == ("me", "points", NOW, 3)
     assert [(column.name, column.kind, column.missing) for column in dataset.columns] == [
         ("x", "number", 1),
         ("c", "category", 1),
     ]
-    assert [first for first, _ in kept.datasets.blocks[dataset.id]] == [0, 2]
-    assert not kept.datasets.uploads
+    assert stored.count(DatasetRow) == 1
 
 
-def test_no_rows_are_refused_before_anything_is_stored(kept: InMemory, ingest: Ingest) -> None:
+def test_no_rows_are_refused_before_anything_is_stored(stored: SmallDatabase, ingest: Ingest) -> None:
     with pytest.raises(InvalidDataError, match="no rows"):
         ingest.receive("me", "points", names=("x",), kinds=("number",), blocks=iter([]))
-    assert not kept.datasets.uploads
+    assert stored.opened == 0
 
 
 KEY = RequestKey("me", "POST /v1/datasets", "k", "ab")
+
+
+def response(stored: SmallDatabase) -> StoredResponse | None:
+    with stored.open() as uow:
+        return uow.keys.find(KEY)
 
 
 def keyed() -> Keyed[Dataset]:
     return Keyed(KEY, lambda dataset: StoredResponse(201, (), str(dataset.id).encode()))
 
 
-def test_the_answer_to_a_keyed_upload_is_kept_with_its_dataset(kept: InMemory, ingest: Ingest) -> None:
+def test_the_answer_to_a_keyed_upload_is_kept_with_its_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
     def blocks() -> Iterator[Block]:
         yield BLOCK
         with pytest.raises(KeyInUseError):
-            kept.keys.find(KEY)
+            response(stored)
         yield BLOCK
 
     dataset = ingest.receive(
         "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed()
     )
-    assert kept.keys.find(KEY) == StoredResponse(201, (), str(dataset.id).encode())
+    assert response(stored) == StoredResponse(201, (), str(dataset.id).encode())
     with pytest.raises(KeyInUseError):
         ingest.receive(
             "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES), keyed=keyed()
         )
-    assert list(kept.datasets.kept) == [dataset.id]
+    assert stored.count(DatasetRow) == 1
 
 
-def test_an_upload_that_goes_wrong_lets_go_of_its_key(kept: InMemory, ingest: Ingest) -> None:
+def test_an_upload_that_goes_wrong_lets_go_of_its_key(stored: SmallDatabase, ingest: Ingest) -> None:
     def blocks() -> Iterator[Block]:
         yield BLOCK
-        assert KEY.key in {key for _, _, key in kept.keys.holders}
+        with pytest.raises(KeyInUseError):
+            response(stored)
         raise InvalidDataError("line 7")
 
     with pytest.raises(InvalidDataError):
         ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed())
-    assert kept.keys.find(KEY) is None
+    assert response(stored) is None
 
 
-def test_an_upload_whose_key_was_taken_over_ends(kept: InMemory, ingest: Ingest) -> None:
+def test_an_upload_whose_key_was_taken_over_ends(stored: SmallDatabase, ingest: Ingest) -> None:
     heir = uuid4()
 
     def blocks() -> Iterator[Block]:
         yield BLOCK
-        kept.keys.holders[KEY.owner, KEY.scope, KEY.key] = heir
+        with Session(stored.engine) as session, session.begin():
+            session.execute(update(RequestKeyRow).values(holder=heir))
         yield BLOCK
 
     with pytest.raises(KeyInUseError):
         ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed())
-    assert list(kept.keys.holders.values()) == [heir]
-    assert not kept.datasets.kept
-    assert not kept.datasets.uploads
+    with Session(stored.engine) as session:
+        assert session.scalars(select(RequestKeyRow.holder)).all() == [heir]
+    assert stored.count(DatasetRow) == 0
 
 
 class Broken(Exception):
@@ -106,20 +113,21 @@ class Broken(Exception):
 
 
 @pytest.mark.parametrize("error", [InvalidDataError("line 7"), Broken(), KeyboardInterrupt()])
-def test_whatever_goes_wrong_the_upload_is_discarded(kept: InMemory, ingest: Ingest, error: BaseException) -> None:
+def test_whatever_goes_wrong_the_upload_is_discarded(
+    stored: SmallDatabase, ingest: Ingest, error: BaseException
+) -> None:
     def blocks() -> Iterator[Block]:
         yield BLOCK
-        assert len(kept.datasets.uploads) == 1
+        assert stored.count(DatasetRow) == 1
         raise error
 
     with pytest.raises(type(error)):
         ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
-    assert not kept.datasets.uploads
-    assert not kept.datasets.kept
+    assert stored.count(DatasetRow) == 0
 
 
 def test_the_first_error_is_told_when_the_database_is_gone_too(
-    kept: InMemory, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+    stored: SmallDatabase, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*_: object) -> bool:
         raise UnavailableError("gone")
@@ -128,19 +136,19 @@ def test_the_first_error_is_told_when_the_database_is_gone_too(
         yield BLOCK
         raise InvalidDataError("line 7")
 
-    monkeypatch.setattr(kept.datasets, "discard", gone)
+    monkeypatch.setattr(SqlDatasets, "discard", gone)
     with pytest.raises(InvalidDataError, match="line 7"):
         ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
 
 
-def test_blocks_are_drawn_outside_of_transactions(kept: InMemory) -> None:
+def test_blocks_are_drawn_outside_of_transactions(stored: SmallDatabase) -> None:
     inside = 0
 
     @contextmanager
     def counted() -> Iterator[UnitOfWork]:
         nonlocal inside
         inside += 1
-        with kept.open() as unit:
+        with stored.open() as unit:
             yield unit
         inside -= 1
 
@@ -154,14 +162,14 @@ def test_blocks_are_drawn_outside_of_transactions(kept: InMemory) -> None:
 
 
 def test_the_sweep_looks_an_hour_back_until_nothing_is_left(
-    kept: InMemory, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+    stored: SmallDatabase, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requested: list[datetime] = []
 
-    def remove_expired(*, not_written_since: datetime) -> bool:
+    def remove_expired(_: SqlDatasets, *, not_written_since: datetime) -> bool:
         requested.append(not_written_since)
         return len(requested) < 3
 
-    monkeypatch.setattr(kept.datasets, "remove_expired", remove_expired)
+    monkeypatch.setattr(SqlDatasets, "remove_expired", remove_expired)
     assert ingest.remove_expired() == 2
     assert requested == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3

@@ -1,15 +1,18 @@
-"""The datasets that an owner has, on ports in memory."""
+"""The datasets that an owner has, on a small database."""
 
 import pytest
 
 from app.datasets.service import Datasets
+from app.domain.jobs import queued
 from app.domain.pages import PageRequest
 from app.errors import InUseError
 from app.identity import BUILT_IN_OWNER as OWNER
+from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import NotFoundError
-from tests.in_memory import InMemory
-from tests.small_tables import cut_up, dataset_of, flags, moments, numbers, texts
+from tests.small_database import SmallDatabase
+from tests.small_models import small_version
+from tests.small_tables import NOW, cut_up, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {
     "x": numbers(0.0, None, 2.5, 3.0, 4.0),
@@ -21,15 +24,14 @@ DATASET = dataset_of(TABLE)
 
 
 @pytest.fixture
-def kept() -> InMemory:
-    kept = InMemory()
-    kept.datasets.put(DATASET, *(block for _, block in cut_up(TABLE, 2, 4)))
-    return kept
+def stored(stored: SmallDatabase) -> SmallDatabase:
+    stored.put_dataset(DATASET, *(block for _, block in cut_up(TABLE, 2, 4)))
+    return stored
 
 
 @pytest.fixture
-def datasets(kept: InMemory) -> Datasets:
-    return Datasets(kept.open)
+def datasets(stored: SmallDatabase) -> Datasets:
+    return Datasets(stored.open)
 
 
 def test_rows_come_with_their_numbers_and_their_cells_as_json_has_them(datasets: Datasets) -> None:
@@ -47,13 +49,14 @@ def test_any_slice_of_the_rows_is_the_same_rows(datasets: Datasets, limit: int) 
         assert datasets.rows(OWNER, DATASET.id, first=first, limit=limit) == whole[first : first + limit]
 
 
-def test_each_block_of_rows_is_a_transaction_of_its_own(kept: InMemory, datasets: Datasets) -> None:
+def test_each_block_of_rows_is_a_transaction_of_its_own(stored: SmallDatabase, datasets: Datasets) -> None:
     datasets.rows(OWNER, DATASET.id, first=0, limit=5)
-    assert kept.opened == 1 + 1 + 3
+    assert stored.opened == 1 + 1 + 3
 
 
-def test_what_is_needed_is_not_deleted(kept: InMemory, datasets: Datasets) -> None:
-    kept.datasets.needed.add(DATASET.id)
+def test_what_is_needed_is_not_deleted(stored: SmallDatabase, datasets: Datasets) -> None:
+    request = SupervisedRequest(DATASET.id, "x")
+    stored.put_job(queued(OWNER, request, small_version().report.plan, at=NOW))
     with pytest.raises(InUseError):
         datasets.delete(OWNER, DATASET.id)
     assert datasets.get(OWNER, DATASET.id) == DATASET

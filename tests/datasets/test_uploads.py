@@ -67,7 +67,7 @@ def service(engine: Engine, tmp_path: Path) -> Iterator[Service]:
     spool = tmp_path / "spool"
     spool.mkdir()
     limits = Limits(**{**LIMITS.__dict__, "spool_directory": spool})
-    app = make_application(StoredParts(engine), limits)
+    app = make_application(StoredParts.over(engine), limits)
     with TestClient(app, raise_server_exceptions=False) as client:
         yield Service(app, client, engine, spool)
 
@@ -507,7 +507,7 @@ def test_more_cells_than_a_body_could_spell_out_are_413(service: Service) -> Non
     nothing = pa.table({f"c{n}": pa.nulls(500) for n in range(10)})
     body = parquet(nothing)
     limits = Limits(**{**LIMITS.__dict__, "spool_directory": service.spool, "max_upload_bytes": 4_999})
-    with TestClient(make_application(StoredParts(service.engine), limits)) as client:
+    with TestClient(make_application(StoredParts.over(service.engine), limits)) as client:
         response = client.post(DATASETS, content=body, headers=PARQUET)
     assert_problem(response, "too-large", "The table has more than 4,999 cells.")
     assert service.left_behind() == (0, 0, 0)

@@ -5,29 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.models import NewVersion
 from app.errors import ConflictError
 from app.evaluation.comparison import ComparedClasses, ComparedNumbers, compare, require_one_question
-from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.prediction.served_versions import ServedVersions
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.in_memory import InMemory
+from tests.services.served import served
 from tests.small_approximation import version_of_a_term
 from tests.small_components import version_of_components
 from tests.small_models import small_version, version_of_three_classes
 from tests.small_tables import numbers, texts
 
 BLOCK: Block = {"x": numbers(-1.0, 0.0, 1.0, 2.5), "colour": texts("red", "blue", "red", "blue")}
-
-
-def served(made: NewVersion) -> ServedVersion:
-    kept = InMemory()
-    kept.models.put(OWNER, made, number=1)
-    return ServedVersions(kept.open, 10**6).version(OWNER, made.report.plan.model)
 
 
 def other_numbers() -> ServedVersion:

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
-from tests.applications import LIMITS, InMemoryParts
+from tests.applications import LIMITS, SmallParts
 from tests.small_models import small_version
 
 PATH = "/v1/models/small/versions/1/compare"
@@ -15,12 +15,12 @@ ROWS = [{"x": -1.0, "colour": "red"}, {"x": 1.0, "colour": "blue"}, {"x": 2.5, "
 
 
 @pytest.fixture(autouse=True)
-def others(parts: InMemoryParts, client: TestClient) -> None:
+def others(parts: SmallParts, client: TestClient) -> None:
     """A challenger of the numbers, and classes in another order; both by aliases."""
     made = small_version(name="other")
     model = replace(made.predictor.model, mean=np.array([0.5, -1.0, 1.0]))
-    parts.kept.models.put(OWNER, replace(made, predictor=replace(made.predictor, learned=model)), number=1)
-    parts.kept.models.put(OWNER, small_version("classification", name="turned", classes=(True, False)), number=1)
+    parts.stored.put_version(OWNER, replace(made, predictor=replace(made.predictor, learned=model)), number=1)
+    parts.stored.put_version(OWNER, small_version("classification", name="turned", classes=(True, False)), number=1)
     for name in ("small", "other", "turned"):
         client.put(f"/v1/models/{name}/aliases/best", json={"version": 1})
 

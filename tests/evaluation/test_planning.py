@@ -11,10 +11,9 @@ from app.identity import uuid7
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.in_memory import NOW
 from tests.small_components import version_of_components
 from tests.small_models import small_version
-from tests.small_tables import dataset_of, flags, numbers, texts
+from tests.small_tables import NOW, dataset_of, flags, numbers, texts
 
 SOUND: Block = {
     "x": numbers(0.0, 1.0),

@@ -19,8 +19,8 @@ from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from relevance_bayes.types.promotions import Criterion
 from tests.narrowing import of_kind
-from tests.prediction.test_predict import served
 from tests.scoring_bench import OWNER, Bench, table
+from tests.services.served import served
 from tests.small_models import small_version
 
 

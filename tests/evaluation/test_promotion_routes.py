@@ -10,8 +10,9 @@ from starlette.testclient import TestClient
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.scoring import Evaluation, NumberScores, PairedDifferences, Promotion, verdict
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.storage.tables import TrainingJobRow
 from relevance_bayes.types.jobs import Transition
-from tests.applications import DATASET, NOW, InMemoryParts
+from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version
 
@@ -21,20 +22,20 @@ OF_BEST = "/v1/models/small/aliases/best/promotions"
 
 
 @pytest.fixture
-def duel(parts: InMemoryParts) -> InMemoryParts:
+def duel(parts: SmallParts) -> SmallParts:
     """Version 1 of `small`, to which `best` points, and version 2."""
-    parts.kept.models.put(OWNER, small_version(), number=2)
-    with parts.kept.open() as uow:
+    parts.stored.put_version(OWNER, small_version(), number=2)
+    with parts.stored.open() as uow:
         uow.aliases.move(OWNER, "small", "best", to=1, by=OWNER, reason=None, condition=UNCONDITIONAL)
     return parts
 
 
-def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestClient, duel: InMemoryParts) -> None:
+def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestClient, duel: SmallParts) -> None:
     response = client.post(OF_BEST, json=ASKED)
     job = response.json()
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
-    assert duel.kept.queue.submitted == [UUID(job["id"])]
+    assert duel.stored.queue.submitted == [UUID(job["id"])]
     given = {
         name: job[name]
         for name in ("version", "alias", "champion", "metric", "margin", "criterion", "groups", "result")
@@ -51,21 +52,21 @@ def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestC
     }
 
 
-def test_an_alias_that_is_not_there_has_no_holder(client: TestClient, duel: InMemoryParts) -> None:
+def test_an_alias_that_is_not_there_has_no_holder(client: TestClient, duel: SmallParts) -> None:
     assert client.post("/v1/models/small/aliases/newest/promotions", json=ASKED).json()["champion"] is None
-    assert len(duel.kept.jobs.kept) == 1
+    assert duel.stored.count(TrainingJobRow) == 1
 
 
-def test_what_was_found_is_shown(client: TestClient, duel: InMemoryParts) -> None:
+def test_what_was_found_is_shown(client: TestClient, duel: SmallParts) -> None:
     job_id = UUID(client.post(OF_BEST, json={**ASKED, "metric": "mae"}).json()["id"])
     paired = PairedDifferences("mae")
     paired.add(np.full(50, 2.0), np.ones(50))
     moved, reason = verdict(paired.result(), margin=0.0, by="interval", lost_rows=0)
     nothing = Evaluation(NumberScores.empty().result(), 0, 0)
-    job = duel.kept.jobs.kept[job_id]
+    job = duel.stored.job(job_id)
     seen = replace(nothing, seen_in_training=7)
     result = Promotion(moved, reason, seen, nothing, paired.result(), rows_seen_in_training=9)
-    duel.kept.jobs.put(
+    duel.stored.put_job(
         replace(job, state="succeeded", finished_at=NOW, transitions=(Transition("succeeded", NOW, 1),), result=result)
     )
     shown = client.get(f"{PATH}/{job_id}").json()["result"]
@@ -78,7 +79,7 @@ def test_what_was_found_is_shown(client: TestClient, duel: InMemoryParts) -> Non
     assert (listed["result"]["challenger"]["diagnostics"], shown["challenger"]["diagnostics"] is None) == (None, False)
 
 
-def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel: InMemoryParts) -> None:
+def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel: SmallParts) -> None:
     detail = "Alias 'best' of model 'small' points to version 1 already."
     assert_problem(
         client.post(OF_BEST, json={**ASKED, "version": 1}),
@@ -96,13 +97,13 @@ def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel:
     for wrong in ({"margin": -1.0}, {"criterion": "hope"}, {"model": "small"}, {"groups": 3}, {"groups": "ward"}):
         assert client.post(OF_BEST, json={**ASKED, **wrong}).status_code == 422
     assert client.post("/v1/models/small/aliases/7/promotions", json=ASKED).status_code == 422
-    assert not duel.kept.jobs.kept
+    assert duel.stored.count(TrainingJobRow) == 0
 
 
-def test_it_is_ended_and_done_again_by_its_own_paths(client: TestClient, duel: InMemoryParts) -> None:
+def test_it_is_ended_and_done_again_by_its_own_paths(client: TestClient, duel: SmallParts) -> None:
     job_id = client.post(OF_BEST, json=ASKED).json()["id"]
     assert_problem(client.get(f"/v1/evaluations/{job_id}"), "not-found", f"There is no evaluation {job_id}.")
     assert client.post(f"{PATH}/{job_id}/cancel").json()["state"] == "cancelled"
     assert client.post(f"{PATH}/{job_id}/retry").json()["retry_of"] == job_id
-    assert len(client.get(f"{PATH}/{job_id}/events").json()["items"]) == 1
-    assert len(duel.kept.jobs.kept) == 2
+    assert len(client.get(f"{PATH}/{job_id}/events").json()["items"]) == 2
+    assert duel.stored.count(TrainingJobRow) == 2

@@ -8,13 +8,15 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.scoring import ClassScores, Evaluation, LabelledClasses, LabelledNumbers, NumberResult, NumberScores
+from app.identity import BUILT_IN_OWNER
 from app.prediction import evaluate_block
+from app.storage.tables import TrainingJobRow
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import Transition
-from tests.applications import DATASET, NOW, InMemoryParts
+from tests.applications import DATASET, NOW, SmallParts
 from tests.narrowing import of_kind
-from tests.prediction.test_predict import served
 from tests.problems import assert_problem
+from tests.services.served import served
 from tests.small_models import small_version
 from tests.small_tables import flags, numbers, texts
 
@@ -29,10 +31,10 @@ def submitted(client: TestClient, **more: object) -> UUID:
     return UUID(response.json()["id"])
 
 
-def concluded(parts: InMemoryParts, job_id: UUID, result: Evaluation) -> None:
-    job = parts.kept.jobs.kept[job_id]
+def concluded(parts: SmallParts, job_id: UUID, result: Evaluation) -> None:
+    job = parts.stored.job(job_id)
     moves = (*job.transitions, Transition("running", NOW, 1), Transition("succeeded", NOW, 1))
-    parts.kept.jobs.put(
+    parts.stored.put_job(
         replace(job, state="succeeded", attempt=1, started_at=NOW, finished_at=NOW, transitions=moves, result=result)
     )
 
@@ -45,13 +47,13 @@ def of_numbers() -> Evaluation:
 
 
 def test_an_evaluation_is_accepted_for_the_version_that_its_reference_means(
-    client: TestClient, parts: InMemoryParts
+    client: TestClient, parts: SmallParts
 ) -> None:
     response = client.post(PATH, json=ASKED)
     job = response.json()
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
-    assert parts.kept.queue.submitted == [UUID(job["id"])]
+    assert parts.stored.queue.submitted == [UUID(job["id"])]
     assert job == {
         "id": job["id"],
         "state": "queued",
@@ -77,7 +79,7 @@ def test_an_evaluation_is_accepted_for_the_version_that_its_reference_means(
     }
 
 
-def test_what_was_found_is_shown_with_its_pictures(client: TestClient, parts: InMemoryParts) -> None:
+def test_what_was_found_is_shown_with_its_pictures(client: TestClient, parts: SmallParts) -> None:
     job_id, found = submitted(client), of_numbers()
     concluded(parts, job_id, found)
     result = client.get(f"{PATH}/{job_id}").json()["result"]
@@ -88,15 +90,13 @@ def test_what_was_found_is_shown_with_its_pictures(client: TestClient, parts: In
     assert sum(one["rows"] for one in result["diagnostics"]["residuals"]) == 4
 
 
-def test_classes_have_metrics_of_their_own(client: TestClient, parts: InMemoryParts) -> None:
-    parts.kept.datasets.kept[DATASET.id] = replace(
-        parts.kept.datasets.kept[DATASET.id],
-        columns=tuple(
-            replace(column, name="y") if column.name == "known" else column
-            for column in parts.kept.datasets.kept[DATASET.id].columns
-            if column.name != "y"
-        ),
+def test_classes_have_metrics_of_their_own(client: TestClient, parts: SmallParts) -> None:
+    columns = tuple(
+        replace(column, name="y") if column.name == "known" else column
+        for column in DATASET.columns
+        if column.name != "y"
     )
+    parts.stored.put_dataset(replace(DATASET, owner=BUILT_IN_OWNER, columns=columns))
     job_id = submitted(client, model="classes")
     version = served(small_version("classification"))
     (labelled,) = evaluate_block(version, {**INPUTS, "y": flags(True, False, True, True)}).labelled
@@ -111,7 +111,7 @@ def test_classes_have_metrics_of_their_own(client: TestClient, parts: InMemoryPa
     assert job["result"]["diagnostics"]["classes"] == [False, True]
 
 
-def test_lists_show_metrics_by_version_and_dataset_without_pictures(client: TestClient, parts: InMemoryParts) -> None:
+def test_lists_show_metrics_by_version_and_dataset_without_pictures(client: TestClient, parts: SmallParts) -> None:
     first, second = submitted(client), submitted(client)
     concluded(parts, first, of_numbers())
     shown = client.get(PATH, params={"dataset_id": str(DATASET.id)}).json()["items"]
@@ -129,14 +129,14 @@ def test_lists_show_metrics_by_version_and_dataset_without_pictures(client: Test
     assert [one["id"] for one in of_version["items"]] == [str(first)]
 
 
-def test_what_does_not_go_together_is_refused_with_its_place(client: TestClient, parts: InMemoryParts) -> None:
+def test_what_does_not_go_together_is_refused_with_its_place(client: TestClient, parts: SmallParts) -> None:
     detail = "Column 'y' of the dataset is of kind number, the version's is boolean."
     refused = client.post(PATH, json={**ASKED, "model": "classes"})
     assert_problem(refused, "invalid-request", detail, [{"detail": detail, "pointer": "/dataset_id"}])
     assert_problem(client.post(PATH, json={**ASKED, "model": "none"}), "not-found", "There is no model 'none'.")
     for wrong in ({"version": 0}, {"version": "0"}, {"shape": 1}):
         assert client.post(PATH, json={**ASKED, **wrong}).status_code == 422
-    assert not parts.kept.queue.submitted
+    assert not parts.stored.queue.submitted
 
 
 def test_it_is_ended_and_done_again_by_its_own_paths(client: TestClient) -> None:
@@ -157,7 +157,7 @@ def test_its_events_are_told_at_its_own_path(client: TestClient) -> None:
     assert [event["number"] for event in client.get(f"{PATH}/{job_id}/events").json()["items"]] == [1]
 
 
-def test_the_same_request_under_its_key_makes_one_evaluation(client: TestClient, parts: InMemoryParts) -> None:
+def test_the_same_request_under_its_key_makes_one_evaluation(client: TestClient, parts: SmallParts) -> None:
     first, second = (client.post(PATH, json=ASKED, headers={"Idempotency-Key": "k"}) for _ in range(2))
     assert first.content == second.content
-    assert len(parts.kept.jobs.kept) == 1
+    assert parts.stored.count(TrainingJobRow) == 1

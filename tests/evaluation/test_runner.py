@@ -10,8 +10,8 @@ from app.prediction import ServedVersion, evaluate_block
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
-from tests.prediction.test_predict import served
 from tests.scoring_bench import OWNER, ROWS, Bench, table
+from tests.services.served import served
 from tests.small_models import small_version
 
 

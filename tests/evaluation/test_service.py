@@ -1,4 +1,4 @@
-"""From a version and a dataset to a queued job, on ports in memory."""
+"""From a version and a dataset to a queued job, on a small database."""
 
 from dataclasses import replace
 
@@ -11,34 +11,35 @@ from app.errors import ConflictError, KeyInUseError, TooManyJobsError
 from app.evaluation.service import Scoring
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.service import Jobs
+from app.storage.tables import TrainingJobRow
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
-from tests.in_memory import NOW, InMemory
+from tests.small_database import SmallDatabase
 from tests.small_models import small_version
+from tests.small_tables import NOW
 from tests.tasks.test_service import DATASET, TABLE
 
 REQUEST = EvaluationRequest(DATASET.id, "small")
 
 
 @pytest.fixture
-def kept() -> InMemory:
-    kept = InMemory()
-    kept.datasets.put(DATASET, TABLE)
+def stored(stored: SmallDatabase) -> SmallDatabase:
+    stored.put_dataset(DATASET, TABLE)
     for number in (1, 2):
-        kept.models.put(OWNER, small_version(), number=number)
-    return kept
+        stored.put_version(OWNER, small_version(), number=number)
+    return stored
 
 
 @pytest.fixture
-def scoring(kept: InMemory) -> Scoring:
-    return Scoring(kept.open, lambda: NOW)
+def scoring(stored: SmallDatabase) -> Scoring:
+    return Scoring(stored.open, lambda: NOW)
 
 
-def test_a_submitted_evaluation_is_planned_recorded_and_queued(kept: InMemory, scoring: Scoring) -> None:
+def test_a_submitted_evaluation_is_planned_recorded_and_queued(stored: SmallDatabase, scoring: Scoring) -> None:
     job = scoring.submit(OWNER, REQUEST, priority=3)
     assert (job.kind, job.state, job.priority) == ("evaluation", "queued", 3)
     assert job.plan == EvaluationPlan("small", 2, "regression", "y")
-    assert kept.queue.submitted == [job.id]
-    assert kept.jobs.get(OWNER, job.id) == job
+    assert stored.queue.submitted == [job.id]
+    assert stored.job(job.id) == job
 
 
 def test_a_number_is_that_version_for_ever(scoring: Scoring) -> None:
@@ -46,43 +47,45 @@ def test_a_number_is_that_version_for_ever(scoring: Scoring) -> None:
 
 
 @pytest.mark.parametrize("request_", [replace(REQUEST, model="others"), replace(REQUEST, version="best")])
-def test_what_is_not_there_is_not_evaluated(kept: InMemory, scoring: Scoring, request_: EvaluationRequest) -> None:
+def test_what_is_not_there_is_not_evaluated(
+    stored: SmallDatabase, scoring: Scoring, request_: EvaluationRequest
+) -> None:
     with pytest.raises(NotFoundError):
         scoring.submit(OWNER, request_)
-    assert not kept.jobs.kept
+    assert stored.count(TrainingJobRow) == 0
 
 
-def test_what_does_not_go_together_leaves_nothing_behind(kept: InMemory, scoring: Scoring) -> None:
-    kept.models.put(OWNER, small_version("classification", name="classes"), number=1)
+def test_what_does_not_go_together_leaves_nothing_behind(stored: SmallDatabase, scoring: Scoring) -> None:
+    stored.put_version(OWNER, small_version("classification", name="classes"), number=1)
     with pytest.raises(InvalidRequestError, match="kind number"):
         scoring.submit(OWNER, replace(REQUEST, model="classes"))
-    assert not kept.queue.submitted
+    assert not stored.queue.submitted
 
 
-def test_done_again_it_is_of_what_the_reference_means_now(kept: InMemory, scoring: Scoring) -> None:
+def test_done_again_it_is_of_what_the_reference_means_now(stored: SmallDatabase, scoring: Scoring) -> None:
     first = scoring.submit(OWNER, REQUEST)
     with pytest.raises(ConflictError, match="queued"):
         scoring.retry(OWNER, first.id, "evaluation")
-    Jobs(kept.open, kept.queue).cancel(OWNER, first.id)
-    kept.models.put(OWNER, small_version(), number=3)
+    Jobs(stored.open, stored.queue).cancel(OWNER, first.id)
+    stored.put_version(OWNER, small_version(), number=3)
     again = scoring.retry(OWNER, first.id, "evaluation")
     assert (first.number, again.number, again.retry_of) == (2, 3, first.id)
     with pytest.raises(NotFoundError, match="no promotion"):
         scoring.retry(OWNER, first.id, "promotion")
 
 
-def test_it_counts_among_an_owners_unfinished_jobs(kept: InMemory) -> None:
-    scoring = Scoring(kept.open, lambda: NOW, max_unfinished=1)
+def test_it_counts_among_an_owners_unfinished_jobs(stored: SmallDatabase) -> None:
+    scoring = Scoring(stored.open, lambda: NOW, max_unfinished=1)
     scoring.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError):
         scoring.submit(OWNER, REQUEST)
 
 
-def test_the_answer_to_a_keyed_submit_is_kept(kept: InMemory, scoring: Scoring) -> None:
+def test_the_answer_to_a_keyed_submit_is_kept(stored: SmallDatabase, scoring: Scoring) -> None:
     keyed = Keyed[Job](
         RequestKey(OWNER, "POST /v1/evaluations", "k", "ab"), lambda job: StoredResponse(202, (), b"here")
     )
     scoring.submit(OWNER, REQUEST, keyed=keyed)
     with pytest.raises(KeyInUseError):
         scoring.submit(OWNER, REQUEST, keyed=keyed)
-    assert len(kept.queue.submitted) == 1
+    assert len(stored.queue.submitted) == 1

@@ -8,6 +8,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import get_args
 
@@ -25,7 +26,8 @@ from app.identity import BUILT_IN_OWNER
 from relevance_bayes.core.likelihoods import OneAgainstRest
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
-from tests.applications import LIMITS, InMemoryParts
+from relevance_bayes.types.errors import NotFoundError
+from tests.applications import LIMITS, SmallParts
 from tests.exports.known import KNOWN
 from tests.exports.learned import learned
 from tests.exports.trained import trained
@@ -41,7 +43,7 @@ ROWS = {"rows": [{"x": 1.5, "colour": "red"}, {"x": -2.0, "colour": "blue"}]}
 
 
 @pytest.fixture
-def client(parts: InMemoryParts) -> Iterator[TestClient]:
+def client(parts: SmallParts) -> Iterator[TestClient]:
     """With room for a document."""
     with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
         yield client
@@ -138,13 +140,13 @@ def test_onnx_is_said_to_be_missing_where_it_is(client: TestClient, monkeypatch:
     assert "pip install ./library '.[onnx]'" in str(refused(response, "not-installed")["detail"])
 
 
-def test_what_can_not_go_out_is_a_problem(client: TestClient, parts: InMemoryParts) -> None:
+def test_what_can_not_go_out_is_a_problem(client: TestClient, parts: SmallParts) -> None:
     refused(client.get("/v1/models/none/versions/1/export"), "not-found")
     refused(client.get("/v1/models/small/versions/2/export"), "not-found")
     refused(client.get("/v1/models/small/versions/1/export?format=pmml"), "invalid-request")
     unwanted = client.get("/v1/models/small/versions/1/export?format=npz", headers={"Accept": "application/json"})
     refused(unwanted, "not-acceptable")
-    parts.kept.models.put(BUILT_IN_OWNER, version_of_an_image(), number=1)
+    parts.stored.put_version(BUILT_IN_OWNER, version_of_an_image(), number=1)
     for form in get_args(Format):
         unwritten = client.get(f"/v1/models/spot/versions/1/export?format={form}", headers={"Accept": "*/*"})
         named = re.findall(r"`([a-z-]+)`", str(refused(unwritten, "conflict")["detail"]))
@@ -410,9 +412,9 @@ CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
     ("name", "changes", "pointer", "words"), CONTRADICTIONS, ids=[one[3] for one in CONTRADICTIONS]
 )
 def test_what_does_not_go_together_is_said_with_its_place(
-    client: TestClient, parts: InMemoryParts, name: str, changes: dict[str, object], pointer: str, words: str
+    client: TestClient, parts: SmallParts, name: str, changes: dict[str, object], pointer: str, words: str
 ) -> None:
-    parts.kept.models.put(BUILT_IN_OWNER, version_of_three_classes(), number=1)
+    parts.stored.put_version(BUILT_IN_OWNER, version_of_three_classes(), number=1)
     document = exported(client, name)
     for place, value in changes.items():
         document = changed_at(document, place, value)
@@ -420,14 +422,14 @@ def test_what_does_not_go_together_is_said_with_its_place(
     assert any(fault["pointer"] == pointer and words in str(fault["detail"]) for fault in faults(problem)), problem
 
 
-def test_a_sharpness_of_before_is_a_temperature_of_one_over_it(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_sharpness_of_before_is_a_temperature_of_one_over_it(client: TestClient, parts: SmallParts) -> None:
     version = version_of_three_classes()
     likelihood = OneAgainstRest(3, 2.0)
     model = replace(version.predictor.model, likelihood=likelihood, noise_sd=0.3)
     plan = replace(version.report.plan, spec=replace(version.report.plan.spec, likelihood=likelihood))
     report = replace(version.report, plan=plan)
     predictor = replace(version.predictor, learned=model)
-    parts.kept.models.put(BUILT_IN_OWNER, replace(version, report=report, predictor=predictor), number=1)
+    parts.stored.put_version(BUILT_IN_OWNER, replace(version, report=report, predictor=predictor), number=1)
     now = exported(client, "states")
     older = changed_at(now, "/model/likelihood", {"type": "one_against_rest", "classes": 3, "sharpness": 0.5})
     older = changed_at(older, "/report/plan/spec/likelihood", part(part(older, "model"), "likelihood"))
@@ -542,7 +544,7 @@ PLACES = {name: sorted(places(document)) for name, document in SEEDS.items()}
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_a_mangled_document_is_refused_or_predicts(
-    client: TestClient, parts: InMemoryParts, data: st.DataObject, name: str
+    client: TestClient, parts: SmallParts, data: st.DataObject, name: str
 ) -> None:
     document = SEEDS[name]
     for _ in range(data.draw(st.integers(1, 2))):
@@ -551,12 +553,14 @@ def test_a_mangled_document_is_refused_or_predicts(
         if not reached(document, pointer):
             continue
         document = doubled_at(document, pointer) if change is DOUBLED else changed_at(document, pointer, change)
-    parts.kept.models.kept.pop((BUILT_IN_OWNER, "twin"), None)
+    with suppress(NotFoundError):
+        parts.catalogue.delete_model(BUILT_IN_OWNER, "twin")
     response = client.post("/v1/models/twin/versions", json=document)
     assert response.status_code in {201, 400, 413, 422}, response.text
     if response.status_code != 201:
         assert response.json()["errors"] or response.status_code == 400, response.text
         return
+    number = response.json()["version"]
     columns = {
         column["name"]: [column["categories"][0]] * 2 if column["kind"] == "category" else USUAL[column["kind"]]
         for column in response.json()["inputs"]
@@ -565,7 +569,7 @@ def test_a_mangled_document_is_refused_or_predicts(
     predicted = client.post("/v1/models/twin/predict", json={"columns": columns, **explained})
     assert predicted.status_code in {200, 422}, predicted.text  # the row may be too far from its new training rows
     for path in ("", "/relevance-vectors", "/export", "/export?format=npz"):
-        reported = client.get(f"/v1/models/twin/versions/1{path}", headers={"Accept": "*/*"})
+        reported = client.get(f"/v1/models/twin/versions/{number}{path}", headers={"Accept": "*/*"})
         assert reported.status_code == 200, reported.text
 
 

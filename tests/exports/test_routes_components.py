@@ -10,7 +10,7 @@ from app.application import make_application
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.documents.limits import MAX_FUNCTIONS
-from tests.applications import InMemoryParts
+from tests.applications import SmallParts
 from tests.exports.learned import learned
 from tests.exports.test_routes import (
     REMOVED,
@@ -29,9 +29,9 @@ ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 0.0, "z": 0.0}, {"x": 1e9, "
 
 
 @pytest.fixture
-def client(parts: InMemoryParts) -> Iterator[TestClient]:
+def client(parts: SmallParts) -> Iterator[TestClient]:
     """With room for a document, and a version of components, `rows`."""
-    parts.kept.models.put(BUILT_IN_OWNER, version_of_components(), number=1)
+    parts.stored.put_version(BUILT_IN_OWNER, version_of_components(), number=1)
     with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
         yield client
 

@@ -11,7 +11,7 @@ from app.domain.models import Learned
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.plans.approximation import MAX_TERMS
-from tests.applications import InMemoryParts
+from tests.applications import SmallParts
 from tests.exports.known import of_terms
 from tests.exports.test_routes import (
     REMOVED,
@@ -30,9 +30,9 @@ ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 1e9, "z": 0.0}]}
 
 
 @pytest.fixture
-def client(parts: InMemoryParts) -> Iterator[TestClient]:
+def client(parts: SmallParts) -> Iterator[TestClient]:
     """With room for a document, and a version of a known function, `terms`."""
-    parts.kept.models.put(BUILT_IN_OWNER, Learned(MADE.report, (), MADE.predictor), number=1)
+    parts.stored.put_version(BUILT_IN_OWNER, Learned(MADE.report, (), MADE.predictor), number=1)
     with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
         yield client
 
@@ -68,7 +68,7 @@ def test_a_model_that_asks_something_else_is_left_alone(client: TestClient) -> N
     refused(client.post("/v1/models/small/versions", json=document), "conflict")
 
 
-def test_as_many_terms_come_in_as_may_be_learned_from(parts: InMemoryParts) -> None:
+def test_as_many_terms_come_in_as_may_be_learned_from(parts: SmallParts) -> None:
     content = RENDERINGS["json"].render(of_terms(("x",), MAX_TERMS))
     with TestClient(make_application(parts, replace(ROOM, max_body_bytes=2**21))) as client:
         response = client.post(

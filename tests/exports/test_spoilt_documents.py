@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import cycle, islice
@@ -17,8 +18,9 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Alternative
 from relevance_bayes.plans.requests import IgnoredColumn, Validation
+from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.reports import Outlier
-from tests.applications import InMemoryParts
+from tests.applications import SmallParts
 from tests.exports.known import of_terms
 from tests.exports.learned import learned
 from tests.exports.test_routes import ROOM, Json, changed_at, faults
@@ -236,13 +238,14 @@ def accepted(what: str) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("each", [2, pytest.param(len(SPOILT), marks=pytest.mark.thorough)])
-def test_every_number_that_no_training_can_have_made_is_refused_with_its_place(parts: InMemoryParts, each: int) -> None:
+def test_every_number_that_no_training_can_have_made_is_refused_with_its_place(parts: SmallParts, each: int) -> None:
     """Two ways to spoil each number, in turn; all of them in `make thorough`."""
     wrong: list[str] = []
     with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
         for number, (name, pointer, what) in enumerate(leaves()):
             for token in islice(cycle(SPOILT), number, number + each):
-                parts.kept.models.kept.pop((BUILT_IN_OWNER, "twin"), None)
+                with suppress(NotFoundError):
+                    parts.catalogue.delete_model(BUILT_IN_OWNER, "twin")
                 content = spoilt(documents()[name], pointer, token)
                 response = client.post(
                     "/v1/models/twin/versions", content=content, headers={"Content-Type": "application/json"}
@@ -255,7 +258,7 @@ def test_every_number_that_no_training_can_have_made_is_refused_with_its_place(p
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_documents_are_taken_in_as_they_are(parts: InMemoryParts) -> None:
+def test_the_documents_are_taken_in_as_they_are(parts: SmallParts) -> None:
     with TestClient(make_application(parts, ROOM)) as client:
         for number, document in enumerate(documents().values()):
             response = client.post(f"/v1/models/twin{number}/versions", json=document)
@@ -278,7 +281,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("name", "pointer"), TEXTS)
-def test_a_text_with_nul_is_refused_with_its_place(parts: InMemoryParts, name: str, pointer: str) -> None:
+def test_a_text_with_nul_is_refused_with_its_place(parts: SmallParts, name: str, pointer: str) -> None:
     with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
         response = client.post("/v1/models/twin/versions", json=changed_at(documents()[name], pointer, "a\0b"))
     assert response.status_code == 422, response.text
@@ -301,9 +304,7 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize(("pointer", "value"), IMPOSSIBLE)
-def test_a_report_of_what_can_not_be_is_refused_with_its_place(
-    parts: InMemoryParts, pointer: str, value: object
-) -> None:
+def test_a_report_of_what_can_not_be_is_refused_with_its_place(parts: SmallParts, pointer: str, value: object) -> None:
     with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
         response = client.post("/v1/models/twin/versions", json=changed_at(documents()["rich"], pointer, value))
     assert response.status_code == 422, response.text

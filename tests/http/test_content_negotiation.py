@@ -21,7 +21,7 @@ from app.formats.expected import Expected
 from app.formats.npy_rows import read_npy
 from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.tables.encoding import raw_cells
-from tests.applications import InMemoryParts
+from tests.applications import SmallParts
 from tests.problems import assert_problem
 from tests.small_models import (
     version_of_known_noise,
@@ -54,12 +54,12 @@ SMALL = "/v1/models/small/predict"
 
 
 @pytest.fixture(autouse=True)
-def models(parts: InMemoryParts) -> None:
+def models(parts: SmallParts) -> None:
     """Versions of numbers alone, which npy can hold."""
-    parts.kept.models.put(OWNER, version_of_numbers(), number=1)
-    parts.kept.models.put(OWNER, version_of_numbers("classification", name="two"), number=1)
-    parts.kept.models.put(OWNER, version_of_three_classes(name="three"), number=1)
-    parts.kept.models.put(OWNER, version_of_known_noise(), number=1)
+    parts.stored.put_version(OWNER, version_of_numbers(), number=1)
+    parts.stored.put_version(OWNER, version_of_numbers("classification", name="two"), number=1)
+    parts.stored.put_version(OWNER, version_of_three_classes(name="three"), number=1)
+    parts.stored.put_version(OWNER, version_of_known_noise(), number=1)
 
 
 def ask(client: TestClient, path: str, coded: str, body: bytes, answer: str = "json", **query: str) -> bytes:
@@ -107,9 +107,9 @@ def test_decisions_are_columns(client: TestClient, answer: str) -> None:
     assert read(answer, content, ()) == expected
 
 
-def test_formulas_in_csv_are_escaped_where_that_is_asked_for(client: TestClient, parts: InMemoryParts) -> None:
+def test_formulas_in_csv_are_escaped_where_that_is_asked_for(client: TestClient, parts: SmallParts) -> None:
     harmful = version_of_three_classes(name="harmful", classes=("+1+2", "=1+1", "@x"))
-    parts.kept.models.put(OWNER, harmful, number=1)
+    parts.stored.put_version(OWNER, harmful, number=1)
     path, requested = "/v1/models/harmful/predict", {"outputs": "label"}
     plain = ask(client, path, "csv", written("csv", MIXED), "csv", **requested).splitlines()
     safe = ask(client, path, "csv", written("csv", MIXED), "csv", csv_escape_formulas="true", **requested).splitlines()

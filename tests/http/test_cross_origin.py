@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.application import make_application
-from tests.applications import LIMITS, InMemoryParts
+from tests.applications import LIMITS, SmallParts
 
 ORIGIN = "https://example.org"
 KEY = "a key"
@@ -18,7 +18,7 @@ PREFLIGHT = {
 
 
 @pytest.fixture
-def open_to_pages(parts: InMemoryParts) -> Iterator[TestClient]:
+def open_to_pages(parts: SmallParts) -> Iterator[TestClient]:
     """An application with a key whose answers pages of ORIGIN may read."""
     with TestClient(make_application(parts, LIMITS, api_key=KEY, cors_origins=(ORIGIN,))) as client:
         yield client

@@ -14,7 +14,8 @@ from app.application import make_application
 from app.cancellation import Cancellation, WorkCancelledError, check_cancelled
 from app.errors import ClientLeftError
 from app.http.disconnection import run_for_client
-from tests.applications import LIMITS, InMemoryParts
+from app.storage.tables import DatasetRow
+from tests.applications import LIMITS, SmallParts
 
 MAX_SECONDS = 20.0
 
@@ -134,7 +135,7 @@ class Leaving:
         self.sent.append(message)
 
 
-def posted(parts: InMemoryParts, path: str, content_type: bytes, client: Leaving) -> float:
+def posted(parts: SmallParts, path: str, content_type: bytes, client: Leaving) -> float:
     """The CPU seconds of a request whose client leaves."""
     limits = replace(LIMITS, max_body_bytes=2**25, max_upload_bytes=2**25, max_rows=10**7, max_prediction_rows=10**6)
     app = make_application(parts, limits)
@@ -162,19 +163,19 @@ def table(rows: int) -> bytes:
     return b"\n".join([b"x,y"] + [b"%d,%d" % (row, row) for row in range(rows)])
 
 
-def test_an_upload_ends_when_its_client_leaves(parts: InMemoryParts) -> None:
+def test_an_upload_ends_when_its_client_leaves(parts: SmallParts) -> None:
     stays, leaves = Leaving(table(600_000), MAX_SECONDS), Leaving(table(600_000), 0.02)
     path = "/v1/datasets"
     whole = posted(parts, path, b"text/csv", stays)
-    before = len(parts.kept.datasets.kept)
+    before = parts.stored.count(DatasetRow)
     part = posted(parts, path, b"text/csv", leaves)
     assert stays.sent[0]["status"] == 201
     assert leaves.sent[0]["status"] == 499
-    assert len(parts.kept.datasets.kept) == before
+    assert parts.stored.count(DatasetRow) == before
     assert part < 0.75 * whole
 
 
-def test_a_prediction_ends_when_its_client_leaves(parts: InMemoryParts) -> None:
+def test_a_prediction_ends_when_its_client_leaves(parts: SmallParts) -> None:
     row = b'{"x":1.5,"colour":"red"}'
     body = b"\n".join([row] * 300_000)
     path = "/v1/models/small/predict"

@@ -7,7 +7,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app.application import make_application
-from tests.applications import DATASET, LIMITS, SUBMIT, InMemoryParts
+from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
 from tests.http.test_openapi import operations
 from tests.server.serving import served
 
@@ -63,7 +63,7 @@ def test_a_stream_of_events_that_goes_on_is_headers_at_once(client: TestClient) 
     assert head.headers["Content-Type"] == "text/event-stream; charset=utf-8"
 
 
-def test_requests_go_on_after_head_on_the_same_connection(parts: InMemoryParts) -> None:
+def test_requests_go_on_after_head_on_the_same_connection(parts: SmallParts) -> None:
     application = make_application(parts, LIMITS, api_key=KEY)
     paths = ["/openapi.json", "/v1/models/small", "/nothing", "/health/live"]
     with served(application) as connect, connect() as client:

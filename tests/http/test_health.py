@@ -5,10 +5,10 @@ from starlette.testclient import TestClient
 
 from app.application import make_application
 from app.http.shutdown import Shutdown
-from tests.applications import LIMITS, InMemoryParts, Report
+from tests.applications import LIMITS, Report, SmallParts
 
 
-def test_a_process_that_answers_is_live(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_process_that_answers_is_live(client: TestClient, parts: SmallParts) -> None:
     parts.report = Report(False, False, False)
     response = client.get("/health/live")
     assert (response.status_code, response.json()) == (200, {"status": "live"})
@@ -26,7 +26,7 @@ def test_a_process_that_answers_is_live(client: TestClient, parts: InMemoryParts
     ],
 )
 def test_ready_is_what_can_predict_and_for_training_what_can_train(
-    client: TestClient, parts: InMemoryParts, report: Report, predictions: int, training: int
+    client: TestClient, parts: SmallParts, report: Report, predictions: int, training: int
 ) -> None:
     parts.report = report
     for query, status in (("", predictions), ("?for=predictions", predictions), ("?for=training", training)):
@@ -43,7 +43,7 @@ def test_ready_is_what_can_predict_and_for_training_what_can_train(
     assert client.get("/health/ready?for=lunch").status_code == 422
 
 
-def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: InMemoryParts) -> None:
+def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: SmallParts) -> None:
     application = make_application(parts, LIMITS)
     shutdown: Shutdown = application.state.services[Shutdown]
     client = TestClient(application)

@@ -25,11 +25,10 @@ from app.inference.messages import read_request
 from app.prediction import ServedVersion, predict
 from app.prediction.json_codec import JsonCodec, max_containers
 from app.prediction.runner import no_yield
-from app.prediction.served_versions import ServedVersions
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
-from tests.applications import LIMITS, InMemoryParts
-from tests.in_memory import InMemory
+from tests.applications import LIMITS, SmallParts
 from tests.problems import TITLES
+from tests.services.served import served
 from tests.small_models import version_of_numbers
 from tests.waiting import until
 
@@ -55,7 +54,7 @@ def members(count: int, value: str = "1") -> bytes:
 
 
 @pytest.fixture
-def client(parts: InMemoryParts) -> Iterator[TestClient]:
+def client(parts: SmallParts) -> Iterator[TestClient]:
     """A client of a service that takes bodies as large as services do."""
     limits = replace(LIMITS, max_body_bytes=32 * 2**20)
     with TestClient(make_application(parts, limits), raise_server_exceptions=False) as client:
@@ -64,9 +63,7 @@ def client(parts: InMemoryParts) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def numbers() -> ServedVersion:
-    kept = InMemory()
-    kept.models.put("owner", version_of_numbers(), number=1)
-    return ServedVersions(kept.open, 10**6).version("owner", "numbers")
+    return served(version_of_numbers())
 
 
 def refused(response: httpx2.Response, slug: str) -> dict[str, object]:

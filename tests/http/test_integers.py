@@ -12,7 +12,7 @@ from app.http.bodies import read_strictly
 from app.http.integers import as_integer
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.applications import InMemoryParts
+from tests.applications import SmallParts
 from tests.exports.test_routes import ROOM, changed_at
 from tests.exports.trained import trained
 from tests.small_models import version_of_numbers
@@ -73,8 +73,8 @@ def test_nothing_but_a_whole_number_is_changed(value: object) -> None:
     assert as_integer(value) is value
 
 
-def test_requests_predictions_and_tensors_accept_them(parts: InMemoryParts) -> None:
-    parts.kept.models.put(BUILT_IN_OWNER, version_of_numbers(), number=1)
+def test_requests_predictions_and_tensors_accept_them(parts: SmallParts) -> None:
+    parts.stored.put_version(BUILT_IN_OWNER, version_of_numbers(), number=1)
     rows = {"rows": [{"x": 1.0, "a": 0.0, "b": 0.0}]}
     tensors = [{"name": name, "datatype": "FP64", "shape": [1.0], "data": [0.5]} for name in ("x", "a", "b")]
     with TestClient(make_application(parts, ROOM)) as client:
@@ -90,8 +90,8 @@ def test_requests_predictions_and_tensors_accept_them(parts: InMemoryParts) -> N
             assert client.post("/v2/models/numbers/infer", json={"inputs": wrong}).status_code == 400
 
 
-def test_an_integer_in_a_query_is_written_in_digits(parts: InMemoryParts) -> None:
-    parts.kept.models.put(BUILT_IN_OWNER, version_of_numbers(), number=1)
+def test_an_integer_in_a_query_is_written_in_digits(parts: SmallParts) -> None:
+    parts.stored.put_version(BUILT_IN_OWNER, version_of_numbers(), number=1)
     with TestClient(make_application(parts, ROOM)) as client:
         for text, status in (("1", 200), ("1.0", 422)):
             response = client.post(
@@ -102,7 +102,7 @@ def test_an_integer_in_a_query_is_written_in_digits(parts: InMemoryParts) -> Non
             assert response.status_code == status, response.text
 
 
-def test_documents_accept_them_in_the_model_and_in_the_report(parts: InMemoryParts) -> None:
+def test_documents_accept_them_in_the_model_and_in_the_report(parts: SmallParts) -> None:
     document = json.loads(RENDERINGS["json"].render(trained("steps of classes")))
     for pointer in INTEGERS:
         steps = pointer.strip("/").split("/")

@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
-from tests.applications import DATASET, SUBMIT, InMemoryParts
+from tests.applications import DATASET, SUBMIT, SmallParts
 from tests.small_models import small_version
 
 VERSIONS = "/v1/models/small/versions"
@@ -14,9 +14,9 @@ LISTS = ("/v1/datasets", "/v1/models", VERSIONS, HISTORY, f"{VERSIONS}/1/evaluat
 
 
 @pytest.fixture
-def client(client: TestClient, parts: InMemoryParts) -> TestClient:
+def client(client: TestClient, parts: SmallParts) -> TestClient:
     """A client of two of everything."""
-    parts.kept.models.put(OWNER, small_version(), number=2)
+    parts.stored.put_version(OWNER, small_version(), number=2)
     for version in (1, 2):
         client.put("/v1/models/small/aliases/champion", json={"version": version}).raise_for_status()
         client.post("/v1/webhooks", json={"url": f"https://example.org/{version}"}).raise_for_status()

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, named
 from app.prediction import ServedVersion, predict
 from app.prediction.runner import no_yield
-from app.prediction.served_versions import ServedVersions
 from app.prediction.table_codec import ContentNegotiation, TableCodec
 from relevance_bayes.types.errors import RelevanceError
-from tests.in_memory import InMemory
 from tests.properties import examples
+from tests.services.served import served
 from tests.small_models import small_version, version_of_numbers
 from tests.table_files import MEDIA_TYPES, ROWS, FlatRow, written
 
@@ -47,11 +46,7 @@ BEFORE_AND_AFTER = [
 @pytest.fixture(scope="module")
 def versions() -> list[ServedVersion]:
     """One of numbers, one that reads a text too."""
-    kept = InMemory()
-    kept.models.put("owner", version_of_numbers(), number=1)
-    kept.models.put("owner", small_version(), number=1)
-    prediction = ServedVersions(kept.open, 10**6)
-    return [prediction.version("owner", name) for name in ("numbers", "small")]
+    return [served(version_of_numbers()), served(small_version())]
 
 
 def answered(version: ServedVersion, coded: str, encoding: str, body: bytes) -> bytes | RelevanceError:

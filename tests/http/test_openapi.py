@@ -14,7 +14,7 @@ from app.http.bodies import checked
 from app.http.openapi import Json, recorded
 from app.prediction.schemas.predict import PREDICT_IN
 from app.tasks.schemas.requests import TRAINING_JOB_IN
-from tests.applications import LIMITS, InMemoryParts
+from tests.applications import LIMITS, SmallParts
 
 Object = dict[str, Json]
 
@@ -118,7 +118,7 @@ def test_the_pages_come_from_here_alone(client: TestClient, page: str) -> None:
         assert (response.status_code, len(response.content) > 100) == (200, True)
 
 
-def test_a_key_is_documented_where_one_is_needed(parts: InMemoryParts) -> None:
+def test_a_key_is_documented_where_one_is_needed(parts: SmallParts) -> None:
     locked = TestClient(make_application(parts, LIMITS, api_key="key")).get("/openapi.json").json()
     assert locked["components"]["securitySchemes"] == {"key": {"type": "http", "scheme": "bearer"}}
     for name, operation in operations(locked):

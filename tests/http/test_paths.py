@@ -13,7 +13,7 @@ from app.formats import ROW_FORMATS, WRITABLE_FORMATS
 from app.http.problems import KINDS, kind_of
 from relevance_bayes.types import errors as shared_errors
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
-from tests.applications import LIMITS, SUBMIT, InMemoryParts
+from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.problems import TITLES, assert_problem
 
 ANSWERS = tuple(one.media_type for one in WRITABLE_FORMATS)
@@ -22,7 +22,7 @@ JOBS = "/v1/training-jobs"
 
 
 @pytest.fixture
-def locked(parts: InMemoryParts) -> Iterator[TestClient]:
+def locked(parts: SmallParts) -> Iterator[TestClient]:
     """A client of an application with a key."""
     with TestClient(make_application(parts, LIMITS, api_key=KEY)) as client:
         yield client
@@ -55,7 +55,7 @@ def test_each_request_is_one_line_without_bodies_or_keys(locked: TestClient) -> 
 
 
 def test_where_requests_are_not_logged_there_is_no_line_but_an_id_and_what_goes_wrong(
-    parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+    parts: SmallParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_down() -> None:
         raise RuntimeError
@@ -92,7 +92,7 @@ def test_with_the_key_all_is_open(locked: TestClient, scheme: str) -> None:
     assert locked.get(JOBS, headers={"Authorization": f"{scheme} {KEY}"}).status_code == 200
 
 
-def test_below_another_path_the_key_is_needed_as_well(parts: InMemoryParts) -> None:
+def test_below_another_path_the_key_is_needed_as_well(parts: SmallParts) -> None:
     below = TestClient(make_application(parts, LIMITS, api_key="secret"), root_path="/models")
     rows = {"rows": [{"x": 0.5, "colour": "red"}]}
     for method, path, body in (
@@ -177,8 +177,8 @@ def test_a_wrong_method_is_405_and_the_right_ones_are_named(
     assert response.headers["Allow"] == allowed
 
 
-def test_a_database_out_of_reach_is_503_and_says_when_to_come_back(client: TestClient, parts: InMemoryParts) -> None:
-    parts.kept.reachable = False
+def test_a_database_out_of_reach_is_503_and_says_when_to_come_back(client: TestClient, parts: SmallParts) -> None:
+    parts.stored.reachable = False
     requests = [
         ("GET", JOBS),
         ("POST", JOBS),
@@ -193,7 +193,7 @@ def test_a_database_out_of_reach_is_503_and_says_when_to_come_back(client: TestC
 
 
 def test_what_nobody_foresaw_is_500_without_internals_and_logged_with_them(
-    client: TestClient, parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, parts: SmallParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_down() -> None:
         raise RuntimeError("the secret of the inside")
@@ -215,7 +215,7 @@ def test_what_nobody_foresaw_is_500_without_internals_and_logged_with_them(
 
 
 def test_an_error_of_the_inside_is_500_without_internals(
-    client: TestClient, parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, parts: SmallParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_down() -> None:
         raise type("BytesOfAnotherWorld", (RelevanceError,), {})("the secret of the inside")
@@ -229,7 +229,7 @@ def test_an_error_of_the_inside_is_500_without_internals(
 
 
 def test_a_problem_with_very_many_faults_lists_the_first(
-    client: TestClient, parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, parts: SmallParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> None:
         raise InvalidDataError("Much is wrong", [Fault("bad", row=row) for row in range(250)])

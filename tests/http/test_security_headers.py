@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
 from app.application import make_application
-from tests.applications import LIMITS, SUBMIT, InMemoryParts
+from tests.applications import LIMITS, SUBMIT, SmallParts
 
 API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
@@ -50,7 +50,7 @@ def test_predictions_and_created_things_have_them(client: TestClient) -> None:
     assert_bounded(client.post("/v1/training-jobs", json=SUBMIT))
 
 
-def test_mistakes_of_the_service_have_them(parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_of_the_service_have_them(parts: SmallParts, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down() -> None:
         raise RuntimeError
 
@@ -61,7 +61,7 @@ def test_mistakes_of_the_service_have_them(parts: InMemoryParts, monkeypatch: py
     assert_bounded(response)
 
 
-def test_answers_to_those_without_the_key_have_them(parts: InMemoryParts) -> None:
+def test_answers_to_those_without_the_key_have_them(parts: SmallParts) -> None:
     response = TestClient(make_application(parts, LIMITS, api_key="key")).get("/v1/models")
     assert response.status_code == 401
     assert_bounded(response)
@@ -69,7 +69,7 @@ def test_answers_to_those_without_the_key_have_them(parts: InMemoryParts) -> Non
 
 @pytest.mark.parametrize("root", ["", "/models"])
 @pytest.mark.parametrize("page", ["/docs", "/redoc"])
-def test_pages_run_their_own_scripts_and_no_others(parts: InMemoryParts, page: str, root: str) -> None:
+def test_pages_run_their_own_scripts_and_no_others(parts: SmallParts, page: str, root: str) -> None:
     response = TestClient(make_application(parts, LIMITS), root_path=root).get(f"{root}{page}")
     inline = re.findall(r"<script>(.*?)</script>", response.text, re.DOTALL)
     hashes = {f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in inline}

@@ -25,7 +25,7 @@ from app.prediction import ServedVersion
 from app.prediction.runner import Codec, PredictionRunner
 from app.prediction.usage_counts import Rows
 from relevance_bayes.core.priors import GaussianProcess
-from tests.applications import LIMITS, InMemoryParts, Report
+from tests.applications import LIMITS, Report, SmallParts
 from tests.small_models import small_version, version_of_known_noise, version_of_three_classes
 from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
 
@@ -41,20 +41,20 @@ MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
 
 
 @pytest.fixture
-def parts(parts: InMemoryParts) -> InMemoryParts:
+def parts(parts: SmallParts) -> SmallParts:
     """The others beside a model of five numbers, one of three classes and one of rows with their own noise."""
     of_numbers = version_of_numbers(GaussianProcess())
     plan = replace(of_numbers.report.plan, model="numbers")
-    parts.kept.models.put(OWNER, replace(of_numbers, report=replace(of_numbers.report, plan=plan)), number=1)
-    parts.kept.models.put(OWNER, version_of_three_classes(), number=1)
-    parts.kept.models.put(OWNER, version_of_known_noise(), number=1)
-    parts.kept.models.put(OWNER, small_version(), number=2)
+    parts.stored.put_version(OWNER, replace(of_numbers, report=replace(of_numbers.report, plan=plan)), number=1)
+    parts.stored.put_version(OWNER, version_of_three_classes(), number=1)
+    parts.stored.put_version(OWNER, version_of_known_noise(), number=1)
+    parts.stored.put_version(OWNER, small_version(), number=2)
     parts.aliases.move(OWNER, "small", "champion", to=1)
     return parts
 
 
 @pytest.fixture
-def client(parts: InMemoryParts) -> Iterator[TestClient]:
+def client(parts: SmallParts) -> Iterator[TestClient]:
     with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
         yield client
 
@@ -92,7 +92,7 @@ def test_the_server_says_who_it_is(client: TestClient, path: str) -> None:
     }
 
 
-def test_probes_need_no_key_and_all_else_does(parts: InMemoryParts) -> None:
+def test_probes_need_no_key_and_all_else_does(parts: SmallParts) -> None:
     with TestClient(make_application(parts, LIMITS, api_key="secret")) as client:
         assert client.get("/v2/health/live").json() == {"live": True}
         assert client.get("/v2/health/ready").json() == {"live": True, "ready": True}
@@ -102,7 +102,7 @@ def test_probes_need_no_key_and_all_else_does(parts: InMemoryParts) -> None:
         assert client.get("/v2/models/small", headers={"Authorization": "Bearer secret"}).status_code == 200
 
 
-def test_without_its_database_the_server_is_alive_and_not_ready(client: TestClient, parts: InMemoryParts) -> None:
+def test_without_its_database_the_server_is_alive_and_not_ready(client: TestClient, parts: SmallParts) -> None:
     parts.report = Report(database=False)
     response = client.get("/v2/health/ready")
     assert (response.status_code, response.json()) == (503, {"live": True, "ready": False})

@@ -37,7 +37,7 @@ on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 @pytest.fixture
 def stored(engine: Engine) -> Iterator[StoredParts]:
-    parts = StoredParts(engine)
+    parts = StoredParts.over(engine)
     yield parts
     parts.watcher.close()
 

@@ -3,19 +3,25 @@
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from threading import Event as Bell
 from uuid import UUID
 
 import pytest
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
 
+from app.domain.jobs import queued
 from app.domain.ports import Listener
 from app.errors import UnavailableError
 from app.identity import uuid7
 from app.jobs.watcher import JobWatcher
-from relevance_bayes.types.jobs import Event, Transition
-from tests.in_memory import NOW, InMemory
+from app.storage.tables import TrainingJobRow
+from relevance_bayes.plans.requests import SupervisedRequest
+from tests.small_database import SmallDatabase
+from tests.small_models import small_version
+from tests.small_tables import NOW
 from tests.waiting import until
 
 AT_ONCE = 5.0
@@ -63,25 +69,26 @@ class Reported:
 
 
 @pytest.fixture
-def kept() -> InMemory:
-    return InMemory()
-
-
-@pytest.fixture
 def reported() -> Reported:
     return Reported()
 
 
 @pytest.fixture
-def watcher(kept: InMemory, reported: Reported) -> Iterator[JobWatcher]:
-    watcher = JobWatcher(kept.open, reported, check=600.0)
+def watcher(stored: SmallDatabase, reported: Reported) -> Iterator[JobWatcher]:
+    watcher = JobWatcher(stored.open, reported, check=600.0)
     yield watcher
     watcher.close()
 
 
-def happen(kept: InMemory, job_id: UUID) -> None:
-    events = kept.jobs.happened.setdefault(job_id, [])
-    events.append(Event(len(events) + 1, NOW, "transition", Transition("running", NOW, 1)))
+def happen(stored: SmallDatabase, job_id: UUID) -> None:
+    """Have a job with one more event."""
+    with Session(stored.engine) as session, session.begin():
+        more = update(TrainingJobRow).where(TrainingJobRow.id == job_id).values(events=TrainingJobRow.events + 1)
+        is_there = session.execute(more.returning(TrainingJobRow.id)).first() is not None
+    if not is_there:
+        stored.put_job(
+            replace(queued("ada", SupervisedRequest(uuid7(), "y"), small_version().report.plan, at=NOW), id=job_id)
+        )
 
 
 @contextmanager
@@ -117,37 +124,38 @@ def test_who_waits_for_a_job_is_woken_when_it_is_named_and_nobody_else(reported:
 
 
 def test_where_it_may_be_any_those_are_woken_whose_jobs_have_more_events(
-    kept: InMemory, reported: Reported, watcher: JobWatcher
+    stored: SmallDatabase, reported: Reported, watcher: JobWatcher
 ) -> None:
     one, other = uuid7(), uuid7()
-    happen(kept, one)
-    happen(kept, other)
+    happen(stored, one)
+    happen(stored, other)
     with settled(reported, watcher, one, other) as (first, second):
-        happen(kept, other)
+        happen(stored, other)
         reported.given.put(ANY)
         assert second.wait(AT_ONCE)
         assert not first.wait(NEVER)
 
 
 def test_a_job_that_is_removed_wakes_those_who_wait_for_it(
-    kept: InMemory, reported: Reported, watcher: JobWatcher
+    stored: SmallDatabase, reported: Reported, watcher: JobWatcher
 ) -> None:
     job = uuid7()
-    happen(kept, job)
+    happen(stored, job)
     with settled(reported, watcher, job) as (change_event,):
-        del kept.jobs.happened[job]
+        with Session(stored.engine) as session, session.begin():
+            session.execute(delete(TrainingJobRow))
         reported.given.put(ANY)
         assert change_event.wait(AT_ONCE)
 
 
 def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
-    kept: InMemory, reported: Reported, watcher: JobWatcher
+    stored: SmallDatabase, reported: Reported, watcher: JobWatcher
 ) -> None:
     job = uuid7()
     with settled(reported, watcher, job) as (change_event,):
         reported.broken = True
         until(lambda: reported.open_now == 0)
-        happen(kept, job)
+        happen(stored, job)
         reported.broken = False
         assert change_event.wait(AT_ONCE)
         until(lambda: reported.open_now == 1)
@@ -155,61 +163,63 @@ def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
 
 
 def test_what_happens_before_the_connection_listens_is_found_by_a_look(
-    kept: InMemory, reported: Reported, watcher: JobWatcher
+    stored: SmallDatabase, reported: Reported, watcher: JobWatcher
 ) -> None:
     reported.late = Bell()
     job = uuid7()
     with waiting(watcher, job) as (change_event,):
-        happen(kept, job)
+        happen(stored, job)
         assert not change_event.wait(NEVER)
         reported.late.set()
         assert change_event.wait(AT_ONCE)
 
 
 def test_jobs_are_looked_at_even_where_nobody_can_listen(
-    kept: InMemory, reported: Reported, watcher: JobWatcher
+    stored: SmallDatabase, reported: Reported, watcher: JobWatcher
 ) -> None:
     reported.broken = True
     job = uuid7()
     with waiting(watcher, job) as (change_event,):
         assert change_event.wait(AT_ONCE)
         change_event.clear()
-        happen(kept, job)
+        happen(stored, job)
         assert change_event.wait(AT_ONCE)
     assert reported.opened == 0
 
 
-def test_a_message_that_is_lost_costs_seconds_alone(kept: InMemory, reported: Reported) -> None:
+def test_a_message_that_is_lost_costs_seconds_alone(stored: SmallDatabase, reported: Reported) -> None:
     job = uuid7()
-    watcher = JobWatcher(kept.open, reported, check=0.05)
+    watcher = JobWatcher(stored.open, reported, check=0.05)
     with settled(reported, watcher, job) as (change_event,):
-        happen(kept, job)
+        happen(stored, job)
         assert change_event.wait(AT_ONCE)
     watcher.close()
 
 
-def test_a_database_that_is_away_ends_nothing(kept: InMemory, reported: Reported, watcher: JobWatcher) -> None:
+def test_a_database_that_is_away_ends_nothing(stored: SmallDatabase, reported: Reported, watcher: JobWatcher) -> None:
     job = uuid7()
     with settled(reported, watcher, job) as (change_event,):
-        kept.reachable = False
+        stored.reachable = False
         reported.given.put(ANY)
         until(lambda: reported.open_now == 0)
-        happen(kept, job)
-        kept.reachable = True
+        happen(stored, job)
+        stored.reachable = True
         assert change_event.wait(AT_ONCE)
 
 
-def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(kept: InMemory, reported: Reported) -> None:
-    watcher = JobWatcher(kept.open, reported, check=0.01, linger=0.1)
+def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(
+    stored: SmallDatabase, reported: Reported
+) -> None:
+    watcher = JobWatcher(stored.open, reported, check=0.01, linger=0.1)
     time.sleep(0.05)
-    assert (reported.opened, kept.opened) == (0, 0)
+    assert (reported.opened, stored.opened) == (0, 0)
     for turn in (1, 2):
         with settled(reported, watcher, uuid7()):
             assert reported.opened == turn
         until(lambda: reported.open_now == 0)
-        looks = kept.opened
+        looks = stored.opened
         time.sleep(0.1)
-        assert kept.opened == looks
+        assert stored.opened == looks
     watcher.close()
 
 

@@ -1,9 +1,12 @@
-"""Fakes of the port `Queue`."""
+"""Queues that stand for the engine's."""
 
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from sqlalchemy import Connection, text
 
+from app.domain.ports import QueueState
+from app.errors import UnavailableError
 from relevance_bayes.types.jobs import JobKind
 
 
@@ -27,3 +30,29 @@ class ListedQueue:
             text("INSERT INTO attempts VALUES (:entry, :webhook_id, :delay)"),
             {"entry": str(entry), "webhook_id": str(webhook_id), "delay": delay},
         )
+
+
+@dataclass
+class RecordingQueue:
+    """Records what is submitted and what is asked of the engine; `reachable`: whether it answers at all."""
+
+    submitted: list[UUID] = field(default_factory=list)
+    cancelled: list[UUID] = field(default_factory=list)
+    delivered: list[UUID] = field(default_factory=list)
+    priorities: dict[UUID, int] = field(default_factory=dict)
+    reachable: bool = True
+
+    def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
+        self.submitted.append(job_id)
+        self.priorities[job_id] = priority
+
+    def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
+        self.delivered.append(entry)
+
+    def cancel(self, job_id: UUID) -> None:
+        if not self.reachable:
+            raise UnavailableError("The engine can't be reached.")
+        self.cancelled.append(job_id)
+
+    def state(self, job_id: UUID) -> QueueState:
+        return "waiting" if job_id in self.submitted else "unknown"

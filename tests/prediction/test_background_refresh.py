@@ -7,7 +7,7 @@ from threading import Event
 from app.domain.ports import Listener
 from app.errors import UnavailableError
 from app.prediction.background_refresh import BackgroundRefresh
-from tests.in_memory import InMemoryNotifier
+from tests.ports.notifier import SilentNotifier
 from tests.waiting import until
 
 
@@ -21,7 +21,7 @@ class CountedHappenings:
     def open(self) -> Iterator[Listener]:
         self.opened += 1
         self.is_open += 1
-        with InMemoryNotifier().open() as listener:
+        with SilentNotifier().open() as listener:
             yield listener
         self.is_open -= 1
 

@@ -15,7 +15,7 @@ from app.identity import BUILT_IN_OWNER
 from app.jobs.worker.attempts import Records
 from app.prediction import batch_runner as predict
 from relevance_bayes.tables.columns import Block
-from tests.applications import DATASET, LIMITS, InMemoryParts, StoredParts
+from tests.applications import DATASET, LIMITS, SmallParts, StoredParts
 from tests.problems import assert_problem
 from tests.small_models import small_version
 from tests.small_tables import numbers, texts
@@ -29,7 +29,7 @@ ROWS = 40
 def stored(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> StoredParts:
     """A version of `small`, whose files are kept in pieces of 1,000 bytes."""
     monkeypatch.setattr(predict, "MAX_BYTES_OF_A_PIECE", 1_000)
-    parts = StoredParts(engine)
+    parts = StoredParts.over(engine)
     with parts.open_uow() as uow:
         uow.models.add(BUILT_IN_OWNER, small_version())
     return parts
@@ -68,13 +68,13 @@ def made(service: TestClient, stored: StoredParts) -> str:
 
 
 def test_a_batch_prediction_is_accepted_with_the_columns_that_its_file_will_have(
-    client: TestClient, parts: InMemoryParts
+    client: TestClient, parts: SmallParts
 ) -> None:
     response = client.post(PATH, json={**ASKED, "outputs": ["mean", "interval"], "format": "parquet", "priority": 3})
     job = response.json()
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
-    assert parts.kept.queue.submitted == [UUID(job["id"])]
+    assert parts.stored.queue.submitted == [UUID(job["id"])]
     assert (job["state"], job["version"], job["priority"]) == ("queued", {"model": "small", "version": 1}, 3)
     assert (job["format"], job["columns"]) == ("parquet", ["mean", "lower", "upper", "error"])
     assert (job["task"], job["target"], job["result"]) == ("regression", "y", None)
@@ -96,12 +96,12 @@ def test_a_batch_prediction_is_accepted_with_the_columns_that_its_file_will_have
     ],
 )
 def test_what_can_not_be_is_refused_with_its_place(
-    client: TestClient, parts: InMemoryParts, more: dict[str, object], pointer: str
+    client: TestClient, parts: SmallParts, more: dict[str, object], pointer: str
 ) -> None:
     response = client.post(PATH, json={**ASKED, **more})
     assert response.status_code == 422
     assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
-    assert not parts.kept.queue.submitted
+    assert not parts.stored.queue.submitted
 
 
 def test_the_file_comes_whole_with_what_a_download_needs(service: TestClient, made: str) -> None:

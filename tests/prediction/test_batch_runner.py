@@ -30,10 +30,9 @@ from app.storage.unit_of_work import now, unit_of_work
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.formats.flat import Flat
-from tests.in_memory import InMemoryQueue
 from tests.narrowing import of_kind
-from tests.ports.queue import ListedQueue
-from tests.prediction.test_predict import served
+from tests.ports.queue import ListedQueue, RecordingQueue
+from tests.services.served import served
 from tests.small_models import small_version
 from tests.table_files import FILES, table_of
 
@@ -114,7 +113,7 @@ class Bench:
         return False
 
     def look(self, job_id: UUID) -> Job:
-        return Jobs(self.open_uow, InMemoryQueue()).get(OWNER, job_id)
+        return Jobs(self.open_uow, RecordingQueue()).get(OWNER, job_id)
 
     def file(self, job_id: UUID) -> bytes:
         _, size = self.batches.size(OWNER, job_id)
@@ -264,7 +263,7 @@ def test_some_bytes_of_a_file_are_those_of_the_whole(bench: Bench, small_parts: 
 def test_a_job_that_was_cancelled_writes_no_more(bench: Bench) -> None:
     job_id = bench.queued()
     assert bench.killed(job_id, after=6)
-    Jobs(bench.open_uow, InMemoryQueue()).cancel(OWNER, job_id)
+    Jobs(bench.open_uow, RecordingQueue()).cancel(OWNER, job_id)
     assert bench.run(job_id)
     assert bench.look(job_id).state == "cancelled"
     with pytest.raises(ConflictError, match="cancelled"):

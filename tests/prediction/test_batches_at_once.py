@@ -18,7 +18,7 @@ from app.prediction import PredictRequest, ServedVersion, predict, render
 from app.prediction import runner as prediction
 from app.prediction import slots as prediction_slots
 from app.tasks.prediction import Prediction
-from tests.applications import LIMITS, InMemoryParts
+from tests.applications import LIMITS, SmallParts
 from tests.small_models import version_of_numbers
 
 N_CLIENTS, N_ROWS = 16, 1_000
@@ -62,8 +62,8 @@ class Client:
 class Application:
     """Predicts with a model of numbers, and counts what of it is in memory at a time."""
 
-    def __init__(self, parts: InMemoryParts, spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        parts.kept.models.put(OWNER, version_of_numbers(), number=1)
+    def __init__(self, parts: SmallParts, spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        parts.stored.put_version(OWNER, version_of_numbers(), number=1)
         limits = replace(LIMITS, max_prediction_rows=N_ROWS, max_body_bytes=2**20, spool_directory=spool)
         self._app = make_application(parts, limits)
         self.runner: prediction.PredictionRunner = self._app.state.services[prediction.PredictionRunner]
@@ -103,7 +103,7 @@ class Application:
 
 
 @pytest.fixture
-def application(parts: InMemoryParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Application:
+def application(parts: SmallParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Application:
     """One to which these bodies are large, which has no memory for those that wait, and writes in short pieces."""
     for limit in ("MAX_INLINE_BYTES", "MAX_QUICK_BYTES"):
         monkeypatch.setattr(prediction, limit, 10)

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.types.values import Label
-from tests.applications import InMemoryParts
+from tests.applications import SmallParts
 from tests.prediction.test_routes import FORMS, ROWS
 from tests.problems import assert_problem
 from tests.small_models import small_version, version_of_three_classes
@@ -20,9 +20,9 @@ COSTS = [[0, 1], [20, 0.5]]
 
 
 @pytest.fixture(autouse=True)
-def states(parts: InMemoryParts) -> None:
+def states(parts: SmallParts) -> None:
     """A third model, of three classes."""
-    parts.kept.models.put(OWNER, version_of_three_classes(), number=1)
+    parts.stored.put_version(OWNER, version_of_three_classes(), number=1)
 
 
 @pytest.mark.parametrize("table", FORMS)
@@ -52,9 +52,9 @@ def test_a_row_is_left_undecided_where_every_decision_costs_too_much(client: Tes
 
 @pytest.mark.parametrize("classes", [(0, 1), ("no", "yes"), (False, True)], ids=["numbers", "texts", "booleans"])
 def test_decisions_have_the_labels_json_type(
-    client: TestClient, parts: InMemoryParts, classes: tuple[Label, Label]
+    client: TestClient, parts: SmallParts, classes: tuple[Label, Label]
 ) -> None:
-    parts.kept.models.put(OWNER, small_version("classification", name="typed", classes=classes), number=1)
+    parts.stored.put_version(OWNER, small_version("classification", name="typed", classes=classes), number=1)
     priors = [{"label": label, "prior": 0.5} for label in classes]
     reported = client.post("/v1/models/typed/predict", json={"rows": ROWS, "class_priors": priors}).json()[
         "predictions"
@@ -188,9 +188,9 @@ def test_about_a_number_nothing_is_decided(client: TestClient) -> None:
     )
 
 
-def test_a_version_from_before_frequencies_were_kept_says_so(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_version_from_before_frequencies_were_kept_says_so(client: TestClient, parts: SmallParts) -> None:
     made = small_version("classification", name="older")
-    parts.kept.models.put(OWNER, replace(made, report=replace(made.report, class_rows=())), number=1)
+    parts.stored.put_version(OWNER, replace(made, report=replace(made.report, class_rows=())), number=1)
     detail = "This version has not kept how frequent its classes were, being older than that; train it again."
     assert_problem(
         client.post("/v1/models/older/predict", json={"rows": ROWS, "class_priors": PRIORS}),

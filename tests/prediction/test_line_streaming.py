@@ -15,7 +15,7 @@ from starlette.types import Message, Scope
 
 from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
-from tests.applications import LIMITS, InMemoryParts
+from tests.applications import LIMITS, SmallParts
 from tests.small_models import version_of_numbers
 
 ND = "application/x-ndjson"
@@ -24,8 +24,8 @@ ROW = b'{"x": 1.5, "a": 0.25, "b": 3}\n'
 
 
 @pytest.fixture(autouse=True)
-def model(parts: InMemoryParts) -> None:
-    parts.kept.models.put(OWNER, version_of_numbers(), number=1)
+def model(parts: SmallParts) -> None:
+    parts.stored.put_version(OWNER, version_of_numbers(), number=1)
 
 
 def scope_of(path: str, query: bytes = b"") -> Scope:
@@ -45,7 +45,7 @@ def scope_of(path: str, query: bytes = b"") -> Scope:
     }
 
 
-async def conversation(parts: InMemoryParts, pieces: list[bytes], query: bytes = b"") -> list[tuple[int, Message]]:
+async def conversation(parts: SmallParts, pieces: list[bytes], query: bytes = b"") -> list[tuple[int, Message]]:
     """What was sent, each with how many pieces had been taken by then; the connection ends after the last piece."""
     taken, sent = 0, list[tuple[int, Message]]()
 
@@ -72,7 +72,7 @@ def lines_of(sent: list[tuple[int, Message]]) -> list[tuple[int, dict[str, objec
     ]
 
 
-def test_no_piece_is_taken_before_the_answers_to_the_last_have_left(parts: InMemoryParts) -> None:
+def test_no_piece_is_taken_before_the_answers_to_the_last_have_left(parts: SmallParts) -> None:
     cut = [ROW + ROW[:9], ROW[9:] + ROW[:-1], b"\n\n" + ROW[:3], ROW[3:-1]]
     sent = asyncio.run(conversation(parts, cut))
     assert sent[0][0] == 1
@@ -81,7 +81,7 @@ def test_no_piece_is_taken_before_the_answers_to_the_last_have_left(parts: InMem
     assert sent[-1][1] == {"type": "http.response.body", "body": b"", "more_body": False}
 
 
-def test_the_answers_are_those_of_the_whole_body(client: TestClient, parts: InMemoryParts) -> None:
+def test_the_answers_are_those_of_the_whole_body(client: TestClient, parts: SmallParts) -> None:
     rows = [{"x": n / 7, "a": -n, "b": 1e3 * n} for n in range(5)]
     body = "\n".join(map(json.dumps, rows)).encode()
     whole = client.post(PATH, json={"rows": rows}).json()["predictions"]
@@ -94,7 +94,7 @@ def test_the_answers_are_those_of_the_whole_body(client: TestClient, parts: InMe
     )
 
 
-def test_an_error_in_the_middle_is_the_last_line(parts: InMemoryParts) -> None:
+def test_an_error_in_the_middle_is_the_last_line(parts: SmallParts) -> None:
     sent = asyncio.run(conversation(parts, [ROW, b"\n" + ROW + b'{"x": "far", "a": 1, "b": 1}\n', ROW, ROW]))
     (first, answer), (second, last) = lines_of(sent)
     assert (first, second) == (1, 2)
@@ -111,7 +111,7 @@ def test_an_error_in_the_middle_is_the_last_line(parts: InMemoryParts) -> None:
     assert sent[-1][1]["more_body"] is False
 
 
-def test_with_per_row_an_error_is_a_line_among_the_others(parts: InMemoryParts) -> None:
+def test_with_per_row_an_error_is_a_line_among_the_others(parts: SmallParts) -> None:
     pieces = [ROW, ROW + b'{"x": "far", "a": 1, "b": 1}\nno JSON\n', ROW]
     lines = [line for _, line in lines_of(asyncio.run(conversation(parts, pieces, b"on_error=per_row")))]
     assert ["error" in line for line in lines] == [False, False, True, True, False]
@@ -127,7 +127,7 @@ def test_with_per_row_an_error_is_a_line_among_the_others(parts: InMemoryParts) 
     ],
 )
 def test_a_limit_that_is_passed_in_the_middle_is_the_last_line(
-    parts: InMemoryParts, pieces: list[bytes], detail: str
+    parts: SmallParts, pieces: list[bytes], detail: str
 ) -> None:
     lines = [line for _, line in lines_of(asyncio.run(conversation(parts, pieces)))]
     assert lines[-1]["error"]["detail"] == detail  # type: ignore[index]
@@ -149,7 +149,7 @@ def test_what_is_wrong_before_the_first_answer_is_the_answer(client: TestClient)
         assert response.headers["Content-Type"] == "application/problem+json"
 
 
-def told_to_one_who_leaves(parts: InMemoryParts, scope: Scope, begun: bytes) -> list[Message]:
+def told_to_one_who_leaves(parts: SmallParts, scope: Scope, begun: bytes) -> list[Message]:
     """What is sent to a client that leaves when it has sent the beginning of its body."""
     messages: list[Message] = [
         {"type": "http.request", "body": begun, "more_body": True},
@@ -167,13 +167,13 @@ def told_to_one_who_leaves(parts: InMemoryParts, scope: Scope, begun: bytes) -> 
     return sent
 
 
-def test_a_client_that_leaves_in_the_middle_ends_it_quietly(parts: InMemoryParts) -> None:
+def test_a_client_that_leaves_in_the_middle_ends_it_quietly(parts: SmallParts) -> None:
     assert len(told_to_one_who_leaves(parts, scope_of(PATH), ROW)) == 2
 
 
 @pytest.mark.parametrize("path", [PATH, "/v2/models/small/infer", "/v1/training-jobs", "/v1/models/twin/versions"])
 def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_service(
-    parts: InMemoryParts, path: str
+    parts: SmallParts, path: str
 ) -> None:
     scope = {**scope_of(path), "headers": [(b"content-type", b"application/json")]}
     start, body = told_to_one_who_leaves(parts, scope, b'{"rows": [')
@@ -183,7 +183,7 @@ def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_serv
 
 
 @pytest.fixture
-def address(parts: InMemoryParts) -> Iterator[tuple[str, int]]:
+def address(parts: SmallParts) -> Iterator[tuple[str, int]]:
     """Of a real server."""
     server = uvicorn.Server(uvicorn.Config(make_application(parts, LIMITS), log_config=None))
     with socket.create_server(("127.0.0.1", 0)) as door:

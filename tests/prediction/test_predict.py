@@ -7,10 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from app.domain.models import NewSupervisedVersion, NewVersion
-from app.identity import BUILT_IN_OWNER as OWNER
+from app.domain.models import NewSupervisedVersion
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.prediction.served_versions import ServedVersions
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import prediction as under_test
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
@@ -25,7 +23,7 @@ from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.in_memory import InMemory
+from tests.services.served import served
 from tests.small_models import AMPLITUDE, small_version, version_of_known_noise
 from tests.small_tables import numbers, texts
 
@@ -33,12 +31,6 @@ BLOCK: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red
 FAR: Block = {"x": numbers(-1e6, 1e6), "colour": texts("red", "blue")}
 MIXED: Block = {"x": numbers(0.5, None, 1.0, 3.0, 3.0), "colour": texts("red", "blue", "blue", "green", "red")}
 PRIORS: list[Prior] = [Independent(), GaussianProcess()]
-
-
-def served(made: NewVersion) -> ServedVersion:
-    kept = InMemory()
-    kept.models.put(OWNER, made, number=1)
-    return ServedVersions(kept.open, 10**6).version(OWNER, made.report.plan.model)
 
 
 def augmented(made: NewSupervisedVersion) -> NewSupervisedVersion:

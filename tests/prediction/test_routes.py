@@ -20,9 +20,9 @@ from app.tasks.supervised import prediction as supervised
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
-from tests.applications import InMemoryParts
-from tests.prediction.test_predict import served
+from tests.applications import SmallParts
 from tests.problems import assert_problem
+from tests.services.served import served
 from tests.small_models import small_version, version_of_known_noise, version_of_three_classes
 from tests.small_tables import numbers, texts
 from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
@@ -48,7 +48,7 @@ def answer_of(prediction: ServedVersions, interval: float) -> RegressionPredicti
 @pytest.mark.parametrize("path", [PATH, "/v1/models/small/versions/1/predict"])
 @pytest.mark.parametrize("table", FORMS)
 def test_each_form_of_a_table_gets_the_services_answer(
-    client: TestClient, parts: InMemoryParts, path: str, table: dict[str, object]
+    client: TestClient, parts: SmallParts, path: str, table: dict[str, object]
 ) -> None:
     response = client.post(path, json=table)
     expected = answer_of(parts.prediction, 0.95)
@@ -108,7 +108,7 @@ def test_a_body_in_many_messages_is_read_whole(client: TestClient) -> None:
     assert response.content == client.post(PATH, json={"rows": ROWS}).content
 
 
-def test_the_interval_is_as_wide_as_asked(client: TestClient, parts: InMemoryParts) -> None:
+def test_the_interval_is_as_wide_as_asked(client: TestClient, parts: SmallParts) -> None:
     expected = answer_of(parts.prediction, 0.5)
     predictions = client.post(PATH, json={"rows": ROWS, "interval": 0.5}).json()["predictions"]
     assert [row["lower"] for row in predictions] == expected.lower.tolist()
@@ -134,9 +134,9 @@ def test_only_what_is_asked_for_is_answered(client: TestClient, outputs: list[st
 
 @pytest.mark.parametrize("classes", [(False, True), (0, 1), ("no", "yes")])
 def test_classes_come_with_their_probabilities_and_their_json_type(
-    client: TestClient, parts: InMemoryParts, classes: tuple[str | bool | int, str | bool | int]
+    client: TestClient, parts: SmallParts, classes: tuple[str | bool | int, str | bool | int]
 ) -> None:
-    parts.kept.models.put(OWNER, small_version("classification", name="labels", classes=classes), number=1)
+    parts.stored.put_version(OWNER, small_version("classification", name="labels", classes=classes), number=1)
     predictions = client.post("/v1/models/labels/predict", json={"rows": ROWS}).json()["predictions"]
     for row in predictions:
         assert list(row) == ["label", "probabilities", "latent", "support"]
@@ -153,9 +153,9 @@ def test_classes_come_with_their_probabilities_and_their_json_type(
 
 @pytest.mark.parametrize("classes", [("gas", "liquid", "solid"), (1, 2, 7)], ids=["texts", "numbers"])
 def test_three_classes_come_with_a_latent_each_in_their_order(
-    client: TestClient, parts: InMemoryParts, classes: tuple[str | int, str | int, str | int]
+    client: TestClient, parts: SmallParts, classes: tuple[str | int, str | int, str | int]
 ) -> None:
-    parts.kept.models.put(OWNER, version_of_three_classes(classes=classes), number=1)
+    parts.stored.put_version(OWNER, version_of_three_classes(classes=classes), number=1)
     predictions = client.post("/v1/models/states/predict", json={"rows": ROWS, "explain": 3}).json()["predictions"]
     for row in predictions:
         assert list(row) == ["label", "probabilities", "latent", "support", "explanation", "explanation_sum"]
@@ -285,9 +285,10 @@ def test_an_option_that_makes_no_sense_is_named(
     [({"interval": 1.5}, "/interval"), ({"outputs": []}, "/outputs"), ({"outputs": ["label"]}, "/outputs/0")],
 )
 def test_an_option_that_makes_no_sense_is_named_for_rows_of_numbers_too(
-    client: TestClient, parts: InMemoryParts, options: dict[str, object], pointer: str
+    client: TestClient, parts: SmallParts, options: dict[str, object], pointer: str
 ) -> None:
-    parts.kept.models.put(OWNER, version_of_numbers(GaussianProcess()), number=2)
+    parts.catalogue.delete_model(OWNER, "small")
+    parts.stored.put_version(OWNER, version_of_numbers(GaussianProcess()), number=2)
     row = dict.fromkeys(NAMES, 0.5)
     response = client.post("/v1/models/small/versions/2/predict", json={"rows": [row], **options})
     assert response.status_code == 422
@@ -344,7 +345,7 @@ def test_a_body_that_is_no_table_is_refused(client: TestClient, body: bytes, sta
     ("path", "detail"),
     [
         ("/v1/models/nobody/predict", "There is no model 'nobody'."),
-        ("/v1/models/small/versions/7/predict", "There is no version 7 of model 'small'."),
+        ("/v1/models/small/versions/7/predict", "Model 'small' has no version 7."),
         ("/v1/models/small/versions/00000000019/predict", "There is no version '00000000019' of model 'small'."),
     ],
 )
@@ -352,19 +353,19 @@ def test_a_model_that_is_not_there_is_404(client: TestClient, path: str, detail:
     assert_problem(client.post(path, json={"rows": ROWS}), "not-found", detail)
 
 
-def test_predictions_go_on_while_the_version_is_at_hand(client: TestClient, parts: InMemoryParts) -> None:
+def test_predictions_go_on_while_the_version_is_at_hand(client: TestClient, parts: SmallParts) -> None:
     first = client.post(PATH, json={"rows": ROWS})
-    looks = parts.kept.models.looks
+    opened = parts.stored.opened
     assert client.post(PATH, json={"rows": ROWS}).content == first.content
-    assert parts.kept.models.looks == looks
+    assert parts.stored.opened == opened
 
 
 @pytest.fixture
-def process(parts: InMemoryParts) -> None:
+def process(parts: SmallParts) -> None:
     """The models `process` and `states`, which know how far they reach."""
     for task, name in (("regression", "process"), ("classification", "states")):
         made = small_version("regression" if task == "regression" else "classification", name=name, prior=PROCESS)
-        parts.kept.models.put(OWNER, made, number=1)
+        parts.stored.put_version(OWNER, made, number=1)
 
 
 PROCESS = GaussianProcess()
@@ -465,8 +466,8 @@ WITH_NOISE = [{**row, "sd": sd} for row, sd in zip(ROWS, (0.2, 4, 1.0), strict=T
 
 
 @pytest.fixture
-def measured(parts: InMemoryParts) -> None:
-    parts.kept.models.put(OWNER, version_of_known_noise(), number=1)
+def measured(parts: SmallParts) -> None:
+    parts.stored.put_version(OWNER, version_of_known_noise(), number=1)
 
 
 @pytest.mark.usefixtures("measured")
@@ -535,13 +536,14 @@ def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
 )
 def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
     client: TestClient,
-    parts: InMemoryParts,
+    parts: SmallParts,
     monkeypatch: pytest.MonkeyPatch,
     bounds: dict[str, int],
     others: dict[str, str],
     threads: int,
 ) -> None:
-    parts.kept.models.put(OWNER, version_of_numbers(Independent()), number=2)
+    parts.catalogue.delete_model(OWNER, "small")
+    parts.stored.put_version(OWNER, version_of_numbers(Independent()), number=2)
     handed = 0
     run_for_client = under_test.PredictionRunner.run_for_client
 

@@ -16,8 +16,8 @@ from app.prediction import served_versions as under_test
 from app.prediction.served_versions import ServedVersions
 from app.registry.alias_service import Aliases
 from relevance_bayes.types.errors import NotFoundError
-from tests.in_memory import InMemory
 from tests.small_components import version_of_components
+from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 
 
@@ -31,9 +31,9 @@ class Watch:
         return self.now
 
 
-@pytest.fixture
-def kept() -> InMemory:
-    return InMemory()
+def delete_model(stored: SmallDatabase) -> None:
+    with stored.open() as uow:
+        uow.models.delete(OWNER, "small")
 
 
 @pytest.fixture
@@ -47,32 +47,34 @@ def reachability(watch: Watch) -> Reachability:
 
 
 @pytest.fixture
-def prediction(kept: InMemory, watch: Watch, reachability: Reachability) -> ServedVersions:
-    return ServedVersions(kept.open, 10**6, reachability=reachability, now=watch)
+def prediction(stored: SmallDatabase, watch: Watch, reachability: Reachability) -> ServedVersions:
+    return ServedVersions(stored.open, 10**6, reachability=reachability, now=watch)
 
 
-def test_a_version_at_hand_costs_no_look_at_the_database(kept: InMemory, prediction: ServedVersions) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_a_version_at_hand_costs_no_look_at_the_database(stored: SmallDatabase, prediction: ServedVersions) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
     assert prediction.at_hand(OWNER, "small", None) is None
     served = prediction.version(OWNER, "small")
-    opened = kept.opened
+    opened = stored.opened
     assert prediction.at_hand(OWNER, "small", None) is served
-    assert kept.opened == opened
+    assert stored.opened == opened
 
 
-def test_a_newer_version_is_seen_within_a_second(kept: InMemory, prediction: ServedVersions, watch: Watch) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_a_newer_version_is_seen_within_a_second(
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
+) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
-    kept.models.put(OWNER, small_version(), number=2)
+    stored.put_version(OWNER, small_version(), number=2)
     watch.now += 1.0
     assert prediction.at_hand(OWNER, "small", None) is None
     assert prediction.version(OWNER, "small").version.number == 2
 
 
 def test_one_caller_asks_ahead_and_the_others_need_not_wait(
-    kept: InMemory, prediction: ServedVersions, watch: Watch
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     watch.now += 0.9
     assert prediction.at_hand(OWNER, "small", None) is None
@@ -82,26 +84,26 @@ def test_one_caller_asks_ahead_and_the_others_need_not_wait(
 
 
 def test_what_a_name_means_is_renewed_before_anybody_has_to_ask(
-    kept: InMemory, prediction: ServedVersions, watch: Watch
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     prediction.version(OWNER, "small", 1)
-    looks = kept.models.looks
+    opened = stored.opened
     for _ in range(10):
         watch.now += 0.5
         assert prediction.refresh()
         assert prediction.at_hand(OWNER, "small", None) is prediction.at_hand(OWNER, "small", 1) is not None
-    assert kept.models.looks == looks
+    assert stored.opened == opened + 10
 
 
 def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
-    kept: InMemory, prediction: ServedVersions, watch: Watch
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     prediction.version(OWNER, "small", 1)
-    kept.models.put(OWNER, small_version(), number=2)
+    stored.put_version(OWNER, small_version(), number=2)
     watch.now += 0.5
     assert prediction.refresh()
     newest, first = prediction.at_hand(OWNER, "small", None), prediction.at_hand(OWNER, "small", 1)
@@ -110,37 +112,38 @@ def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
     assert (newest.version.number, first.version.number) == (2, 1)
 
 
-def test_what_is_gone_is_forgotten_when_it_is_renewed(kept: InMemory, prediction: ServedVersions) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_what_is_gone_is_forgotten_when_it_is_renewed(stored: SmallDatabase, prediction: ServedVersions) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
-    kept.models.delete(OWNER, "small")
+    delete_model(stored)
     assert prediction.refresh()
     assert prediction.at_hand(OWNER, "small", None) is None
     assert not prediction.refresh()
 
 
-def test_what_was_found_gone_is_at_nobodys_hand(kept: InMemory, prediction: ServedVersions) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_what_was_found_gone_is_at_nobodys_hand(stored: SmallDatabase, prediction: ServedVersions) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
-    kept.models.delete(OWNER, "small")
+    delete_model(stored)
     with pytest.raises(NotFoundError):
         prediction.version(OWNER, "small")
     assert prediction.at_hand(OWNER, "small", None) is None
 
 
 def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
-    kept: InMemory, prediction: ServedVersions, watch: Watch
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     watch.now += under_test.USED_SECONDS
-    opened = kept.opened
+    opened = stored.opened
     assert not prediction.refresh()
-    assert kept.opened == opened + 1
+    assert stored.opened == opened + 1
     watch.now += under_test.CONFIRM_SECONDS - 1.0
-    kept.models.delete(OWNER, "small")
+    delete_model(stored)
+    opened = stored.opened
     assert not prediction.refresh()
-    assert kept.opened == opened + 1
+    assert stored.opened == opened
     assert prediction.holds_versions
     watch.now += 1.0
     assert not prediction.refresh()
@@ -148,47 +151,51 @@ def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
 
 
 def test_a_version_in_place_of_one_that_was_used_lately_is_loaded_and_no_other(
-    kept: InMemory, prediction: ServedVersions, watch: Watch
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     for number, is_loaded in ((2, True), (3, False)):
-        kept.models.put(OWNER, small_version(), number=number)
+        stored.put_version(OWNER, small_version(), number=number)
         watch.now += under_test.KEPT_SECONDS - 1.0
         assert not prediction.refresh()
         assert (prediction.at_hand(OWNER, "small", None) is not None) == is_loaded
         watch.now += 1.0
 
 
-def test_a_deleted_version_is_gone_within_a_second(kept: InMemory, prediction: ServedVersions, watch: Watch) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
-    kept.models.put(OWNER, small_version(), number=2)
+def test_a_deleted_version_is_gone_within_a_second(
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
+) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=2)
     prediction.version(OWNER, "small", 1)
-    kept.models.delete_version(OWNER, "small", 1)
+    with stored.open() as uow:
+        uow.models.delete_version(OWNER, "small", 1)
     watch.now += 1.0
     assert prediction.at_hand(OWNER, "small", 1) is None
     with pytest.raises(NotFoundError):
         prediction.version(OWNER, "small", 1)
 
 
-def test_a_version_is_loaded_once_while_it_is_kept(kept: InMemory, prediction: ServedVersions, watch: Watch) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_a_version_is_loaded_once_while_it_is_kept(
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
+) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
+    first = prediction.version(OWNER, "small")
     for _ in range(3):
-        prediction.version(OWNER, "small")
-        prediction.version(OWNER, "small", 1)
+        assert prediction.version(OWNER, "small") is prediction.version(OWNER, "small", 1) is first
         watch.now += 2.0
-    assert kept.models.loads == 1
 
 
-def test_a_cache_without_room_serves_all_the_same(kept: InMemory) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
-    prediction = ServedVersions(kept.open, 10)
+def test_a_cache_without_room_serves_all_the_same(stored: SmallDatabase) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
+    prediction = ServedVersions(stored.open, 10)
     assert prediction.version(OWNER, "small").version.number == 1
     assert prediction.at_hand(OWNER, "small", None) is None
 
 
-def test_another_owner_finds_nothing(kept: InMemory, prediction: ServedVersions) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_another_owner_finds_nothing(stored: SmallDatabase, prediction: ServedVersions) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     assert prediction.at_hand("somebody else", "small", None) is None
     with pytest.raises(NotFoundError):
@@ -196,24 +203,24 @@ def test_another_owner_finds_nothing(kept: InMemory, prediction: ServedVersions)
 
 
 def test_names_that_are_remembered_stay_few(
-    kept: InMemory, prediction: ServedVersions, monkeypatch: pytest.MonkeyPatch
+    stored: SmallDatabase, prediction: ServedVersions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "MAX_NAMES", 3)
     for name in "abcdef":
-        kept.models.put(OWNER, small_version(name=name), number=1)
+        stored.put_version(OWNER, small_version(name=name), number=1)
         prediction.version(OWNER, name)
     assert sum(prediction.at_hand(OWNER, name, None) is not None for name in "abcdef") <= 3
 
 
-def test_a_database_out_of_reach_is_said(kept: InMemory, prediction: ServedVersions) -> None:
-    kept.reachable = False
+def test_a_database_out_of_reach_is_said(stored: SmallDatabase, prediction: ServedVersions) -> None:
+    stored.reachable = False
     with pytest.raises(UnavailableError):
         prediction.version(OWNER, "small")
 
 
-def test_the_functions_are_those_of_the_versions_list(kept: InMemory, prediction: ServedVersions) -> None:
+def test_the_functions_are_those_of_the_versions_list(stored: SmallDatabase, prediction: ServedVersions) -> None:
     made = small_version()
-    kept.models.put(OWNER, made, number=1)
+    stored.put_version(OWNER, made, number=1)
     served = prediction.version(OWNER, "small")
     assert [(one.number, one.kind, one.row, one.input) for one in served.functions] == [
         (vector.number, vector.kind, vector.row, vector.input) for vector in made.vectors
@@ -221,16 +228,16 @@ def test_the_functions_are_those_of_the_versions_list(kept: InMemory, prediction
     assert len(served.functions) == len(made.predictor.model.mean)
 
 
-def test_what_explains_nothing_lists_no_functions(kept: InMemory, prediction: ServedVersions) -> None:
+def test_what_explains_nothing_lists_no_functions(stored: SmallDatabase, prediction: ServedVersions) -> None:
     made = version_of_components()
-    kept.models.put(OWNER, made, number=1)
+    stored.put_version(OWNER, made, number=1)
     assert made.vectors
     assert prediction.version(OWNER, "rows").functions == ()
 
 
-def names_of_one_version(kept: InMemory, prediction: ServedVersions) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
-    Aliases(kept.open).move(OWNER, "small", "champion", to=1)
+def names_of_one_version(stored: SmallDatabase, prediction: ServedVersions) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
+    Aliases(stored.open).move(OWNER, "small", "champion", to=1)
     for selector in (None, 1, "champion"):
         prediction.version(OWNER, "small", selector)
 
@@ -242,13 +249,13 @@ def number_of(prediction: ServedVersions, selector: int | str | None) -> int:
 
 
 def test_while_the_database_is_away_numbers_answer_for_ever_and_other_names_for_a_time(
-    kept: InMemory, prediction: ServedVersions, watch: Watch, reachability: Reachability
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
-    names_of_one_version(kept, prediction)
+    names_of_one_version(stored, prediction)
     watch.now += 1000.0  # the names were not used for long
     reachability.reached()
     reachability.lost()
-    kept.reachable = False
+    stored.reachable = False
     for seconds in (1, 5, 299):
         watch.now = 2000.0 + seconds
         assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
@@ -261,29 +268,29 @@ def test_while_the_database_is_away_numbers_answer_for_ever_and_other_names_for_
 
 
 def test_the_database_is_not_tried_while_it_is_away(
-    kept: InMemory, prediction: ServedVersions, watch: Watch, reachability: Reachability
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
-    names_of_one_version(kept, prediction)
-    opened = kept.opened
+    names_of_one_version(stored, prediction)
+    opened = stored.opened
     reachability.lost()
     for _ in range(3):
         watch.now += 10.0
         assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
-    assert kept.opened == opened
+    assert stored.opened == opened
     reachability.reached()
     assert number_of(prediction, None) == 1
-    assert kept.opened == opened + 1
+    assert stored.opened == opened + 1
 
 
-def test_nothing_is_evicted_while_the_database_is_away(kept: InMemory, watch: Watch) -> None:
+def test_nothing_is_evicted_while_the_database_is_away(stored: SmallDatabase, watch: Watch) -> None:
     reachability = Reachability(watch)
-    kept.models.put(OWNER, small_version(), number=1)
-    size = ServedVersions(kept.open, 10**6).version(OWNER, "small").model.bytes
-    prediction = ServedVersions(kept.open, 2 * size + 3000, reachability=reachability, now=watch)
+    stored.put_version(OWNER, small_version(), number=1)
+    size = ServedVersions(stored.open, 10**6).version(OWNER, "small").model.bytes
+    prediction = ServedVersions(stored.open, 2 * size + 3000, reachability=reachability, now=watch)
     prediction.version(OWNER, "small")
     reachability.suspect()
     for name in "abc":  # was read before the database went away
-        kept.models.put(OWNER, small_version(name=name), number=1)
+        stored.put_version(OWNER, small_version(name=name), number=1)
         prediction.version(OWNER, name)
     assert number_of(prediction, 1) == 1
     reachability.reached()
@@ -293,30 +300,30 @@ def test_nothing_is_evicted_while_the_database_is_away(kept: InMemory, watch: Wa
 
 
 def test_a_version_that_was_asked_for_as_the_newest_answers_by_its_number(
-    kept: InMemory, prediction: ServedVersions, watch: Watch
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
-    kept.reachable = False
+    stored.reachable = False
     watch.now += 1000.0
     assert number_of(prediction, 1) == 1
 
 
 def test_a_name_that_was_not_used_for_long_is_remembered(
-    kept: InMemory, prediction: ServedVersions, watch: Watch
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
-    names_of_one_version(kept, prediction)
+    names_of_one_version(stored, prediction)
     watch.now += under_test.USED_SECONDS + 1
     assert not prediction.refresh()
-    kept.reachable = False
+    stored.reachable = False
     assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
 
 
 def test_staleness_is_noted_for_names_that_may_have_moved_alone(
-    kept: InMemory, prediction: ServedVersions, watch: Watch
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
-    names_of_one_version(kept, prediction)
-    kept.reachable = False
+    names_of_one_version(stored, prediction)
+    stored.reachable = False
     watch.now += 42.0
     ages = []
     for selector in (None, 1, "champion"):
@@ -329,28 +336,28 @@ def test_staleness_is_noted_for_names_that_may_have_moved_alone(
 
 
 def test_what_changed_while_it_was_away_is_seen_as_soon_as_it_is_back(
-    kept: InMemory, prediction: ServedVersions, watch: Watch, reachability: Reachability
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
-    names_of_one_version(kept, prediction)
-    kept.reachable = False
+    names_of_one_version(stored, prediction)
+    stored.reachable = False
     for _ in range(20):
         watch.now += 1.0
         assert number_of(prediction, None) == 1
-    kept.models.put(OWNER, small_version(), number=2)
-    kept.reachable = True
+    stored.put_version(OWNER, small_version(), number=2)
+    stored.reachable = True
     reachability.reached()
     assert number_of(prediction, None) == 2
 
 
 def test_a_deleted_version_is_gone_once_the_database_is_there(
-    kept: InMemory, prediction: ServedVersions, watch: Watch, reachability: Reachability
+    stored: SmallDatabase, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
-    names_of_one_version(kept, prediction)
-    kept.models.delete(OWNER, "small")
-    kept.reachable = False
+    names_of_one_version(stored, prediction)
+    delete_model(stored)
+    stored.reachable = False
     watch.now += 2.0
     assert number_of(prediction, 1) == 1
-    kept.reachable = True
+    stored.reachable = True
     reachability.reached()
     watch.now += 2.0
     with pytest.raises(NotFoundError):
@@ -358,7 +365,7 @@ def test_a_deleted_version_is_gone_once_the_database_is_there(
 
 
 def test_a_database_that_never_answers_delays_one_request_and_no_other(
-    kept: InMemory, monkeypatch: pytest.MonkeyPatch
+    stored: SmallDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "STALE_AFTER", 0.05)
     monkeypatch.setattr(under_test, "REFRESH_AFTER", 0.04)
@@ -367,10 +374,10 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
     def open_uow() -> AbstractContextManager[UnitOfWork]:
         if hangs.is_set():
             responses.wait(20.0)
-        return kept.open()
+        return stored.open()
 
     prediction = ServedVersions(open_uow, 10**6)
-    names_of_one_version(kept, prediction)
+    names_of_one_version(stored, prediction)
     hangs.set()
     time.sleep(0.1)
     took = []
@@ -384,21 +391,21 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
     assert max(took) < under_test.MAX_WAIT_SECONDS + 0.3
 
 
-def test_nothing_is_held_before_a_version_was_asked_for(kept: InMemory, prediction: ServedVersions) -> None:
+def test_nothing_is_held_before_a_version_was_asked_for(stored: SmallDatabase, prediction: ServedVersions) -> None:
     assert not prediction.holds_versions
-    names_of_one_version(kept, prediction)
-    kept.reachable = False
+    names_of_one_version(stored, prediction)
+    stored.reachable = False
     assert prediction.holds_versions
 
 
-def test_many_first_requests_at_once_are_all_answered(kept: InMemory) -> None:
+def test_many_first_requests_at_once_are_all_answered(stored: SmallDatabase) -> None:
     gate = Event()
 
     def open_uow() -> AbstractContextManager[UnitOfWork]:
         gate.wait(10.0)
-        return kept.open()
+        return stored.open()
 
-    kept.models.put(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=1)
     prediction = ServedVersions(open_uow, 10**6)
     with ThreadPoolExecutor(40) as threads:
         responses = [threads.submit(prediction.version, OWNER, "small") for _ in range(40)]

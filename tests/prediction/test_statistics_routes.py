@@ -10,7 +10,7 @@ from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction.usage_counts import BOUNDS
 from relevance_bayes.core.priors import GaussianProcess
-from tests.applications import LIMITS, InMemoryParts
+from tests.applications import LIMITS, SmallParts
 from tests.small_models import small_version
 
 PATH = "/v1/models/small/versions/1"
@@ -26,9 +26,9 @@ Json = dict[str, object]
 
 
 @pytest.fixture
-def client(parts: InMemoryParts) -> Iterator[TestClient]:
+def client(parts: SmallParts) -> Iterator[TestClient]:
     """Of `small` the second version knows how far the data speak; the first is called `champion`."""
-    parts.kept.models.put(OWNER, small_version(prior=GaussianProcess()), number=2)
+    parts.stored.put_version(OWNER, small_version(prior=GaussianProcess()), number=2)
     parts.aliases.move(OWNER, "small", "champion", to=1)
     with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
         yield client

@@ -15,7 +15,7 @@ from app.formats.format import AssembledFormat
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import render
 from app.prediction import runner as prediction
-from tests.applications import LIMITS, InMemoryParts
+from tests.applications import LIMITS, SmallParts
 from tests.small_models import version_of_numbers
 from tests.table_files import MEDIA_TYPES, FlatRow, read, written
 
@@ -26,12 +26,12 @@ IN_PIECES = tuple(one.name for one in WRITABLE_FORMATS if not isinstance(one, As
 
 
 @pytest.fixture(autouse=True)
-def model(parts: InMemoryParts) -> None:
-    parts.kept.models.put(OWNER, version_of_numbers(), number=1)
+def model(parts: SmallParts) -> None:
+    parts.stored.put_version(OWNER, version_of_numbers(), number=1)
 
 
 @pytest.fixture
-def client(parts: InMemoryParts) -> TestClient:
+def client(parts: SmallParts) -> TestClient:
     return TestClient(make_application(parts, LIMITS_OF_MANY))
 
 
@@ -123,7 +123,7 @@ class Reader:
         self.taken += 1
 
 
-async def conversation(parts: InMemoryParts, answer: str, reader: Reader) -> None:
+async def conversation(parts: SmallParts, answer: str, reader: Reader) -> None:
     """Broken off some time after the reader has taken all that it takes."""
     application = make_application(parts, LIMITS_OF_MANY)
     answering = asyncio.ensure_future(application(scope_of(answer), reader.receive, reader.send))
@@ -151,9 +151,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 @pytest.mark.usefixtures("short_pieces")
 @pytest.mark.parametrize("answer", IN_PIECES)
-def test_no_piece_is_made_before_those_before_it_are_taken(
-    parts: InMemoryParts, made: list[bytes], answer: str
-) -> None:
+def test_no_piece_is_made_before_those_before_it_are_taken(parts: SmallParts, made: list[bytes], answer: str) -> None:
     reader = Reader(5, leaves=False)
     asyncio.run(conversation(parts, answer, reader))
     assert reader.taken == 5
@@ -162,7 +160,7 @@ def test_no_piece_is_made_before_those_before_it_are_taken(
 
 @pytest.mark.usefixtures("short_pieces")
 @pytest.mark.parametrize("answer", IN_PIECES)
-def test_a_client_that_leaves_ends_the_work_on_its_answer(parts: InMemoryParts, made: list[bytes], answer: str) -> None:
+def test_a_client_that_leaves_ends_the_work_on_its_answer(parts: SmallParts, made: list[bytes], answer: str) -> None:
     reader = Reader(3, leaves=True)
     application = make_application(parts, LIMITS_OF_MANY)
     asyncio.run(asyncio.wait_for(application(scope_of(answer), reader.receive, reader.send), 30.0))

@@ -12,7 +12,8 @@ from app.prediction import usage_counts as under_test
 from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import BOUNDS, CountedRequest, Counters, Counts
 from relevance_bayes.types.references import Reference
-from tests.in_memory import InMemory
+from tests.services.served import served
+from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 
 
@@ -106,10 +107,9 @@ def test_rows_of_little_support_are_outside(support: list[float] | None, placed:
     assert (reported.rows, reported.placed, reported.outside) == (rows, placed, outside)
 
 
-def test_counts_outlast_what_is_kept_of_a_version() -> None:
-    kept = InMemory()
-    kept.models.put(OWNER, small_version(), number=1)
-    prediction = ServedVersions(kept.open, 1)  # no room for any
+def test_counts_outlast_what_is_kept_of_a_version(stored: SmallDatabase) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
+    prediction = ServedVersions(stored.open, 1)  # no room for any
     first, again = prediction.version(OWNER, "small"), prediction.version(OWNER, "small")
     assert first is not again
     assert first.counts is again.counts
@@ -117,10 +117,9 @@ def test_counts_outlast_what_is_kept_of_a_version() -> None:
     assert prediction.counters.until_now(again.version).rows == 3
 
 
-def test_owners_see_their_own_versions_only() -> None:
-    kept = InMemory()
-    kept.models.put(OWNER, small_version(), number=1)
-    prediction = ServedVersions(kept.open, 10**6)
+def test_owners_see_their_own_versions_only(stored: SmallDatabase) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
+    prediction = ServedVersions(stored.open, 10**6)
     assert [*prediction.counters.all(OWNER)] == []
     add_rows(prediction.version(OWNER, "small").counts, 1)
     ((reference, counted),) = prediction.counters.all(OWNER)
@@ -130,9 +129,7 @@ def test_owners_see_their_own_versions_only() -> None:
 
 def test_of_very_many_versions_those_that_came_last_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(under_test, "MAX_VERSIONS", 2)
-    kept = InMemory()
-    kept.models.put(OWNER, small_version(), number=1)
-    first = ServedVersions(kept.open, 10**6).version(OWNER, "small").version
+    first = served(small_version()).version
     second, third = replace(first, id=uuid7(), number=2), replace(first, id=uuid7(), number=3)
     counters = Counters()
     for version in (first, second, first, third):

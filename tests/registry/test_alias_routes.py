@@ -5,7 +5,7 @@ from starlette.testclient import TestClient
 
 from app.domain.aliases import MAX_REASON_LENGTH
 from app.identity import BUILT_IN_OWNER as OWNER
-from tests.applications import InMemoryParts
+from tests.applications import SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version
 
@@ -15,9 +15,9 @@ ROWS = {"rows": [{"x": 1.0, "colour": "red"}]}
 
 
 @pytest.fixture(autouse=True)
-def three_versions(parts: InMemoryParts) -> None:
+def three_versions(parts: SmallParts) -> None:
     for number in (2, 3):
-        parts.kept.models.put(OWNER, small_version(), number=number)
+        parts.stored.put_version(OWNER, small_version(), number=number)
 
 
 def put(client: TestClient, version: int | str, **headers: str) -> str:
@@ -151,7 +151,7 @@ def test_a_move_that_makes_no_sense_is_refused_at_its_place(
     assert client.get(ALIASES).json()["items"] == []
 
 
-@pytest.mark.parametrize(("version", "missing"), [(9, "There is no version 9 of"), ("best", "has no alias 'best'")])
+@pytest.mark.parametrize(("version", "missing"), [(9, "has no version 9"), ("best", "has no alias 'best'")])
 def test_a_version_that_is_not_there_is_404_at_its_place(client: TestClient, version: int | str, missing: str) -> None:
     response = client.put(CHAMPION, json={"version": version})
     assert response.status_code == 404

@@ -1,4 +1,4 @@
-"""The models that an owner has, on ports in memory."""
+"""The models that an owner has, on a small database."""
 
 import pytest
 
@@ -8,23 +8,18 @@ from app.registry.catalogue import Catalogue
 from app.tasks.union import weight_unit
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Reference
-from tests.in_memory import InMemory
+from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 
 
 @pytest.fixture
-def kept() -> InMemory:
-    return InMemory()
+def catalogue(stored: SmallDatabase) -> Catalogue:
+    return Catalogue(stored.open, weight_unit)
 
 
-@pytest.fixture
-def catalogue(kept: InMemory) -> Catalogue:
-    return Catalogue(kept.open, weight_unit)
-
-
-def test_versions_go_one_by_one_or_with_their_model(kept: InMemory, catalogue: Catalogue) -> None:
+def test_versions_go_one_by_one_or_with_their_model(stored: SmallDatabase, catalogue: Catalogue) -> None:
     for number in (1, 2, 3):
-        kept.models.put(OWNER, small_version(), number=number)
+        stored.put_version(OWNER, small_version(), number=number)
     catalogue.delete_version(OWNER, Reference("small", 2))
     assert [version.number for version in catalogue.versions(OWNER, "small", PageRequest(10)).items] == [3, 1]
     catalogue.delete_model(OWNER, "small")
@@ -32,8 +27,8 @@ def test_versions_go_one_by_one_or_with_their_model(kept: InMemory, catalogue: C
         catalogue.model(OWNER, "small")
 
 
-def test_functions_are_sorted_by_the_size_of_their_weight(kept: InMemory, catalogue: Catalogue) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_functions_are_sorted_by_the_size_of_their_weight(stored: SmallDatabase, catalogue: Catalogue) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
     page = catalogue.vectors(OWNER, Reference("small", 1), limit=2, after=None, sort="weight")
     assert [vector.number for vector in page.items] == [2, 1]
     rest = catalogue.vectors(OWNER, Reference("small", 1), limit=2, after=page.next, sort="weight")

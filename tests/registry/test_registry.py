@@ -8,8 +8,7 @@ from starlette.testclient import TestClient
 
 from app.domain.annotations import MAX_DESCRIPTION_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.identity import uuid7
-from tests.applications import DATASET, SUBMIT, InMemoryParts
+from tests.applications import DATASET, SUBMIT, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version
 
@@ -90,8 +89,8 @@ def test_of_what_is_not_there_nothing_can_be_said(client: TestClient, path: str)
     assert client.patch(path, json={"description": "x"}).json()["type"] == "/problems/not-found"
 
 
-def test_lists_are_cut_down_to_what_has_the_tags(client: TestClient, parts: InMemoryParts) -> None:
-    parts.kept.models.put(OWNER, small_version(), number=2)
+def test_lists_are_cut_down_to_what_has_the_tags(client: TestClient, parts: SmallParts) -> None:
+    parts.stored.put_version(OWNER, small_version(), number=2)
     client.patch(MODEL, json={"tags": {"stage": "live", "site": "a:b"}})
     client.patch(VERSION, json={"tags": {"stage": "live"}})
 
@@ -140,9 +139,9 @@ def test_what_is_known_already_is_not_sent_again(client: TestClient, path: str, 
         assert client.get(path, headers={"If-None-Match": other}).content == first.content
 
 
-def test_a_tag_changes_with_what_may_change(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_tag_changes_with_what_may_change(client: TestClient, parts: SmallParts) -> None:
     tags = {client.get(MODEL).headers["ETag"]}
-    parts.kept.models.put(OWNER, small_version(), number=2)
+    parts.stored.put_version(OWNER, small_version(), number=2)
     tags.add(client.get(MODEL).headers["ETag"])
     client.put(f"{MODEL}/aliases/champion", json={"version": 1})
     tags.add(client.get(MODEL).headers["ETag"])
@@ -156,12 +155,11 @@ def test_a_tag_changes_with_what_may_change(client: TestClient, parts: InMemoryP
     assert client.get(VERSION, headers={"If-None-Match": before}).status_code == 304
 
 
-def test_a_version_tells_where_it_comes_from(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_version_tells_where_it_comes_from(client: TestClient, parts: SmallParts) -> None:
     sent = client.post("/v1/training-jobs", json={**SUBMIT, "model": "small", "seed": 3}).json()
     job = parts.jobs.get(OWNER, UUID(sent["id"]))
-    (first, made), *_ = parts.kept.models.kept[OWNER, "small"]
-    second = replace(first, id=uuid7(), number=2, job_id=job.id, parent=1)
-    parts.kept.models.kept[OWNER, "small"].append((second, made))
+    parts.stored.put_job(replace(job, state="succeeded", model="small", version=2))
+    parts.stored.put_version(OWNER, small_version(), number=2, job_id=job.id)
     reported = client.get(f"{MODEL}/versions/2/lineage")
     lineage = reported.json()
     request = lineage.pop("request")

@@ -4,16 +4,23 @@ from dataclasses import replace
 from math import log
 
 import pytest
+from sqlalchemy import update
+from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
+from app.domain.jobs import queued
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.storage.tables import ModelVersionRow
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.models import Alternative
-from tests.applications import DATASET, InMemoryParts
+from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.types.references import Reference
+from tests.applications import DATASET, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import STATES, WEIGHTS, small_version, version_of_known_noise, version_of_three_classes
+from tests.small_tables import NOW
 
 HYPERPARAMETERS = {
     "noise_sd": 0.2,
@@ -47,13 +54,17 @@ def test_models_are_listed_with_what_their_versions_share(client: TestClient) ->
     assert page["items"][0] == client.get("/v1/models/small").json()
 
 
-def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemoryParts) -> None:
-    (version, _), *_ = parts.kept.models.kept[OWNER, "small"]
+def test_a_version_tells_all_that_was_learned(client: TestClient, parts: SmallParts) -> None:
+    job = queued(OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
+    parts.stored.put_job(replace(job, state="succeeded"))
+    version = parts.catalogue.version(OWNER, Reference("small", 1))
+    with Session(parts.stored.engine) as session, session.begin():
+        session.execute(update(ModelVersionRow).where(ModelVersionRow.id == version.id).values(job_id=job.id))
     assert client.get("/v1/models/small/versions/1").json() == {
         "model": "small",
         "version": 1,
         "created_at": "2024-05-01T12:00:00Z",
-        "job_id": str(version.job_id),
+        "job_id": str(job.id),
         "parent": None,
         "description": None,
         "tags": {},
@@ -129,7 +140,7 @@ def test_a_version_of_classes_tells_how_many_rows_were_of_each(client: TestClien
     assert sum(one["rows"] for one in version["class_rows"]) == version["rows"]
 
 
-def test_a_version_tells_what_was_compared_and_not_taken(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_version_tells_what_was_compared_and_not_taken(client: TestClient, parts: SmallParts) -> None:
     made = small_version(name="compared", prior=GaussianProcess(min_gain=2.0))
     others = (
         Alternative(None, GaussianProcess(min_gain=2.0), LogGaussian(), 4, "integrated_evidence", -11.0),
@@ -137,7 +148,7 @@ def test_a_version_tells_what_was_compared_and_not_taken(client: TestClient, par
     )
     figures = {"holdout": {"rmse": 0.3}, "leave_one_out": {"rmse": 0.25, "nll": 0.5, "coverage_95": 0.95}}
     report = replace(made.report, integrated_evidence=-10.25, alternatives=others, metrics=figures)
-    parts.kept.models.put(OWNER, replace(made, report=report), number=1)
+    parts.stored.put_version(OWNER, replace(made, report=report), number=1)
     version = client.get("/v1/models/compared/versions/1").json()
     process = {
         "type": "gaussian_process",
@@ -173,17 +184,17 @@ def test_a_version_tells_what_was_compared_and_not_taken(client: TestClient, par
 
 @pytest.mark.parametrize("classes", [(False, True), (0, 1), ("no", "yes"), (0.5, 1.5)])
 def test_labels_keep_their_json_type(
-    client: TestClient, parts: InMemoryParts, classes: tuple[str | float | bool, str | float | bool]
+    client: TestClient, parts: SmallParts, classes: tuple[str | float | bool, str | float | bool]
 ) -> None:
-    parts.kept.models.put(OWNER, small_version("classification", name="labels", classes=classes), number=1)
+    parts.stored.put_version(OWNER, small_version("classification", name="labels", classes=classes), number=1)
     shown = client.get("/v1/models/labels/versions/1").json()["classes"]
     assert shown == list(classes)
     assert [type(label) for label in shown] == [type(label) for label in classes]
 
 
-def test_versions_are_listed_newest_first(client: TestClient, parts: InMemoryParts) -> None:
+def test_versions_are_listed_newest_first(client: TestClient, parts: SmallParts) -> None:
     for number in (2, 3):
-        parts.kept.models.put(OWNER, small_version(), number=number)
+        parts.stored.put_version(OWNER, small_version(), number=number)
     page = client.get("/v1/models/small/versions?limit=2").json()
     assert [version["version"] for version in page["items"]] == [3, 2]
     rest = client.get(f"/v1/models/small/versions?limit=2&after={page['after']}").json()
@@ -214,8 +225,8 @@ def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> No
     assert [vector["number"] for vector in client.get(f"{path}?sort=weight&limit=2").json()["items"]] == [2, 1]
 
 
-def test_functions_of_three_classes_have_a_weight_for_each(client: TestClient, parts: InMemoryParts) -> None:
-    parts.kept.models.put(OWNER, version_of_three_classes(), number=1)
+def test_functions_of_three_classes_have_a_weight_for_each(client: TestClient, parts: SmallParts) -> None:
+    parts.stored.put_version(OWNER, version_of_three_classes(), number=1)
     shown = client.get("/v1/models/states/versions/1").json()
     likelihood = {"type": "categorical", "classes": 3, "temperature": "learned"}
     assert (shown["classes"], shown["likelihood"]) == (list(STATES), likelihood)
@@ -226,11 +237,11 @@ def test_functions_of_three_classes_have_a_weight_for_each(client: TestClient, p
     assert [[one["mean"] for one in vector["weight_means"]] for vector in items] == WEIGHTS.tolist()
 
 
-def test_what_is_deleted_is_gone(client: TestClient, parts: InMemoryParts) -> None:
-    parts.kept.models.put(OWNER, small_version(), number=2)
+def test_what_is_deleted_is_gone(client: TestClient, parts: SmallParts) -> None:
+    parts.stored.put_version(OWNER, small_version(), number=2)
     gone = client.delete("/v1/models/small/versions/1")
     assert (gone.status_code, gone.content) == (204, b"")
-    assert_problem(client.get("/v1/models/small/versions/1"), "not-found", "There is no version 1 of model 'small'.")
+    assert_problem(client.get("/v1/models/small/versions/1"), "not-found", "Model 'small' has no version 1.")
     assert client.get("/v1/models/small/versions/2").status_code == 200
     assert client.delete("/v1/models/small").status_code == 204
     assert_problem(client.get("/v1/models/small"), "not-found", "There is no model 'small'.")
@@ -259,14 +270,14 @@ def test_a_parameter_that_makes_no_sense_is_named(client: TestClient, path: str,
     )
 
 
-def test_noise_known_by_row_is_shown_with_its_column(client: TestClient, parts: InMemoryParts) -> None:
+def test_noise_known_by_row_is_shown_with_its_column(client: TestClient, parts: SmallParts) -> None:
     made = version_of_known_noise()
     report = made.report
     spec = report.plan.spec
     others = tuple(
         Alternative(None, spec.prior, spec.likelihood, 3, "integrated_evidence", -score) for score in (1.0, 2.0)
     )
-    parts.kept.models.put(OWNER, replace(made, report=replace(report, alternatives=others)), number=1)
+    parts.stored.put_version(OWNER, replace(made, report=replace(report, alternatives=others)), number=1)
     found = client.get("/v1/models/measured/versions/1").json()
     by_column = {"type": "gaussian", "noise_sd": {"column": "sd"}}
     assert found["likelihood"] == by_column

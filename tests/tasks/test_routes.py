@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
+from app.domain.attempts import Claim
 from app.domain.jobs import Problem
 from app.http.bodies import checked
 from app.identity import BUILT_IN_OWNER as OWNER
@@ -16,7 +17,7 @@ from app.tasks.schemas.requests import TRAINING_JOB_IN
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.jobs import Progress, Transition
-from tests.applications import DATASET, NOW, SUBMIT, InMemoryParts
+from tests.applications import DATASET, NOW, SUBMIT, SmallParts
 from tests.problems import assert_problem
 
 PATH = "/v1/training-jobs"
@@ -39,12 +40,12 @@ def kernel(name: str, width: dict[str, object], warp: str) -> dict[str, object]:
     return {"type": "kernel", "kernel": {"type": name}, "width": width, "warp": warp, "additive": "none"}
 
 
-def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestClient, parts: SmallParts) -> None:
     response = client.post(PATH, json=SUBMIT)
     job = response.json()
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
-    assert parts.kept.queue.submitted == [UUID(job["id"])]
+    assert parts.stored.queue.submitted == [UUID(job["id"])]
     assert job == {
         "id": job["id"],
         "state": "queued",
@@ -539,11 +540,11 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
     ],
 )
 def test_a_request_that_makes_no_sense_says_where(
-    client: TestClient, parts: InMemoryParts, requested: dict[str, object], given: tuple[str, Errors]
+    client: TestClient, parts: SmallParts, requested: dict[str, object], given: tuple[str, Errors]
 ) -> None:
     detail, errors = given
     assert_problem(client.post(PATH, json={**SUBMIT, **requested}), "invalid-request", detail, errors)
-    assert not parts.kept.queue.submitted
+    assert not parts.stored.queue.submitted
 
 
 def test_all_that_is_wrong_is_said_together(client: TestClient) -> None:
@@ -577,8 +578,8 @@ def test_a_dataset_that_is_not_there_or_was_deleted_is_404(client: TestClient) -
     assert_problem(client.post(PATH, json=SUBMIT), "not-found", f"There is no dataset {DATASET.id}.")
 
 
-def test_a_dataset_of_one_row_teaches_nothing(client: TestClient, parts: InMemoryParts) -> None:
-    parts.kept.datasets.put(replace(DATASET, rows=1))
+def test_a_dataset_of_one_row_teaches_nothing(client: TestClient, parts: SmallParts) -> None:
+    parts.stored.put_dataset(replace(DATASET, rows=1))
     assert_problem(
         client.post(PATH, json=SUBMIT),
         "invalid-request",
@@ -641,18 +642,18 @@ def test_a_job_that_is_not_there_is_404(client: TestClient) -> None:
     assert_problem(client.get(f"{PATH}/nonsense"), "not-found", "There is no training job 'nonsense'.")
 
 
-def test_waiting_ends_with_the_job(client: TestClient, parts: InMemoryParts) -> None:
+def test_waiting_ends_with_the_job(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client)
     moves = (Transition("queued", NOW, 0), Transition("succeeded", NOW, 1))
     done = replace(
-        parts.kept.jobs.get(OWNER, job_id),
+        parts.stored.job(job_id),
         state="succeeded",
         model="points",
         version=4,
         finished_at=NOW,
         transitions=moves,
     )
-    timer = Timer(0.2, lambda: parts.kept.jobs.put(done))
+    timer = Timer(0.2, lambda: parts.stored.put_job(done))
     timer.start()
     job = client.get(f"{PATH}/{job_id}?wait=60").json()
     timer.join()
@@ -696,14 +697,14 @@ def test_a_queued_job_is_cancelled_at_once_and_only_once(client: TestClient) -> 
     assert (again.status_code, again.json()) == (202, response.json())
 
 
-def test_a_cancel_that_comes_too_late_says_so(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_cancel_that_comes_too_late_says_so(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client)
-    parts.kept.jobs.put(replace(parts.kept.jobs.kept[job_id], state="succeeded", finished_at=NOW))
+    parts.stored.put_job(replace(parts.stored.job(job_id), state="succeeded", finished_at=NOW))
     detail = "This comes too late: the job succeeded at 2024-05-01T13:00:00Z."
     assert_problem(client.post(f"{PATH}/{job_id}/cancel"), "conflict", detail)
 
 
-def test_a_job_is_done_again_once_it_has_ended(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_job_is_done_again_once_it_has_ended(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client, priority=7)
     detail = "The job has not ended, it is queued: let it end, or cancel it first."
     assert_problem(client.post(f"{PATH}/{job_id}/retry"), "conflict", detail)
@@ -715,9 +716,9 @@ def test_a_job_is_done_again_once_it_has_ended(client: TestClient, parts: InMemo
     assert (again["state"], again["priority"], again["retry_of"]) == ("queued", 7, str(job_id))
     of_the_run = {"id", "state", "finished_at", "cancel_requested_at", "transitions", "retry_of"}
     assert [again[name] == first[name] for name in first if name not in of_the_run] == [True] * (len(first) - 6)
-    assert parts.kept.queue.submitted == [job_id, UUID(again["id"])]
-    parts.kept.jobs.put(replace(parts.kept.jobs.kept[UUID(again["id"])], state="failed"))
-    parts.kept.datasets.kept.clear()
+    assert parts.stored.queue.submitted == [job_id, UUID(again["id"])]
+    parts.stored.put_job(replace(parts.stored.job(UUID(again["id"])), state="failed"))
+    parts.datasets.delete(OWNER, DATASET.id)
     gone = f"There is no dataset {DATASET.id}."
     assert_problem(client.post(f"{PATH}/{again['id']}/retry"), "not-found", gone)
 
@@ -753,9 +754,11 @@ def test_what_contradicts_the_data_is_said_at_its_place_in_every_task(
     assert words in error["detail"]
 
 
-def test_progress_and_failure_are_shown(client: TestClient, parts: InMemoryParts) -> None:
+def test_progress_and_failure_are_shown(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client)
-    parts.kept.jobs.progress(job_id, 1, Progress("width search", 3, 20, "fits", -12.5, 4, 0.3))
+    with parts.stored.open() as uow:
+        assert uow.jobs.claim(job_id) == Claim(1)
+        assert uow.jobs.progress(job_id, 1, Progress("width search", 3, 20, "fits", -12.5, 4, 0.3))
     assert client.get(f"{PATH}/{job_id}").json()["progress"] == {
         "phase": "width search",
         "completed": 3,
@@ -766,7 +769,8 @@ def test_progress_and_failure_are_shown(client: TestClient, parts: InMemoryParts
         "noise_sd": 0.3,
     }
     fault = Fault("half of it is missing", column="x")
-    parts.kept.jobs.fail(job_id, 1, Problem("too-few-rows", "Too few rows", "Send more rows.", (fault,)))
+    with parts.stored.open() as uow:
+        assert uow.jobs.fail(job_id, 1, Problem("too-few-rows", "Too few rows", "Send more rows.", (fault,)))
     job = client.get(f"{PATH}/{job_id}").json()
     assert job["state"] == "failed"
     assert job["error"] == {
@@ -799,10 +803,10 @@ def test_jobs_are_paged_newest_first_and_by_state(client: TestClient) -> None:
     assert [job["id"] for job in cancelled["items"]] == [ids[0]]
 
 
-def test_events_are_paged_in_their_order(client: TestClient, parts: InMemoryParts) -> None:
+def test_events_are_paged_in_their_order(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client)
     moves = (Transition("queued", NOW, 0), Transition("running", NOW, 1), Transition("failed", NOW, 1, "no luck"))
-    parts.kept.jobs.put(replace(parts.kept.jobs.get(OWNER, job_id), state="failed", transitions=moves))
+    parts.stored.put_job(replace(parts.stored.job(job_id), state="failed", transitions=moves))
     page = client.get(f"{PATH}/{job_id}/events?limit=2").json()
     assert ([event["number"] for event in page["items"]], page["has_more"], page["after"]) == ([1, 2], True, "2")
     assert client.get(f"{PATH}/{job_id}/events?after=2").json() == {

@@ -1,4 +1,4 @@
-"""From a request to a queued job, on ports in memory."""
+"""From a request to a queued job, on a small database."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,13 +11,14 @@ from app.errors import ConflictError, KeyInUseError, TooManyJobsError, Unavailab
 from app.http.idempotency_keys import Idempotency
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.service import Jobs
+from app.storage.tables import TrainingJobRow
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.jobs import JobState
-from tests.in_memory import InMemory
 from tests.small_approximation import version_of_a_term
+from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 from tests.small_tables import dataset_of, flags, numbers, texts
 
@@ -33,37 +34,36 @@ REQUEST = SupervisedRequest(DATASET.id, "y", inputs=("x", "colour"))
 
 
 @pytest.fixture
-def kept() -> InMemory:
-    kept = InMemory()
-    kept.datasets.put(DATASET, TABLE)
-    return kept
+def stored(stored: SmallDatabase) -> SmallDatabase:
+    stored.put_dataset(DATASET, TABLE)
+    return stored
 
 
 @pytest.fixture
-def training(kept: InMemory) -> Training:
-    return Training(kept.open, lambda: NOW)
+def training(stored: SmallDatabase) -> Training:
+    return Training(stored.open, lambda: NOW)
 
 
 @pytest.fixture
-def jobs(kept: InMemory) -> Jobs:
-    return Jobs(kept.open, kept.queue)
+def jobs(stored: SmallDatabase) -> Jobs:
+    return Jobs(stored.open, stored.queue)
 
 
-def test_a_submitted_job_is_planned_recorded_and_queued(kept: InMemory, training: Training) -> None:
+def test_a_submitted_job_is_planned_recorded_and_queued(stored: SmallDatabase, training: Training) -> None:
     job = training.submit(OWNER, REQUEST)
     assert (job.state, job.created_at, job.attempt) == ("queued", NOW, 0)
     assert (job.plan.task, job.plan.model, job.plan.target) == ("regression", "points", "y")
     assert [transition.state for transition in job.transitions] == ["queued"]
-    assert kept.queue.submitted == [job.id]
-    assert kept.jobs.get(OWNER, job.id) == job
+    assert stored.queue.submitted == [job.id]
+    assert stored.job(job.id) == job
 
 
-def test_an_impossible_request_leaves_nothing_behind(kept: InMemory, training: Training) -> None:
+def test_an_impossible_request_leaves_nothing_behind(stored: SmallDatabase, training: Training) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         training.submit(OWNER, replace(REQUEST, target="z"))
     assert [fault.pointer for fault in refused.value.faults] == ["/target"]
-    assert not kept.queue.submitted
-    assert not kept.jobs.kept
+    assert not stored.queue.submitted
+    assert stored.count(TrainingJobRow) == 0
 
 
 def test_a_dataset_of_somebody_else_is_not_there(training: Training) -> None:
@@ -81,25 +81,27 @@ def test_a_dataset_of_somebody_else_is_not_there(training: Training) -> None:
     ],
 )
 def test_a_name_that_means_something_else_is_a_conflict(
-    kept: InMemory, training: Training, changed: SupervisedRequest, pointer: str
+    stored: SmallDatabase, training: Training, changed: SupervisedRequest, pointer: str
 ) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+    stored.put_version(OWNER, small_version(), number=1)
     with pytest.raises(ConflictError) as refused:
         training.submit(OWNER, replace(changed, model="small"))
     assert pointer in [fault.pointer for fault in refused.value.faults]
-    assert not kept.jobs.kept
+    assert stored.count(TrainingJobRow) == 0
 
 
-def test_a_task_without_a_target_is_not_told_of_one(kept: InMemory, training: Training) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_a_task_without_a_target_is_not_told_of_one(stored: SmallDatabase, training: Training) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
     components = ComponentsRequest(REQUEST.dataset_id, inputs=("x", "colour"), model="small")
     with pytest.raises(ConflictError) as refused:
         training.submit(OWNER, components)
     assert [fault.pointer for fault in refused.value.faults] == ["/task"]
 
 
-def test_coefficients_that_are_others_are_a_conflict_at_their_own_member(kept: InMemory, training: Training) -> None:
-    kept.models.put(OWNER, version_of_a_term(), number=1)
+def test_coefficients_that_are_others_are_a_conflict_at_their_own_member(
+    stored: SmallDatabase, training: Training
+) -> None:
+    stored.put_version(OWNER, version_of_a_term(), number=1)
     terms = ApproximationRequest(REQUEST.dataset_id, 1.0, inputs=("x",), model="terms")
     with pytest.raises(ConflictError) as refused:
         training.submit(OWNER, terms)
@@ -107,69 +109,72 @@ def test_coefficients_that_are_others_are_a_conflict_at_their_own_member(kept: I
     assert refused.value.faults[0].detail.endswith("this one's is none.")
 
 
-def test_a_name_that_means_the_same_gets_another_version(kept: InMemory, training: Training) -> None:
-    kept.models.put(OWNER, small_version(), number=1)
+def test_a_name_that_means_the_same_gets_another_version(stored: SmallDatabase, training: Training) -> None:
+    stored.put_version(OWNER, small_version(), number=1)
     job = training.submit(OWNER, replace(REQUEST, model="small", inputs=("colour", "x"), seed=3))
     assert job.plan.model == "small"
 
 
-def test_a_finished_job_is_done_again_as_it_was_asked_for(kept: InMemory, training: Training, jobs: Jobs) -> None:
+def test_a_finished_job_is_done_again_as_it_was_asked_for(
+    stored: SmallDatabase, training: Training, jobs: Jobs
+) -> None:
     first = training.submit(OWNER, REQUEST, priority=7)
     jobs.cancel(OWNER, first.id)
     again = training.retry(OWNER, first.id)
     assert again.id != first.id
     assert (again.state, again.request, again.priority, again.retry_of) == ("queued", REQUEST, 7, first.id)
-    assert kept.queue.priorities == {first.id: 7, again.id: 7}
+    assert stored.queue.priorities == {first.id: 7, again.id: 7}
     assert first.retry_of is None
 
 
 @pytest.mark.parametrize("state", ["succeeded", "failed"])
-def test_however_a_job_ended_it_may_be_done_again(kept: InMemory, training: Training, state: JobState) -> None:
+def test_however_a_job_ended_it_may_be_done_again(stored: SmallDatabase, training: Training, state: JobState) -> None:
     first = training.submit(OWNER, REQUEST)
-    kept.jobs.put(replace(first, state=state))
+    stored.put_job(replace(first, state=state))
     assert training.retry(OWNER, first.id).retry_of == first.id
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
-def test_a_job_that_has_not_ended_is_not_done_again(kept: InMemory, training: Training, state: JobState) -> None:
+def test_a_job_that_has_not_ended_is_not_done_again(stored: SmallDatabase, training: Training, state: JobState) -> None:
     first = training.submit(OWNER, REQUEST)
-    kept.jobs.put(replace(first, state=state))
+    stored.put_job(replace(first, state=state))
     with pytest.raises(ConflictError, match=f"it is {state}"):
         training.retry(OWNER, first.id)
-    assert len(kept.jobs.kept) == 1
+    assert stored.count(TrainingJobRow) == 1
 
 
-def test_a_job_whose_dataset_is_gone_is_not_done_again(kept: InMemory, training: Training, jobs: Jobs) -> None:
+def test_a_job_whose_dataset_is_gone_is_not_done_again(stored: SmallDatabase, training: Training, jobs: Jobs) -> None:
     first = training.submit(OWNER, REQUEST)
     jobs.cancel(OWNER, first.id)
-    del kept.datasets.kept[DATASET.id]
+    with stored.open() as uow:
+        uow.datasets.delete(OWNER, DATASET.id)
     with pytest.raises(NotFoundError, match="no dataset"):
         training.retry(OWNER, first.id)
     with pytest.raises(NotFoundError, match="no training job"):
         training.retry("somebody else", first.id)
 
 
-def test_an_owner_may_have_so_many_unfinished_jobs(kept: InMemory) -> None:
-    training = Training(kept.open, lambda: NOW, max_unfinished=2)
+def test_an_owner_may_have_so_many_unfinished_jobs(stored: SmallDatabase) -> None:
+    training = Training(stored.open, lambda: NOW, max_unfinished=2)
     for _ in range(2):
         training.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError, match="2 jobs"):
         training.submit(OWNER, REQUEST)
-    assert len(kept.queue.submitted) == 2
+    assert len(stored.queue.submitted) == 2
 
 
-def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(kept: InMemory, training: Training) -> None:
+def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(stored: SmallDatabase, training: Training) -> None:
     key = RequestKey(OWNER, "POST /v1/training-jobs", "k", "ab")
     keyed = Keyed[Job](key, lambda job: StoredResponse(202, (), str(job.id).encode()))
     job = training.submit(OWNER, REQUEST, keyed=keyed)
-    again = Idempotency(kept.open).stored_response(key)
+    again = Idempotency(stored.open).stored_response(key)
     assert again == keyed.response(job) == StoredResponse(202, (), str(job.id).encode())
     with pytest.raises(KeyInUseError):
         training.submit(OWNER, REQUEST, keyed=keyed)
-    assert kept.queue.submitted == [job.id]
+    assert stored.queue.submitted == [job.id]
 
 
-def test_a_database_out_of_reach_is_said(kept: InMemory, training: Training) -> None:
-    kept.reachable = False
+def test_a_database_out_of_reach_is_said(stored: SmallDatabase, training: Training) -> None:
+    stored.reachable = False
     with pytest.raises(UnavailableError):
         training.submit(OWNER, REQUEST)

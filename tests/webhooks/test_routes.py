@@ -1,14 +1,21 @@
 from uuid import UUID, uuid4
+from zlib import decompress
 
 import pytest
 from httpx2 import Response
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
+from app.domain.jobs import queued
 from app.domain.webhooks import MAX_WEBHOOKS, Delivery
 from app.identity import BUILT_IN_OWNER, uuid7
+from app.storage.tables import RequestKeyRow, WebhookAttemptRow, WebhookDeliveryRow
+from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.types.webhooks import EVENT_TYPES, TEST, Attempt
-from tests.applications import NOW, InMemoryParts
+from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
+from tests.small_models import small_version
 
 URL = "https://hooks.example/relevance"
 
@@ -20,23 +27,45 @@ def add(client: TestClient, **members: object) -> dict[str, object]:
     return made
 
 
-def delivery_of(parts: InMemoryParts, webhook_id: object) -> Delivery:
+def delivery_of(parts: SmallParts, webhook_id: object) -> Delivery:
     failed = Attempt(NOW, 10.0, error="timeout")
-    delivery = Delivery(
-        uuid7(), UUID(str(webhook_id)), uuid7(), EVENT_TYPES[0], uuid7(), NOW, "failed", None, (failed,)
-    )
-    parts.kept.deliveries.put(delivery)
+    job = queued(BUILT_IN_OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
+    parts.stored.put_job(job)
+    delivery = Delivery(uuid7(), UUID(str(webhook_id)), uuid7(), EVENT_TYPES[0], job.id, NOW, "failed", None, (failed,))
+    with Session(parts.stored.engine) as session, session.begin():
+        row = WebhookDeliveryRow(
+            id=delivery.id,
+            webhook_id=delivery.webhook_id,
+            event_id=delivery.event_id,
+            type=delivery.type,
+            job_id=delivery.job_id,
+            created_at=NOW,
+            state=delivery.state,
+            entry=uuid7(),
+            queued_at=NOW,
+            delay=0.0,
+            tries=1,
+            attempts=1,
+        )
+        session.add(row)
+        session.flush()
+        session.add(
+            WebhookAttemptRow(
+                delivery_id=delivery.id, number=1, at=NOW, seconds=10.0, status=None, obstacle=failed.error
+            )
+        )
     return delivery
 
 
-def test_a_secret_is_shown_once(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_secret_is_shown_once(client: TestClient, parts: SmallParts) -> None:
     response = client.post("/v1/webhooks", json={"url": URL})
     made = response.json()
     assert response.headers["Location"] == f"/v1/webhooks/{made['id']}"
     assert response.headers["Cache-Control"] == "no-store"
     secret = made.pop("secret")
     assert secret.startswith("whsec_")
-    assert parts.kept.webhooks.secrets[UUID(made["id"])] == secret
+    with parts.stored.open() as uow:
+        assert uow.webhooks.secret(BUILT_IN_OWNER, UUID(made["id"])) == secret
     assert made == {
         "id": made["id"],
         "url": URL,
@@ -62,12 +91,13 @@ def test_a_lost_answer_is_given_again_with_its_secret_to_whoever_has_its_key(cli
     assert other.status_code == 422
 
 
-def test_a_secret_is_kept_with_its_webhook_alone_and_gone_with_it(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_secret_is_kept_with_its_webhook_alone_and_gone_with_it(client: TestClient, parts: SmallParts) -> None:
     key = {"Idempotency-Key": "one"}
     made = client.post("/v1/webhooks", json={"url": URL}, headers=key).json()
-    ((_, kept),) = parts.kept.keys.kept.values()
-    assert kept is not None
-    assert b"whsec_" not in kept.content
+    with Session(parts.stored.engine) as session:
+        (content,) = session.scalars(select(RequestKeyRow.content))
+    assert content is not None
+    assert b"whsec_" not in decompress(content)
     client.delete(f"/v1/webhooks/{made['id']}")
     again = client.post("/v1/webhooks", json={"url": URL}, headers=key)
     assert_problem(again, "conflict", "The webhook that this request made was removed, and its secret with it.")
@@ -121,7 +151,11 @@ def test_a_webhook_is_changed(client: TestClient) -> None:
 def test_there_may_be_only_so_many(client: TestClient) -> None:
     for _ in range(MAX_WEBHOOKS):
         add(client)
-    assert_problem(client.post("/v1/webhooks", json={"url": URL}), "conflict", "There are too many webhooks.")
+    assert_problem(
+        client.post("/v1/webhooks", json={"url": URL}),
+        "conflict",
+        "There are 20 webhooks, and that is the most: remove one first.",
+    )
 
 
 def test_a_removed_webhook_is_gone(client: TestClient) -> None:
@@ -138,7 +172,7 @@ def test_what_is_no_webhook_is_not_found(client: TestClient) -> None:
     assert response.status_code == 404
 
 
-def test_deliveries_are_listed_with_their_attempts_and_made_again(client: TestClient, parts: InMemoryParts) -> None:
+def test_deliveries_are_listed_with_their_attempts_and_made_again(client: TestClient, parts: SmallParts) -> None:
     made = add(client)
     delivery = delivery_of(parts, made["id"])
     path = f"/v1/webhooks/{made['id']}/deliveries"
@@ -156,7 +190,8 @@ def test_deliveries_are_listed_with_their_attempts_and_made_again(client: TestCl
     again = client.post(f"{path}/{delivery.id}/redeliver")
     assert again.status_code == 202
     assert again.json()["state"] == "pending"
-    parts.kept.webhooks.change(BUILT_IN_OWNER, UUID(str(made["id"])), enabled=False)
+    with parts.stored.open() as uow:
+        uow.webhooks.change(BUILT_IN_OWNER, UUID(str(made["id"])), enabled=False)
     refused = client.post(f"{path}/{delivery.id}/redeliver")
     assert_problem(refused, "conflict", "The webhook is disabled: enable it first.")
 

@@ -24,22 +24,22 @@ def submit(session: Session, job: Job) -> None:
     # So does whoever deletes the model, or one of its versions.
     model = select(ModelRow.id).where(ModelRow.owner == job.owner, ModelRow.name == job.plan.model)
     model_id = session.scalar(model.with_for_update(read=True, key_share=True))
-    numbers = scored(job.plan) if isinstance(job.plan, ScoringPlan) else ()
-    for number in numbers:
+    for number in _scored(job):
         version = select(ModelVersionRow.id).where(
             ModelVersionRow.model_id == model_id, ModelVersionRow.number == number
         )
         if session.scalar(version) is None:
             raise NotFoundError(f"Model {job.plan.model!r} has no version {number}.")
-    session.add(_row(job, numbers))
+    session.add(row_of(job))
     session.flush()
     session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
     session.flush()
     notify(session, job.id)
 
 
-def _row(job: Job, numbers: tuple[int, ...]) -> TrainingJobRow:
-    request, plan = job.request, job.plan
+def row_of(job: Job) -> TrainingJobRow:
+    """The row of a queued job."""
+    request, plan, numbers = job.request, job.plan, _scored(job)
     return TrainingJobRow(
         id=job.id,
         owner=job.owner,
@@ -56,3 +56,8 @@ def _row(job: Job, numbers: tuple[int, ...]) -> TrainingJobRow:
         retry_of=job.retry_of,
         events=1,
     )
+
+
+def _scored(job: Job) -> tuple[int, ...]:
+    """The numbers of the versions that a job scores."""
+    return scored(job.plan) if isinstance(job.plan, ScoringPlan) else ()

@@ -27,7 +27,7 @@ from app.prediction.runner import PredictionRunner
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
-from tests.applications import InMemoryParts, Report
+from tests.applications import Report, SmallParts
 from tests.small_models import small_version, version_of_three_classes
 from tests.tasks.supervised.test_one_row import version_of_numbers
 
@@ -44,13 +44,13 @@ Infer = messages.ModelInferRequest
 
 
 @pytest.fixture
-def parts(parts: InMemoryParts) -> InMemoryParts:
+def parts(parts: SmallParts) -> SmallParts:
     """The others beside a model of five numbers, one of three classes and a second version of `small`."""
     of_numbers = version_of_numbers(GaussianProcess())
     plan = replace(of_numbers.report.plan, model="numbers")
-    parts.kept.models.put(OWNER, replace(of_numbers, report=replace(of_numbers.report, plan=plan)), number=1)
-    parts.kept.models.put(OWNER, version_of_three_classes(), number=1)
-    parts.kept.models.put(OWNER, small_version(), number=2)
+    parts.stored.put_version(OWNER, replace(of_numbers, report=replace(of_numbers.report, plan=plan)), number=1)
+    parts.stored.put_version(OWNER, version_of_three_classes(), number=1)
+    parts.stored.put_version(OWNER, small_version(), number=2)
     parts.aliases.move(OWNER, "small", "champion", to=1)
     return parts
 
@@ -77,7 +77,7 @@ def _bytes(requested: Message) -> bytes:
 
 
 @asynccontextmanager
-async def connected(parts: InMemoryParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
+async def connected(parts: SmallParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
     services = Services(
         parts.prediction,
         parts.catalogue,
@@ -92,7 +92,7 @@ async def connected(parts: InMemoryParts, rules: RpcRules, shutdown: Shutdown | 
         yield Client(channel)
 
 
-def run(parts: InMemoryParts, call: Callable[[Client], Coroutine[None, None, T]], rules: RpcRules = RULES) -> T:
+def run(parts: SmallParts, call: Callable[[Client], Coroutine[None, None, T]], rules: RpcRules = RULES) -> T:
     async def all_of_it() -> T:
         async with connected(parts, rules) as client:
             return await call(client)
@@ -100,11 +100,11 @@ def run(parts: InMemoryParts, call: Callable[[Client], Coroutine[None, None, T]]
     return asyncio.run(all_of_it())
 
 
-def infer(parts: InMemoryParts, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
+def infer(parts: SmallParts, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
     return run(parts, lambda client: client.infer(requested))
 
 
-def refused(parts: InMemoryParts, requested: messages.ModelInferRequest) -> tuple[str, str]:
+def refused(parts: SmallParts, requested: messages.ModelInferRequest) -> tuple[str, str]:
     with pytest.raises(grpc.aio.AioRpcError) as refusal:
         infer(parts, requested)
     return refusal.value.code().name, refusal.value.details() or ""
@@ -131,7 +131,7 @@ def values(response: messages.ModelInferResponse, name: str) -> Sequence[float]:
     return found
 
 
-def test_the_server_says_who_it_is_and_how_it_is(parts: InMemoryParts) -> None:
+def test_the_server_says_who_it_is_and_how_it_is(parts: SmallParts) -> None:
     async def ask(client: Client) -> tuple[bool, bool, messages.ServerMetadataResponse]:
         live = await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)
         ready = await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)
@@ -145,7 +145,7 @@ def test_the_server_says_who_it_is_and_how_it_is(parts: InMemoryParts) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "1", "champion"])
-def test_a_model_says_what_it_reads_and_answers(parts: InMemoryParts, version: str) -> None:
+def test_a_model_says_what_it_reads_and_answers(parts: SmallParts, version: str) -> None:
     async def ask(client: Client) -> tuple[bool, messages.ModelMetadataResponse]:
         requested = messages.ModelReadyRequest(name="small", version=version)
         ready = await client.ask("ModelReady", requested, messages.ModelReadyResponse)
@@ -166,7 +166,7 @@ def test_a_model_says_what_it_reads_and_answers(parts: InMemoryParts, version: s
     assert reported.outputs[0].name == "mean"
 
 
-def test_raw_and_typed_contents_get_the_same_predictions_as_rows(parts: InMemoryParts) -> None:
+def test_raw_and_typed_contents_get_the_same_predictions_as_rows(parts: SmallParts) -> None:
     typed = Tensor(
         name="input", datatype="FP64", shape=[2, 5], contents=Contents(fp64_contents=MATRIX.ravel().tolist())
     )
@@ -179,7 +179,7 @@ def test_raw_and_typed_contents_get_the_same_predictions_as_rows(parts: InMemory
     assert [[*output.shape] for output in response.outputs] == [[2]] * len(response.outputs)
 
 
-def test_versions_ids_outputs_and_parameters_are_heeded(parts: InMemoryParts) -> None:
+def test_versions_ids_outputs_and_parameters_are_heeded(parts: SmallParts) -> None:
     requested = mixed()
     requested.model_version, requested.id = "champion", "mine"
     requested.outputs.extend([RequestedOutput(name="upper"), RequestedOutput(name="mean")])
@@ -194,7 +194,7 @@ def test_versions_ids_outputs_and_parameters_are_heeded(parts: InMemoryParts) ->
     assert infer(parts, requested).model_version == "1"
 
 
-def test_classes_are_texts_with_their_probabilities(parts: InMemoryParts) -> None:
+def test_classes_are_texts_with_their_probabilities(parts: SmallParts) -> None:
     response = infer(parts, mixed("states"))
     reported = {output.name: output for output in response.outputs}
     assert reported["label"].datatype == "BYTES"
@@ -212,7 +212,7 @@ def test_classes_are_texts_with_their_probabilities(parts: InMemoryParts) -> Non
         ("UINT64", Contents(uint64_contents=[1, 3])),
     ],
 )
-def test_numbers_of_any_type_do(parts: InMemoryParts, datatype: str, contents: messages.InferTensorContents) -> None:
+def test_numbers_of_any_type_do(parts: SmallParts, datatype: str, contents: messages.InferTensorContents) -> None:
     requested, usual = mixed(), mixed()
     requested.inputs[0].CopyFrom(Tensor(name="x", datatype=datatype, shape=[2], contents=contents))
     usual.inputs[0].contents.fp64_contents[:] = [1.0, 3.0]
@@ -273,14 +273,14 @@ def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages
     ],
 )
 def test_what_can_not_be_done_is_said(
-    parts: InMemoryParts, requested: messages.ModelInferRequest, code: str, said: str
+    parts: SmallParts, requested: messages.ModelInferRequest, code: str, said: str
 ) -> None:
     given, detail = refused(parts, requested)
     assert given == code, detail
     assert said in detail
 
 
-def test_who_does_not_know_the_key_may_only_probe(parts: InMemoryParts) -> None:
+def test_who_does_not_know_the_key_may_only_probe(parts: SmallParts) -> None:
     rules = replace(RULES, api_key="secret")
     metadata, answered = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
 
@@ -298,7 +298,7 @@ def test_who_does_not_know_the_key_may_only_probe(parts: InMemoryParts) -> None:
         assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
-def test_without_its_database_the_service_is_unavailable(parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_database_the_service_is_unavailable(parts: SmallParts, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object) -> None:
         raise UnavailableError("The database does not answer.")
 
@@ -306,7 +306,7 @@ def test_without_its_database_the_service_is_unavailable(parts: InMemoryParts, m
     assert refused(parts, mixed()) == ("UNAVAILABLE", "The database does not answer.")
 
 
-def test_calls_are_counted(parts: InMemoryParts) -> None:
+def test_calls_are_counted(parts: SmallParts) -> None:
     async def ask(client: Client) -> None:
         await client.infer(raw())
         with pytest.raises(grpc.aio.AioRpcError):
@@ -319,7 +319,7 @@ def test_calls_are_counted(parts: InMemoryParts) -> None:
 
 
 def test_what_nobody_foresaw_is_not_told_but_logged(
-    parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    parts: SmallParts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("a secret of the inside")
@@ -329,7 +329,7 @@ def test_what_nobody_foresaw_is_not_told_but_logged(
     assert "a secret of the inside" in capsys.readouterr().out
 
 
-def test_a_port_that_is_taken_is_said_to_be(parts: InMemoryParts) -> None:
+def test_a_port_that_is_taken_is_said_to_be(parts: SmallParts) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         rules = replace(RULES, port=taken.getsockname()[1])
         with pytest.raises(CantListen, match=f"127.0.0.1:{rules.port}"):
@@ -337,7 +337,7 @@ def test_a_port_that_is_taken_is_said_to_be(parts: InMemoryParts) -> None:
 
 
 def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
-    parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+    parts: SmallParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutdown, has_begun, may_end = Shutdown(lambda: None, drains=True), Event(), Event()
     may_end.set()

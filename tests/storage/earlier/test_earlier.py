@@ -59,7 +59,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         migrate(engine, recorded["revision"])
         _fill(engine, recorded["tables"])
         migrate(engine)
-        parts = StoredParts(engine)
+        parts = StoredParts.over(engine)
         application = make_application(parts, replace(LIMITS, max_body_bytes=10**6), log_requests=False)
         with TestClient(application) as client:
             yield Opened(commit, engine, client, parts, recorded["predictions"])

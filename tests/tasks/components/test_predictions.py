@@ -7,27 +7,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.models import NewComponentsVersion
-from app.identity import BUILT_IN_OWNER as OWNER
-from app.prediction import PredictRequest, ServedVersion, predict
-from app.prediction.served_versions import ServedVersions
+from app.prediction import PredictRequest, predict
 from app.tasks.components import prediction as under_test
 from app.tasks.components.prediction import ComponentsPrediction
 from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.in_memory import InMemory
+from tests.services.served import served
 from tests.small_components import SCORES, version_of_components
 from tests.small_models import small_version
 from tests.small_tables import numbers
 
 BLOCK: Block = {"x": numbers(0.0, 1.0, 2.5, 90.0), "z": numbers(0.0, -1.0, 3.0, 1.0)}
 MIXED: Block = {"x": numbers(0.0, None, 1.0, 2.5, 90.0), "z": numbers(0.0, 1.0, -1.0, 3.0, 1.0)}
-
-
-def served(made: NewComponentsVersion) -> ServedVersion:
-    kept = InMemory()
-    kept.models.put(OWNER, made, number=1)
-    return ServedVersions(kept.open, 10**6).version(OWNER, made.report.plan.model)
 
 
 def reported(made: NewComponentsVersion, block: Block = BLOCK, components: int | None = None) -> ComponentsPrediction:
@@ -94,11 +86,9 @@ def test_what_only_predictions_have_is_refused(required: PredictOptions) -> None
 
 
 def test_predictions_have_no_components() -> None:
-    kept = InMemory()
-    kept.models.put(OWNER, small_version(), number=1)
     with pytest.raises(InvalidRequestError) as refused:
         predict(
-            ServedVersions(kept.open, 10**6).version(OWNER, "small"),
+            served(small_version()),
             PredictRequest(BLOCK, PredictOptions(components=2, explain=1)),
         )
     assert [fault.pointer for fault in refused.value.faults] == ["/components"]

@@ -31,8 +31,8 @@ from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
 from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.references import Reference
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
-from tests.in_memory import InMemory
 from tests.narrowing import of_kind
+from tests.small_database import SmallDatabase
 from tests.small_models import small_version, version_of_three_classes
 
 BASIS: tuple[Basis, ...] = (KernelBasis(Gaussian(), FixedWidth(3.0)), Bias(), Inputs())
@@ -136,10 +136,11 @@ def test_a_vector_in_other_units_is_the_same_gaussian_and_prior() -> None:
     [(small_version(), 2.0), (small_version("classification", name="classes"), 1.0), (version_of_three_classes(), 1.0)],
     ids=["a number", "two classes", "three classes"],
 )
-def test_a_versions_functions_are_listed_in_the_targets_units(made: NewSupervisedVersion, unit: float) -> None:
-    kept = InMemory()
-    kept.models.put(OWNER, made, number=1)
-    catalogue = Catalogue(kept.open, weight_unit)
+def test_a_versions_functions_are_listed_in_the_targets_units(
+    stored: SmallDatabase, made: NewSupervisedVersion, unit: float
+) -> None:
+    stored.put_version(OWNER, made, number=1)
+    catalogue = Catalogue(stored.open, weight_unit)
     page = catalogue.vectors(OWNER, Reference(made.report.plan.model, 1), limit=10, after=None, sort="number")
     assert page.items == tuple(one.in_units(unit) for one in made.vectors)
     assert [one.weight_sd for one in page.items] == pytest.approx([unit * one.weight_sd for one in made.vectors])

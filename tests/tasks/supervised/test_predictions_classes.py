@@ -16,7 +16,8 @@ from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.exports.trained import block, trained
-from tests.prediction.test_predict import BLOCK, MIXED, served
+from tests.prediction.test_predict import BLOCK, MIXED
+from tests.services.served import served
 from tests.small_models import STATES, WEIGHTS, version_of_three_classes
 from tests.small_tables import numbers, texts
 

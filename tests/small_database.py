@@ -1,0 +1,156 @@
+"""A migrated SQLite file of a test's own, and what tests put into it."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from sqlite3 import Connection
+from uuid import UUID
+
+from sqlalchemy import Engine, delete, event, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.datasets import Dataset
+from app.domain.jobs import Job, Problem
+from app.domain.models import NewVersion, Version
+from app.domain.ports import UnitOfWork
+from app.errors import UnavailableError
+from app.storage.codec import encode_block
+from app.storage.documents import COLUMNS, PROBLEM, PROGRESS, RESULT
+from app.storage.engine import file_of, make_engine
+from app.storage.notifier import notify
+from app.storage.repositories.submitting import row_of
+from app.storage.tables import DatasetBlockRow, DatasetRow, JobTransitionRow, ModelRow, ModelVersionRow, TrainingJobRow
+from app.storage.unit_of_work import unit_of_work
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.types.jobs import FINISHED
+from tests.ports.queue import RecordingQueue
+from tests.small_tables import NOW
+
+FAILED = Problem("internal", "The service failed", "Try again.")
+
+
+class SmallDatabase:
+    """A database with a queue that records what it is given; `open` counts, and fails while `reachable` is False."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.queue = RecordingQueue()
+        self.reachable = True
+        self.opened = 0
+        self._open = unit_of_work(engine, lambda _: self.queue, clock=lambda: NOW)
+
+    @contextmanager
+    def open(self) -> Iterator[UnitOfWork]:
+        if not self.reachable:
+            raise UnavailableError("The database can't be reached.")
+        self.opened += 1
+        with self._open() as uow:
+            yield uow
+
+    def put_dataset(self, dataset: Dataset, *blocks: Block) -> None:
+        """Have a dataset that is ready, in place of the one with its id."""
+        with Session(self.engine) as session, session.begin():
+            session.execute(delete(DatasetRow).where(DatasetRow.id == dataset.id))
+            row = DatasetRow(
+                id=dataset.id,
+                owner=dataset.owner,
+                name=dataset.name,
+                state="ready",
+                created_at=dataset.created_at,
+                written_at=dataset.created_at,
+                rows=dataset.rows,
+                digest=dataset.digest,
+                columns=COLUMNS.write(dataset.columns),
+                height=None if dataset.image is None else dataset.image.height,
+                width=None if dataset.image is None else dataset.image.width,
+            )
+            session.add(row)
+            session.flush()
+            first = 0
+            for number, block in enumerate(blocks):
+                rows = block_rows(block)
+                content = encode_block(block)
+                session.add(
+                    DatasetBlockRow(dataset_id=dataset.id, number=number, first_row=first, rows=rows, content=content)
+                )
+                first += rows
+
+    def put_version(self, owner: str, made: NewVersion, *, number: int, job_id: UUID | None = None) -> Version:
+        """Have a version under this number, made by this job."""
+        with self._open() as uow:
+            added = uow.models.add(owner, made)
+        with Session(self.engine) as session, session.begin():
+            row = ModelVersionRow
+            session.execute(update(row).where(row.id == added.id).values(number=number, job_id=job_id))
+            session.execute(
+                update(ModelRow).where(ModelRow.owner == owner, ModelRow.name == added.model).values(last_number=number)
+            )
+        with self._open() as uow:
+            return uow.models.version(owner, added.model, number)
+
+    def put_job(self, job: Job) -> None:
+        """Have a job as it is, in place of the one with its id; its transitions are its events."""
+        with Session(self.engine) as session, session.begin():
+            session.execute(delete(TrainingJobRow).where(TrainingJobRow.id == job.id))
+            row = row_of(job)
+            row.state, row.attempt, row.events = job.state, job.attempt, len(job.transitions)
+            row.started_at, row.cancel_requested_at = job.started_at, job.cancel_requested_at
+            row.finished_at = (job.finished_at or NOW) if job.state in FINISHED else None
+            row.model, row.version, row.last_words = job.model, job.version, job.last_words
+            row.progress = None if job.progress is None else PROGRESS.write(job.progress)
+            row.error = PROBLEM.write(job.error or FAILED) if job.state == "failed" else None
+            row.result = None if job.result is None else RESULT.write(job.result)
+            session.add(row)
+            session.flush()
+            for number, move in enumerate(job.transitions, start=1):
+                session.add(
+                    JobTransitionRow(
+                        job_id=job.id,
+                        number=number,
+                        at=move.at,
+                        state=move.state,
+                        attempt=move.attempt,
+                        reason=move.reason,
+                        resumed_attempt=None if move.resumed_from is None else move.resumed_from.attempt,
+                        resumed_at=None if move.resumed_from is None else move.resumed_from.at,
+                    )
+                )
+            session.flush()
+            notify(session, job.id)
+
+    def job(self, job_id: UUID) -> Job:
+        """A job of any owner."""
+        with self._open() as uow:
+            found = uow.jobs.find(job_id)
+        assert found is not None
+        return found
+
+    def count(self, row: type[DatasetRow] | type[TrainingJobRow]) -> int:
+        """How many datasets or jobs there are, whatever their state."""
+        with Session(self.engine) as session:
+            return session.scalar(select(func.count()).select_from(row)) or 0
+
+
+def small_engine(path: Path) -> Engine:
+    """An engine for a file that each test replaces: what is compiled for one test serves the next."""
+    engine = make_engine(f"sqlite:///{path}")
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Connection, _entry: object) -> None:
+        connection.execute("PRAGMA synchronous = OFF")  # no test outlives its machine
+
+    return engine
+
+
+@contextmanager
+def replaced_database(engine: Engine, template: Path) -> Iterator[SmallDatabase]:
+    """Put a copy of a template in place of the engine's file."""
+    name = file_of(engine.url)
+    assert name is not None
+    for suffix in ("-wal", "-shm"):
+        Path(name + suffix).unlink(missing_ok=True)
+    shutil.copyfile(template, f"{name}-copy")
+    Path(f"{name}-copy").replace(name)
+    yield SmallDatabase(engine)
+    engine.dispose()
