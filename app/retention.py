@@ -4,7 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app.domain.ports import Clock, Entries, OpenUnitOfWork, UnitOfWork
+from app.domain.ports import Clock, Entries
+from app.storage.repositories import (
+    DeliveryRepository,
+    IdempotencyKeyRepository,
+    JobRepository,
+    ResultRepository,
+    WebhookRepository,
+)
+from app.storage.transaction import OpenTransaction, Transaction
 
 ENTRIES_AT_ONCE = 200
 
@@ -14,7 +22,7 @@ class Retention:
     """Keeps the progress of jobs that ended, what webhooks were told, and the engine's entries of both, for `seconds`;
     files of predictions for `seconds_of_results`; kept answers say their own."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     entries: Entries
     clock: Clock
     seconds: float
@@ -22,24 +30,24 @@ class Retention:
 
     def remove_expired(self) -> None:
         """Forget what is older, in transactions that are short."""
-        self._drain(lambda uow: uow.keys.remove_expired())
-        self._drain(lambda uow: uow.jobs.forget_progress(ended_before=self.seconds))
-        self._drain(lambda uow: uow.deliveries.remove_expired(older_than=self.seconds))
-        self._drain(lambda uow: uow.webhooks.remove_expired())
-        self._drain(lambda uow: uow.results.remove_expired(older_than=self.seconds_of_results))
+        self._drain(lambda tx: IdempotencyKeyRepository(tx).remove_expired())
+        self._drain(lambda tx: JobRepository(tx).forget_progress(ended_before=self.seconds))
+        self._drain(lambda tx: DeliveryRepository(tx).remove_expired(older_than=self.seconds))
+        self._drain(lambda tx: WebhookRepository(tx).remove_expired())
+        self._drain(lambda tx: ResultRepository(tx).remove_expired(older_than=self.seconds_of_results))
         self._forget_entries()
 
     def _forget_entries(self) -> None:
         """But for those by whose end it is still to be known what became of a job, or of an attempt."""
         before, needed = self.clock() - timedelta(seconds=self.seconds), 0
         while ended := self.entries.ended(before=before, skip=needed, limit=ENTRIES_AT_ONCE):
-            with self.open_uow() as uow:
-                kept = uow.jobs.unfinished_of(ended) | uow.deliveries.pending_of(ended)
+            with self.transaction() as tx:
+                kept = JobRepository(tx).unfinished_of(ended) | DeliveryRepository(tx).pending_of(ended)
             self.entries.forget([entry for entry in ended if entry not in kept])
             needed += len(kept)
 
-    def _drain(self, forget: Callable[[UnitOfWork], bool]) -> None:
+    def _drain(self, forget: Callable[[Transaction], bool]) -> None:
         found = True
         while found:
-            with self.open_uow() as uow:
-                found = forget(uow)
+            with self.transaction() as tx:
+                found = forget(tx)

@@ -17,7 +17,6 @@ from dbos import DBOSClient
 from app.addresses import Allowance
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
-from app.domain.ports import OpenUnitOfWork
 from app.domain.reachability import Reachability
 from app.errors import UnavailableError
 from app.evaluation.runner import Scorer
@@ -56,7 +55,8 @@ from app.storage import revision
 from app.storage.engine import make_engine
 from app.storage.monitor import DatabaseMonitor
 from app.storage.notifier import MODELS, SqlNotifier
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import WorkerRepository
+from app.storage.transaction import OpenTransaction, open_transactions
 from app.tasks.runner import Runner
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
@@ -82,7 +82,7 @@ class Base:
 
     engine: sqlalchemy.Engine
     client: DBOSClient
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     monitor: DatabaseMonitor | None = None
 
     def close(self) -> None:
@@ -131,7 +131,7 @@ class Parts:
 
     def _query_database(self) -> Readiness:
         migrated = _is_migrated(self.base)
-        return Readiness(True, migrated, migrated and bool(_alive(self.base.open_uow, self.silence_seconds)))
+        return Readiness(True, migrated, migrated and bool(_alive(self.base.transaction, self.silence_seconds)))
 
     def close(self) -> None:
         """Let go of the database."""
@@ -145,28 +145,28 @@ def build(settings: Settings) -> Parts:
     reachability = Reachability()
     base = _base(settings, reachability)
     prediction = ServedVersions(
-        base.open_uow,
+        base.transaction,
         settings.cache_bytes,
         notifier=SqlNotifier(base.engine, MODELS),
         reachability=reachability,
         stale_seconds=settings.stale_if_error_seconds,
     )
     return Parts(
-        ingest=Ingest(base.open_uow, now),
-        idempotency=Idempotency(base.open_uow),
-        datasets=Datasets(base.open_uow),
-        catalogue=Catalogue(base.open_uow, weight_unit),
-        aliases=Aliases(base.open_uow),
-        annotations=Annotations(base.open_uow),
-        exporting=Exporting(base.open_uow),
-        importing=Importing(base.open_uow),
-        jobs=Jobs(base.open_uow, Control(base.client)),
-        training=Training(base.open_uow, now, settings.max_queued_jobs),
-        scoring=Scoring(base.open_uow, now, settings.max_queued_jobs),
+        ingest=Ingest(base.transaction, now),
+        idempotency=Idempotency(base.transaction),
+        datasets=Datasets(base.transaction),
+        catalogue=Catalogue(base.transaction, weight_unit),
+        aliases=Aliases(base.transaction),
+        annotations=Annotations(base.transaction),
+        exporting=Exporting(base.transaction),
+        importing=Importing(base.transaction),
+        jobs=Jobs(base.transaction, Control(base.client)),
+        training=Training(base.transaction, now, settings.max_queued_jobs),
+        scoring=Scoring(base.transaction, now, settings.max_queued_jobs),
         prediction=prediction,
-        batch_predictions=BatchPredictions(base.open_uow, prediction, now, settings.max_queued_jobs),
-        watcher=JobWatcher(base.open_uow, SqlNotifier(base.engine)),
-        webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now),
+        batch_predictions=BatchPredictions(base.transaction, prediction, now, settings.max_queued_jobs),
+        watcher=JobWatcher(base.transaction, SqlNotifier(base.engine)),
+        webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,
@@ -188,8 +188,8 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     )
     spool = Spool(settings.spool_directory or Path(default_directory()), executor=executor)
     health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
-    records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
-    deliverer = Deliverer(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now, stopping)
+    records = Records(base.transaction, stopping, settings.job_timeout_seconds)
+    deliverer = Deliverer(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now, stopping)
     engine = Engine(
         base.engine,
         base.client,
@@ -204,7 +204,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     )
     polling = AdaptivePolling(base.client, busy=settings.poll_seconds, idle=settings.idle_poll_seconds)
     heartbeat = Heartbeat(
-        base.open_uow,
+        base.transaction,
         Control(base.client),
         executor=executor,
         interval=settings.heartbeat_interval_seconds,
@@ -216,9 +216,9 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         outage=outage,
     )
     tasks = (
-        Ingest(base.open_uow, now).remove_expired,
+        Ingest(base.transaction, now).remove_expired,
         Retention(
-            base.open_uow,
+            base.transaction,
             EndedEntries(base.client),
             now,
             settings.event_retention_days * DAY,
@@ -247,7 +247,7 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
     """Executors ("host:id") heard of lately; raises UnavailableError."""
     base = _base(settings)
     try:
-        return _alive(base.open_uow, settings.heartbeat_timeout_seconds)
+        return _alive(base.transaction, settings.heartbeat_timeout_seconds)
     finally:
         base.close()
 
@@ -282,14 +282,14 @@ def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
     kept = settings.idempotency_retention_seconds
-    open_uow = unit_of_work(engine, Submitter(client), responses_kept_for=kept, monitor=monitor)
-    return Base(engine, client, open_uow, monitor)
+    transaction = open_transactions(engine, Submitter(client), response_retention=kept, monitor=monitor)
+    return Base(engine, client, transaction, monitor)
 
 
 def _is_migrated(base: Base) -> bool:
     return revision.is_migrated(base.engine) and queue_migrations.is_migrated(base.client)
 
 
-def _alive(open_uow: OpenUnitOfWork, within: float) -> tuple[str, ...]:
-    with open_uow() as uow:
-        return uow.workers.alive(within=within)
+def _alive(transaction: OpenTransaction, within: float) -> tuple[str, ...]:
+    with transaction() as tx:
+        return WorkerRepository(tx).alive(within=within)

@@ -15,7 +15,7 @@ from app.addresses import Allowance
 from app.application import make_application
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
-from app.domain.ports import Clock, Notifier, OpenUnitOfWork, QueueControl
+from app.domain.ports import Clock, Notifier, QueueControl
 from app.evaluation.service import Scoring
 from app.exports.exporting import Exporting
 from app.exports.formats import RENDERINGS
@@ -34,7 +34,7 @@ from app.registry.annotation_service import Annotations
 from app.registry.catalogue import Catalogue
 from app.storage.engine import make_engine
 from app.storage.notifier import SqlNotifier
-from app.storage.unit_of_work import now, unit_of_work
+from app.storage.transaction import OpenTransaction, now, open_transactions
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.service import Webhooks
@@ -86,7 +86,7 @@ class StoredParts:
 
     def __init__(
         self,
-        open_uow: OpenUnitOfWork,
+        transaction: OpenTransaction,
         queue: QueueControl,
         notifier: Notifier,
         *,
@@ -94,28 +94,28 @@ class StoredParts:
         max_unfinished: int = 1_000,
     ) -> None:
         self.report = Report()
-        self.open_uow = open_uow
-        self.ingest = Ingest(open_uow, clock)
-        self.idempotency = Idempotency(open_uow)
-        self.catalogue = Catalogue(open_uow, weight_unit)
-        self.datasets = Datasets(open_uow)
-        self.aliases = Aliases(open_uow)
-        self.annotations = Annotations(open_uow)
-        self.exporting = Exporting(open_uow)
-        self.importing = Importing(open_uow)
-        self.jobs = Jobs(open_uow, queue)
-        self.training = Training(open_uow, clock, max_unfinished=max_unfinished)
-        self.scoring = Scoring(open_uow, clock, max_unfinished=max_unfinished)
-        self.prediction = ServedVersions(open_uow, 10**6)
-        self.batch_predictions = BatchPredictions(open_uow, self.prediction, clock, max_unfinished=max_unfinished)
-        self.watcher = JobWatcher(open_uow, notifier)
-        self.webhooks = Webhooks(open_uow, Allowance(), clock)
+        self.transaction = transaction
+        self.ingest = Ingest(transaction, clock)
+        self.idempotency = Idempotency(transaction)
+        self.catalogue = Catalogue(transaction, weight_unit)
+        self.datasets = Datasets(transaction)
+        self.aliases = Aliases(transaction)
+        self.annotations = Annotations(transaction)
+        self.exporting = Exporting(transaction)
+        self.importing = Importing(transaction)
+        self.jobs = Jobs(transaction, queue)
+        self.training = Training(transaction, clock, max_unfinished=max_unfinished)
+        self.scoring = Scoring(transaction, clock, max_unfinished=max_unfinished)
+        self.prediction = ServedVersions(transaction, 10**6)
+        self.batch_predictions = BatchPredictions(transaction, self.prediction, clock, max_unfinished=max_unfinished)
+        self.watcher = JobWatcher(transaction, notifier)
+        self.webhooks = Webhooks(transaction, Allowance(), clock)
 
     @staticmethod
     def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":
         """Parts over an engine, with the time as it is."""
-        open_uow = unit_of_work(engine, ListedQueue)
-        return StoredParts(open_uow, RecordingQueue(), SqlNotifier(engine), max_unfinished=max_unfinished)
+        transaction = open_transactions(engine, ListedQueue)
+        return StoredParts(transaction, RecordingQueue(), SqlNotifier(engine), max_unfinished=max_unfinished)
 
     def ready(self) -> Report:
         return self.report
@@ -125,7 +125,7 @@ class SmallParts(StoredParts):
     """An application's parts over a small database, where time stands still."""
 
     def __init__(self, stored: SmallDatabase) -> None:
-        super().__init__(stored.open, stored.queue, SilentNotifier(), clock=lambda: NOW)
+        super().__init__(stored.transaction, stored.queue, SilentNotifier(), clock=lambda: NOW)
         self.stored = stored
 
 

@@ -13,13 +13,13 @@ from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job
 from app.domain.models import NewVersion
-from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import EvaluationRequest, JudgingRequest
 from app.evaluation.runner import Scorer
 from app.evaluation.service import Scoring
 from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records
-from app.storage.unit_of_work import now, unit_of_work
+from app.storage.repositories import ModelRepository
+from app.storage.transaction import OpenTransaction, now, open_transactions
 from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import (
     Block,
@@ -68,34 +68,34 @@ def _taken(column: Column, rows: Indices) -> Column:
 class Bench:
     """A scorer on a real database with a version of `small`."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     stopping: Event
     run: Scorer
 
     def dataset(self, block: Block, *, target: ColumnKind = "number") -> Dataset:
         kinds: tuple[ColumnKind, ...] = ("number", "category", target)
-        return Ingest(self.open_uow, now).receive(
+        return Ingest(self.transaction, now).receive(
             OWNER, "things", names=tuple(block), kinds=kinds, blocks=pieces(block)
         )
 
     def version(self, made: NewVersion) -> None:
-        with self.open_uow() as uow:
-            uow.models.add(OWNER, made)
+        with self.transaction() as tx:
+            ModelRepository(tx).add(OWNER, made)
 
     def queued(self, request: JudgingRequest) -> UUID:
-        return Scoring(self.open_uow, now).submit(OWNER, request).id
+        return Scoring(self.transaction, now).submit(OWNER, request).id
 
     def evaluation(self, block: Block | None = None) -> UUID:
         dataset = self.dataset(table() if block is None else block)
         return self.queued(EvaluationRequest(dataset.id, "small"))
 
     def look(self, job_id: UUID) -> Job:
-        return Jobs(self.open_uow, RecordingQueue()).get(OWNER, job_id)
+        return Jobs(self.transaction, RecordingQueue()).get(OWNER, job_id)
 
 
 @pytest.fixture
 def bench(engine: Engine) -> Bench:
-    open_uow, stopping = unit_of_work(engine, ListedQueue), Event()
-    bench = Bench(open_uow, stopping, Scorer(Records(open_uow, stopping), "this program"))
+    transaction, stopping = open_transactions(engine, ListedQueue), Event()
+    bench = Bench(transaction, stopping, Scorer(Records(transaction, stopping), "this program"))
     bench.version(small_version())
     return bench

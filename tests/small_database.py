@@ -13,15 +13,15 @@ from sqlalchemy.orm import Session
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job, Problem
 from app.domain.models import NewVersion, Version
-from app.domain.ports import UnitOfWork
 from app.errors import UnavailableError
 from app.storage.codec import encode_block
 from app.storage.documents import COLUMNS, PROBLEM, PROGRESS, RESULT
 from app.storage.engine import file_of, make_engine
 from app.storage.notifier import notify
+from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.repositories.submitting import row_of
 from app.storage.tables import DatasetBlockRow, DatasetRow, JobTransitionRow, ModelRow, ModelVersionRow, TrainingJobRow
-from app.storage.unit_of_work import unit_of_work
+from app.storage.transaction import Transaction, open_transactions
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import FINISHED
 from tests.ports.queue import RecordingQueue
@@ -31,22 +31,22 @@ FAILED = Problem("internal", "The service failed", "Try again.")
 
 
 class SmallDatabase:
-    """A database with a queue that records what it is given; `open` counts, and fails while `reachable` is False."""
+    """A database with a queue that records what it is given; it counts transactions, and refuses them on demand."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.queue = RecordingQueue()
         self.reachable = True
         self.opened = 0
-        self._open = unit_of_work(engine, lambda _: self.queue, clock=lambda: NOW)
+        self._open = open_transactions(engine, lambda _: self.queue, clock=lambda: NOW)
 
     @contextmanager
-    def open(self) -> Iterator[UnitOfWork]:
+    def transaction(self) -> Iterator[Transaction]:
         if not self.reachable:
             raise UnavailableError("The database can't be reached.")
         self.opened += 1
-        with self._open() as uow:
-            yield uow
+        with self._open() as tx:
+            yield tx
 
     def put_dataset(self, dataset: Dataset, *blocks: Block) -> None:
         """Have a dataset that is ready, in place of the one with its id."""
@@ -78,16 +78,16 @@ class SmallDatabase:
 
     def put_version(self, owner: str, made: NewVersion, *, number: int, job_id: UUID | None = None) -> Version:
         """Have a version under this number, made by this job."""
-        with self._open() as uow:
-            added = uow.models.add(owner, made)
+        with self._open() as tx:
+            added = ModelRepository(tx).add(owner, made)
         with Session(self.engine) as session, session.begin():
             row = ModelVersionRow
             session.execute(update(row).where(row.id == added.id).values(number=number, job_id=job_id))
             session.execute(
                 update(ModelRow).where(ModelRow.owner == owner, ModelRow.name == added.model).values(last_number=number)
             )
-        with self._open() as uow:
-            return uow.models.version(owner, added.model, number)
+        with self._open() as tx:
+            return ModelRepository(tx).version(owner, added.model, number)
 
     def put_job(self, job: Job) -> None:
         """Have a job as it is, in place of the one with its id; its transitions are its events."""
@@ -121,8 +121,8 @@ class SmallDatabase:
 
     def job(self, job_id: UUID) -> Job:
         """A job of any owner."""
-        with self._open() as uow:
-            found = uow.jobs.find(job_id)
+        with self._open() as tx:
+            found = JobRepository(tx).find(job_id)
         assert found is not None
         return found
 

@@ -10,6 +10,7 @@ from app import wiring
 from app.http.readiness_report import Readiness
 from app.logs import configure_logging
 from app.settings import Settings
+from app.storage.repositories import WorkerRepository
 from app.wiring import build, migrate, workers_alive
 
 
@@ -25,8 +26,8 @@ def test_a_service_is_ready_once_migrated_and_knows_of_its_workers(settings: Set
     migrate(settings)
     assert parts.ready() == Readiness(database=True, migrated=True, worker=False)
     assert workers_alive(settings) == ()
-    with parts.base.open_uow() as uow:
-        uow.workers.record_heartbeat("here:1")
+    with parts.base.transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("here:1")
     assert parts.ready() == Readiness(database=True, migrated=True, worker=True)
     assert workers_alive(settings) == ("here:1",)
     parts.close()

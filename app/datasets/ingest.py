@@ -8,9 +8,11 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import Keyed
-from app.domain.ports import Clock, OpenUnitOfWork
+from app.domain.ports import Clock
 from app.errors import UnavailableError
 from app.identity import uuid7
+from app.storage.repositories import DatasetRepository, IdempotencyKeyRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.tables.summary import ImageSize
@@ -25,7 +27,7 @@ ABANDONED_AFTER = timedelta(hours=1)
 class Ingest:
     """Everything that makes a dataset."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     clock: Clock
 
     def receive(
@@ -49,10 +51,10 @@ class Ingest:
         if first is None:
             raise InvalidDataError("The table has no rows.")
         upload = Upload(uuid7(), owner, name, self.clock(), tuple(names), tuple(kinds), image)
-        with self.open_uow() as uow:
+        with self.transaction() as tx:
             if keyed is not None:
-                uow.keys.begin(keyed.key, upload.id)
-            uow.datasets.begin(upload)
+                IdempotencyKeyRepository(tx).begin(keyed.key, upload.id)
+            DatasetRepository(tx).begin(upload)
         try:
             return self._store(upload, chain((first,), blocks), keyed)
         except BaseException:
@@ -64,10 +66,10 @@ class Ingest:
         for number, block in enumerate(blocks):
             first_row = seen.rows
             seen.add(block)
-            with self.open_uow() as uow:
+            with self.transaction() as tx:
                 if keyed is not None:
-                    uow.keys.renew(keyed.key, upload.id)
-                uow.datasets.append(upload.id, number, first_row, block)
+                    IdempotencyKeyRepository(tx).renew(keyed.key, upload.id)
+                DatasetRepository(tx).append(upload.id, number, first_row, block)
         digest, columns = seen.digest(), tuple(seen.summaries())
         made = Dataset(
             id=upload.id,
@@ -80,21 +82,21 @@ class Ingest:
             image=upload.image,
         )
         response = None if keyed is None else keyed.response(made)
-        with self.open_uow() as uow:
+        with self.transaction() as tx:
             if keyed is not None and response is not None:
-                uow.keys.complete(keyed.key, upload.id, response)
-            uow.datasets.finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
+                IdempotencyKeyRepository(tx).complete(keyed.key, upload.id, response)
+            DatasetRepository(tx).finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
         return made
 
     def _discard(self, dataset_id: UUID, keyed: Keyed[Dataset] | None) -> None:
         try:
             if keyed is not None:
-                with self.open_uow() as uow:
-                    uow.keys.release(keyed.key, dataset_id)
+                with self.transaction() as tx:
+                    IdempotencyKeyRepository(tx).release(keyed.key, dataset_id)
             more = True
             while more:  # in pieces, so that no transaction is long
-                with self.open_uow() as uow:
-                    more = uow.datasets.discard(dataset_id)
+                with self.transaction() as tx:
+                    more = DatasetRepository(tx).discard(dataset_id)
         except UnavailableError:
             return  # what went wrong first matters more, and the sweep will come
 
@@ -103,7 +105,7 @@ class Ingest:
         silent_since = self.clock() - ABANDONED_AFTER
         pieces, found = 0, True
         while found:
-            with self.open_uow() as uow:
-                found = uow.datasets.remove_expired(not_written_since=silent_since)
+            with self.transaction() as tx:
+                found = DatasetRepository(tx).remove_expired(not_written_since=silent_since)
             pieces += found
         return pieces

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.ports import OpenUnitOfWork, Page, PageRequest
+from app.domain.ports import Page, PageRequest
+from app.storage.repositories import DatasetRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.values import Cell
@@ -26,17 +28,17 @@ class Row:
 class Datasets:
     """The datasets that are stored."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         """One dataset; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.datasets.get(owner, dataset_id)
+        with self.transaction() as tx:
+            return DatasetRepository(tx).get(owner, dataset_id)
 
     def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         """Datasets, those of a name where one is said."""
-        with self.open_uow() as uow:
-            return uow.datasets.page(owner, part, name=name)
+        with self.transaction() as tx:
+            return DatasetRepository(tx).page(owner, part, name=name)
 
     def rows(self, owner: str, dataset_id: UUID, *, limit: int, first: int = 0) -> tuple[Row, ...]:
         """At most `limit` rows from row `first` on, in the table's order, none past the end; raises NotFoundError.
@@ -58,11 +60,11 @@ class Datasets:
         """The blocks that hold rows first..last-1, each from a transaction of its own."""
         if first >= last:
             return
-        with self.open_uow() as uow:
-            number = uow.datasets.block_holding(dataset_id, first)
+        with self.transaction() as tx:
+            number = DatasetRepository(tx).block_holding(dataset_id, first)
         while first < last:
-            with self.open_uow() as uow:
-                stored = uow.datasets.block(dataset_id, number)
+            with self.transaction() as tx:
+                stored = DatasetRepository(tx).block(dataset_id, number)
             if stored is None:  # deleted while it was read
                 return
             yield stored
@@ -71,5 +73,5 @@ class Datasets:
 
     def delete(self, owner: str, dataset_id: UUID) -> None:
         """Raises NotFoundError, InUseError while an unfinished job needs it."""
-        with self.open_uow() as uow:
-            uow.datasets.delete(owner, dataset_id)
+        with self.transaction() as tx:
+            DatasetRepository(tx).delete(owner, dataset_id)

@@ -13,6 +13,8 @@ TAG_PATTERN = r"[A-Za-z][A-Za-z0-9._/-]{0,62}"
 
 MAX_VALUE_LENGTH = 200
 
+NO_TAGS: Mapping[str, str] = {}
+
 Member = Literal["description", "tags"]
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from app.domain.aliases import MAX_REASON_LENGTH
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.jobs import Job, Problem
-from app.domain.ports import UnitOfWork
 from app.domain.requests import PromotionPlan
 from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
 from app.errors import ConflictError
@@ -20,6 +19,8 @@ from app.jobs.worker.attempts import Attempt
 from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
+from app.storage.repositories import AliasRepository, JobRepository, ModelRepository
+from app.storage.transaction import Transaction
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.split import content_hash
@@ -124,25 +125,27 @@ def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) 
     Raises Interrupted.
     """
     try:
-        attempt.records.retry(lambda uow: _end(attempt, job, plan, found, uow))
+        attempt.records.retry(lambda tx: _end(attempt, job, plan, found, tx))
     except ConflictError as refusal:  # a new alias, and the model has as many as it may
         attempt.fail(Problem("alias-refused", "The alias can't be made", refusal.detail))
 
 
-def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, uow: UnitOfWork) -> None:
+def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, tx: Transaction) -> None:
     # Held first: nobody moves an alias of the model between this look and the move.
-    uow.models.hold(job.owner, plan.model)
-    if _holder(uow, job.owner, plan) != plan.champion:
-        uow.jobs.fail(attempt.job_id, attempt.number, ALIAS_MOVED)
-    elif uow.jobs.conclude(attempt.job_id, attempt.number, found) and found.moved:
+    ModelRepository(tx).hold(job.owner, plan.model)
+    if _holder(tx, job.owner, plan) != plan.champion:
+        JobRepository(tx).fail(attempt.job_id, attempt.number, ALIAS_MOVED)
+    elif JobRepository(tx).conclude(attempt.job_id, attempt.number, found) and found.moved:
         reason = f"Promotion {attempt.job_id}: {found.reason}"[:MAX_REASON_LENGTH]
         alias, to = plan.alias, plan.version
-        uow.aliases.move(job.owner, plan.model, alias, to=to, by=job.owner, reason=reason, condition=UNCONDITIONAL)
+        AliasRepository(tx).move(
+            job.owner, plan.model, alias, to=to, by=job.owner, reason=reason, condition=UNCONDITIONAL
+        )
 
 
-def _holder(uow: UnitOfWork, owner: str, plan: PromotionPlan) -> int | None:
+def _holder(tx: Transaction, owner: str, plan: PromotionPlan) -> int | None:
     try:
-        return uow.aliases.get(owner, plan.model, plan.alias).version
+        return AliasRepository(tx).get(owner, plan.model, plan.alias).version
     except NotFoundError:
         return None
 

@@ -10,6 +10,7 @@ from app.evaluation.promote import conclude, promote
 from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.jobs.worker.problems import TOO_LONG
 from app.jobs.worker.retry import Interrupted
+from app.storage.repositories import JobRepository
 
 
 @dataclass(frozen=True)
@@ -64,4 +65,4 @@ def _end(attempt: Attempt, found: JobResult | Problem) -> None:
     if isinstance(found, Problem):
         attempt.fail(found)
     else:
-        attempt.records.retry(lambda uow: uow.jobs.conclude(attempt.job_id, attempt.number, found))
+        attempt.records.retry(lambda tx: JobRepository(tx).conclude(attempt.job_id, attempt.number, found))

@@ -7,10 +7,12 @@ from uuid import UUID
 from app.domain.idempotency import Keyed
 from app.domain.jobs import Job, judging_of, queued
 from app.domain.models import Version
-from app.domain.ports import Clock, OpenUnitOfWork, UnitOfWork
+from app.domain.ports import Clock
 from app.domain.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
 from app.evaluation.planning import plan_evaluation, plan_promotion
 from app.jobs.service import ended, enqueue
+from app.storage.repositories import DatasetRepository, ModelRepository
+from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import JobKind
 
@@ -19,7 +21,7 @@ from relevance_bayes.types.jobs import JobKind
 class Scoring:
     """Jobs that put versions beside the rows of datasets."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     clock: Clock
     max_unfinished: int = 10_000
 
@@ -39,22 +41,24 @@ class Scoring:
         """
         made = self._planned(owner, request)
         job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
-        return enqueue(self.open_uow, job, max_unfinished=self.max_unfinished, keyed=keyed)
+        with self.transaction() as tx:
+            return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, kind: JobKind, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request: an alias means what it means now. Raises ConflictError while it has not ended.
 
         Raises NotFoundError (job), and what else `submit` does.
         """
-        job = ended(self.open_uow, owner, job_id, kind)
+        with self.transaction() as tx:
+            job = ended(tx, owner, job_id, kind)
         request, _ = judging_of(job)
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
     def _planned(self, owner: str, request: JudgingRequest) -> JudgingPlan:
-        with self.open_uow() as uow:
-            dataset = uow.datasets.get(owner, request.dataset_id)
-            version = uow.models.version(owner, request.model, request.version)
-            holder = _holder(uow, owner, request) if isinstance(request, PromotionRequest) else None
+        with self.transaction() as tx:
+            dataset = DatasetRepository(tx).get(owner, request.dataset_id)
+            version = ModelRepository(tx).version(owner, request.model, request.version)
+            holder = _holder(tx, owner, request) if isinstance(request, PromotionRequest) else None
         match request:
             case EvaluationRequest():
                 return plan_evaluation(request, version, dataset)
@@ -62,8 +66,8 @@ class Scoring:
                 return plan_promotion(request, version, holder, dataset)
 
 
-def _holder(uow: UnitOfWork, owner: str, request: PromotionRequest) -> Version | None:
+def _holder(tx: Transaction, owner: str, request: PromotionRequest) -> Version | None:
     """The version to which the alias points, None where there is no such alias yet."""
     with suppress(NotFoundError):
-        return uow.models.version(owner, request.model, request.alias)
+        return ModelRepository(tx).version(owner, request.model, request.alias)
     return None

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from app.domain.ports import OpenUnitOfWork
+from app.storage.repositories import ModelRepository
+from app.storage.transaction import OpenTransaction
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.types.references import Reference
@@ -12,11 +13,11 @@ from relevance_bayes.types.references import Reference
 class Exporting:
     """Versions for other programs."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
 
     def version(self, owner: str, reference: Reference) -> ExportedVersion:
         """One version; raises NotFoundError, ConflictError for the code of an image."""
-        with self.open_uow() as uow:
-            version = uow.models.version(owner, *reference)
-            predictor = uow.models.predictor(version.id)
+        with self.transaction() as tx:
+            version = ModelRepository(tx).version(owner, *reference)
+            predictor = ModelRepository(tx).predictor(version.id)
         return task_of(version.report).exported(version, predictor)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from app.domain.idempotency import Keyed
 from app.domain.models import NewVersion, Version
-from app.domain.ports import OpenUnitOfWork
+from app.storage.repositories import IdempotencyKeyRepository, ModelRepository
+from app.storage.transaction import OpenTransaction
 from app.tasks.refusals import refuse
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
@@ -16,7 +17,7 @@ from relevance_bayes.types.lineage import ImportedFrom
 class Importing:
     """Versions that were trained elsewhere."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
 
     def add(
         self, owner: str, name: str, exported: ExportedVersion, *, digest: str, keyed: Keyed[Version] | None = None
@@ -26,11 +27,11 @@ class Importing:
         Raises InvalidRequestError for what can't predict, ConflictError where the model answers another question.
         """
         new = _checked(exported, name, ImportedFrom(exported.model, exported.number, digest))
-        with self.open_uow() as uow:
-            version = uow.models.add(owner, new)
+        with self.transaction() as tx:
+            version = ModelRepository(tx).add(owner, new)
             if keyed is not None:
                 # Within the transaction, since only that gives the number.
-                uow.keys.keep(keyed.key, keyed.response(version))
+                IdempotencyKeyRepository(tx).keep(keyed.key, keyed.response(version))
         return version
 
 

@@ -1,14 +1,15 @@
 """Jobs of every kind, once they were asked for: what their owner sees of them, and how one is ended."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.idempotency import Keyed
 from app.domain.jobs import ALL, Job, JobFilter
-from app.domain.ports import OpenUnitOfWork, Page, PageRequest, QueueControl, UnitOfWork
+from app.domain.ports import Page, PageRequest, QueueControl
 from app.errors import ConflictError, TooManyJobsError, UnavailableError
+from app.storage.repositories import IdempotencyKeyRepository, JobRepository
+from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 
@@ -24,39 +25,39 @@ class History:
 class Jobs:
     """Jobs as their owner meets them; where a `kind` is said, those of others are not there."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     queue_control: QueueControl
 
     def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """One job; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.jobs.get(owner, job_id, kind=kind)
+        with self.transaction() as tx:
+            return JobRepository(tx).get(owner, job_id, kind=kind)
 
     def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """The jobs that are meant."""
-        with self.open_uow() as uow:
-            return uow.jobs.page(owner, part, which=which)
+        with self.transaction() as tx:
+            return JobRepository(tx).page(owner, part, which=which)
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
     ) -> tuple[Event, ...]:
         """Return what happened to a job after event number `after`, oldest first; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.jobs.events(owner, job_id, limit=limit, after=after, kind=kind)
+        with self.transaction() as tx:
+            return JobRepository(tx).events(owner, job_id, limit=limit, after=after, kind=kind)
 
     def history(self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None) -> History:
         """The same, and whether that is all there will ever be; raises NotFoundError."""
-        with self.open_uow() as uow:
+        with self.transaction() as tx:
             # Asked first: a job that has ended by now has its last event by now.
-            ended = uow.jobs.has_ended(owner, job_id, kind=kind)
-            events = uow.jobs.events(owner, job_id, limit=limit, after=after)
+            ended = JobRepository(tx).has_ended(owner, job_id, kind=kind)
+            events = JobRepository(tx).events(owner, job_id, limit=limit, after=after)
         is_last = bool(events) and events[-1].is_last
         return History(events, is_whole=is_last or (ended and len(events) < limit))
 
     def cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """Ask for a job's end, however often; raises NotFoundError, ConflictError when it has ended otherwise."""
-        with self.open_uow() as uow:
-            job = uow.jobs.request_cancel(owner, job_id, kind=kind)
+        with self.transaction() as tx:
+            job = JobRepository(tx).request_cancel(owner, job_id, kind=kind)
         if job.state == "cancelled":
             # It never began. Should the engine be out of reach, its entry does no harm: a cancelled job is not claimed.
             with suppress(UnavailableError):
@@ -64,38 +65,27 @@ class Jobs:
         return job
 
 
-def enqueue(
-    open_uow: OpenUnitOfWork,
-    job: Job,
-    *,
-    max_unfinished: int,
-    keyed: Keyed[Job] | None = None,
-    check: Callable[[UnitOfWork], None] | None = None,
-) -> Job:
-    """Record and queue a job, and keep the answer of a `keyed` request, all or nothing, unless `check` raises.
+def enqueue(tx: Transaction, job: Job, *, max_unfinished: int, keyed: Keyed[Job] | None = None) -> Job:
+    """Record and queue a job, and keep the response to a `keyed` request, all or nothing.
 
     Raises NotFoundError (what it needs was deleted), TooManyJobsError, KeyInUseError.
     """
-    response = None if keyed is None else (keyed.key, keyed.response(job))
-    with open_uow() as uow:
-        if response is not None:
-            uow.keys.keep(*response)
-        if check is not None:
-            check(uow)
-        uow.jobs.add(job)
-        # Counted once the job is in: on SQLite nobody else adds one from here on.
-        if uow.jobs.count_unfinished(job.owner) > max_unfinished:
-            raise TooManyJobsError(
-                f"{max_unfinished:,} jobs have not ended yet, and more may not wait: try again later, or cancel some."
-            )
-        uow.queue.submit(job.id, owner=job.owner, kind=job.kind, priority=job.priority)
+    if keyed is not None:
+        IdempotencyKeyRepository(tx).keep(keyed.key, keyed.response(job))
+    jobs = JobRepository(tx)
+    jobs.add(job)
+    # Counted once the job is in: on SQLite nobody else adds one from here on.
+    if jobs.count_unfinished(job.owner) > max_unfinished:
+        raise TooManyJobsError(
+            f"{max_unfinished:,} jobs have not ended yet, and more may not wait: try again later, or cancel some."
+        )
+    tx.queue.submit(job.id, owner=job.owner, kind=job.kind, priority=job.priority)
     return job
 
 
-def ended(open_uow: OpenUnitOfWork, owner: str, job_id: UUID, kind: JobKind) -> Job:
+def ended(tx: Transaction, owner: str, job_id: UUID, kind: JobKind) -> Job:
     """A job to be done again; raises NotFoundError, ConflictError while it has not ended."""
-    with open_uow() as uow:
-        job = uow.jobs.get(owner, job_id, kind=kind)
+    job = JobRepository(tx).get(owner, job_id, kind=kind)
     if job.state not in FINISHED:
         raise ConflictError(f"The job has not ended, it is {job.state}: let it end, or cancel it first.")
     return job

@@ -7,8 +7,10 @@ from contextlib import contextmanager, suppress
 from threading import Condition, Thread
 from uuid import UUID
 
-from app.domain.ports import Notifier, OpenUnitOfWork
+from app.domain.ports import Notifier
 from app.errors import UnavailableError
+from app.storage.repositories import JobRepository
+from app.storage.transaction import OpenTransaction
 
 logger = logging.getLogger(__name__)
 
@@ -36,13 +38,13 @@ class JobWatcher:
 
     def __init__(
         self,
-        open_uow: OpenUnitOfWork,
+        transaction: OpenTransaction,
         notifier: Notifier,
         *,
         check: float = CHECK_SECONDS,
         linger: float = LINGER_SECONDS,
     ) -> None:
-        self._open_uow = open_uow
+        self._transaction = transaction
         self._notifier = notifier
         self._check_seconds = check
         self._linger = linger
@@ -135,8 +137,8 @@ class JobWatcher:
     def _count(self, jobs: Sequence[UUID]) -> Mapping[UUID, int]:
         counts: dict[UUID, int] = {}
         for first in range(0, len(jobs), MAX_AT_ONCE):
-            with self._open_uow() as uow:
-                counts |= uow.jobs.event_counts(jobs[first : first + MAX_AT_ONCE])
+            with self._transaction() as tx:
+                counts |= JobRepository(tx).event_counts(jobs[first : first + MAX_AT_ONCE])
         return counts
 
     def _wake(self, jobs: Sequence[UUID] | frozenset[UUID]) -> None:

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job, Problem, prediction_of
-from app.domain.ports import UnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.domain.results import MAX_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
@@ -19,6 +18,8 @@ from app.jobs.worker.attempts import Attempt, Pace, Superseded
 from app.prediction import PredictRequest, ServedVersion, predict, version_metadata
 from app.prediction.batch_service import options_by
 from app.prediction.dataset_rows import PROGRESS_SECONDS, version_at_hand
+from app.storage.repositories import DatasetRepository, ResultRepository
+from app.storage.transaction import Transaction
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.jobs import Progress
@@ -43,7 +44,7 @@ def predict_dataset(attempt: Attempt, job: Job, *, by: str) -> BatchPredicted | 
     """Return what a batch prediction made, or why not; `by` is the program. Raises Superseded, Interrupted."""
     request, plan = prediction_of(job)
     served = version_at_hand(attempt, job, plan.version)
-    dataset = attempt.records.retry(lambda uow: uow.datasets.get(job.owner, request.dataset_id))
+    dataset = attempt.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, request.dataset_id))
     return Predictions(attempt, by, request, plan, dataset, served, Pace(PROGRESS_SECONDS)).run()
 
 
@@ -80,7 +81,7 @@ class Predictions:
 
     def _begin(self) -> Reached | None:
         job_id, number = self.attempt.job_id, self.attempt.number
-        return self.attempt.records.retry(lambda uow: uow.results.begin(job_id, number, by=self.by))
+        return self.attempt.records.retry(lambda tx: ResultRepository(tx).begin(job_id, number, by=self.by))
 
     def _predict(self, reached: Reached) -> Reached:
         """The parts of all rows that are not there yet."""
@@ -105,7 +106,7 @@ class Predictions:
             return
         dataset_id, columns = self.dataset.id, self._columns
         step = max(1, MAX_CELLS_AT_ONCE // max(len(self.plan.columns), len(columns)))
-        holding = self.attempt.records.retry(lambda uow: uow.datasets.block_holding(dataset_id, reached.rows))
+        holding = self.attempt.records.retry(lambda tx: DatasetRepository(tx).block_holding(dataset_id, reached.rows))
         for first_row, block in self.attempt.blocks(dataset_id, first=holding):
             for start in range(0, block_rows(block), step):
                 if first_row + start >= reached.rows:
@@ -179,7 +180,7 @@ class Predictions:
 
     def _trim(self, layer: Layer, size: int) -> None:
         job_id, number = self.attempt.job_id, self.attempt.number
-        while self.attempt.records.retry(lambda uow: uow.results.trim(job_id, number, layer, size=size)):
+        while self.attempt.records.retry(lambda tx: ResultRepository(tx).trim(job_id, number, layer, size=size)):
             pass
 
     def _report(self, phase: str, rows: int) -> None:
@@ -191,12 +192,12 @@ class Predictions:
         return found
 
 
-def _put(uow: UnitOfWork, *, job_id: UUID, attempt: int, layer: Layer, piece: Piece, reached: Reached | None) -> bool:
-    return uow.results.put(job_id, attempt, layer, piece, reached=reached)
+def _put(tx: Transaction, *, job_id: UUID, attempt: int, layer: Layer, piece: Piece, reached: Reached | None) -> bool:
+    return ResultRepository(tx).put(job_id, attempt, layer, piece, reached=reached)
 
 
-def _piece(job_id: UUID, at: int, uow: UnitOfWork) -> Piece | None:
-    return uow.results.piece(job_id, "rows", at)
+def _piece(job_id: UUID, at: int, tx: Transaction) -> Piece | None:
+    return ResultRepository(tx).piece(job_id, "rows", at)
 
 
 def _placed(fault: Fault, first_row: int) -> Fault:

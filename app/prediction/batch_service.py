@@ -7,13 +7,15 @@ from uuid import UUID
 from app.domain.datasets import Dataset
 from app.domain.idempotency import Keyed
 from app.domain.jobs import Job, prediction_of, queued
-from app.domain.ports import Clock, OpenUnitOfWork
+from app.domain.ports import Clock
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.errors import ConflictError, GoneError
 from app.jobs.service import ended, enqueue
 from app.prediction import PredictRequest, ServedVersion, predict, requested_outputs
 from app.prediction.column_checks import refuse_unfit
 from app.prediction.served_versions import ServedVersions
+from app.storage.repositories import DatasetRepository, JobRepository, ResultRepository
+from app.storage.transaction import OpenTransaction
 from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import no_rows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
@@ -27,7 +29,7 @@ ERROR = "error"
 class BatchPredictions:
     """Batch predictions as their owner meets them."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     prediction: ServedVersions
     clock: Clock
     max_unfinished: int = 10_000
@@ -46,16 +48,18 @@ class BatchPredictions:
         Raises NotFoundError (dataset, version), InvalidRequestError (the dataset does not fit, or what is wanted can't
         be), TooManyJobsError, KeyInUseError.
         """
-        with self.open_uow() as uow:
-            dataset = uow.datasets.get(owner, request.dataset_id)
+        with self.transaction() as tx:
+            dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         served = self.prediction.version(owner, request.model, request.version)
         made = plan_of(request, dataset, served)
         job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
-        return enqueue(self.open_uow, job, max_unfinished=self.max_unfinished, keyed=keyed)
+        with self.transaction() as tx:
+            return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request; raises ConflictError while the job has not ended, and what `submit` does."""
-        job = ended(self.open_uow, owner, job_id, "prediction")
+        with self.transaction() as tx:
+            job = ended(tx, owner, job_id, "prediction")
         request, _ = prediction_of(job)
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
@@ -64,8 +68,8 @@ class BatchPredictions:
 
         Raises NotFoundError, ConflictError where the job has not made a file, GoneError where it was removed.
         """
-        with self.open_uow() as uow:
-            job, kept = uow.jobs.get(owner, job_id, kind="prediction"), uow.results.find(job_id)
+        with self.transaction() as tx:
+            job, kept = JobRepository(tx).get(owner, job_id, kind="prediction"), ResultRepository(tx).find(job_id)
         if job.state not in FINISHED:
             raise ConflictError(f"There is no result yet: the job is {job.state}.")
         if job.state != "succeeded":
@@ -81,8 +85,8 @@ class BatchPredictions:
         removed meanwhile.
         """
         while first <= last:
-            with self.open_uow() as uow:
-                piece = uow.results.piece(job_id, "file", first)
+            with self.transaction() as tx:
+                piece = ResultRepository(tx).piece(job_id, "file", first)
             if piece is None:
                 raise _gone(job_id)
             yield piece.content[first - piece.first : last + 1 - piece.first]
@@ -90,13 +94,14 @@ class BatchPredictions:
 
     def remove(self, owner: str, job_id: UUID) -> None:
         """A job that has ended, with its file; raises NotFoundError, ConflictError while it has not."""
-        job = ended(self.open_uow, owner, job_id, "prediction")
+        with self.transaction() as tx:
+            job = ended(tx, owner, job_id, "prediction")
         more = True
         while more:  # in pieces, so that no transaction is long
-            with self.open_uow() as uow:
-                more = uow.results.forget(job.id)
-        with self.open_uow() as uow:
-            uow.jobs.remove(owner, job.id)
+            with self.transaction() as tx:
+                more = ResultRepository(tx).forget(job.id)
+        with self.transaction() as tx:
+            JobRepository(tx).remove(owner, job.id)
 
 
 def options_by(request: PredictionRequest) -> PredictOptions:

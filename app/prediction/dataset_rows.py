@@ -5,11 +5,12 @@ from uuid import UUID
 
 from app.domain.jobs import Job
 from app.domain.models import Version
-from app.domain.ports import UnitOfWork
 from app.jobs.worker.attempts import Attempt, Pace
 from app.prediction import ServedVersion
 from app.prediction.serving import Stored, serve, stored
 from app.prediction.usage_counts import Counts
+from app.storage.repositories import DatasetRepository, ModelRepository
+from app.storage.transaction import Transaction
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import Progress
 
@@ -19,9 +20,9 @@ PROGRESS_SECONDS = 1.0
 def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
     """A version of the job's model, ready to answer; raises Interrupted."""
 
-    def read(uow: UnitOfWork) -> tuple[Version, Stored]:
-        version = uow.models.version(job.owner, job.plan.model, number)
-        return version, stored(uow, version)
+    def read(tx: Transaction) -> tuple[Version, Stored]:
+        version = ModelRepository(tx).version(job.owner, job.plan.model, number)
+        return version, stored(tx, version)
 
     version, kept = attempt.records.retry(read)
     return serve(version, kept, Counts())
@@ -33,7 +34,7 @@ def reported_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block
     Raises Superseded, Interrupted.
     """
     dataset_id: UUID = job.request.dataset_id
-    dataset = attempt.records.retry(lambda uow: uow.datasets.get(job.owner, dataset_id))
+    dataset = attempt.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, dataset_id))
     pace = Pace(PROGRESS_SECONDS)
     for first_row, block in attempt.blocks(dataset_id):
         yield block

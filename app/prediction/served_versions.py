@@ -9,7 +9,7 @@ from threading import Lock
 from uuid import UUID
 
 from app.domain.models import Version
-from app.domain.ports import Notifier, OpenUnitOfWork
+from app.domain.ports import Notifier
 from app.domain.reachability import Reachability
 from app.errors import OutOfReachError, UnavailableError
 from app.http.staleness import note_stale
@@ -19,6 +19,8 @@ from app.prediction.background_refresh import BackgroundRefresh
 from app.prediction.bounded_cache import BoundedCache
 from app.prediction.serving import serve, stored
 from app.prediction.usage_counts import Counters
+from app.storage.repositories import ModelRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import NamedVersion, Selector
 
@@ -72,7 +74,7 @@ class ServedVersions:
 
     def __init__(
         self,
-        open_uow: OpenUnitOfWork,
+        transaction: OpenTransaction,
         cache_bytes: int,
         *,
         notifier: Notifier | None = None,
@@ -81,7 +83,7 @@ class ServedVersions:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.counters = Counters()
-        self._open_uow = open_uow
+        self._transaction = transaction
         self._now = now
         self._database = Reachability(now) if reachability is None else reachability
         self._served: BoundedCache[UUID, ServedVersion] = BoundedCache(
@@ -137,8 +139,8 @@ class ServedVersions:
         """The version by what the database says; `used_at` is when the name was used, now unless given."""
         requested_at = self._now()
         try:
-            with self._open_uow() as uow:
-                version = uow.models.version(owner, name, selector)
+            with self._transaction() as tx:
+                version = ModelRepository(tx).version(owner, name, selector)
         except NotFoundError:
             self._forget((owner, name, selector))
             raise
@@ -192,8 +194,8 @@ class ServedVersions:
             used = {name: one for name, one in self._meanings.items() if requested_at - one.used_at < USED_SECONDS}
             names = dict(self._meanings) if confirms else used
         if names:
-            with self._open_uow() as uow:
-                found = uow.models.version_ids(list(names))
+            with self._transaction() as tx:
+                found = ModelRepository(tx).version_ids(list(names))
             for name, meaning in names.items():
                 self._refresh(name, meaning, found.get(name), requested_at)
         if confirms:
@@ -221,8 +223,8 @@ class ServedVersions:
             self._refresher.close()
 
     def _load(self, version: Version) -> ServedVersion:
-        with self._open_uow() as uow:
-            kept = stored(uow, version)
+        with self._transaction() as tx:
+            kept = stored(tx, version)
         return serve(version, kept, self.counters.of(version))
 
 

@@ -3,9 +3,10 @@
 from typing import TypeAlias
 
 from app.domain.models import Version
-from app.domain.ports import UnitOfWork
 from app.prediction import ServedVersion
 from app.prediction.usage_counts import Counts
+from app.storage.repositories import ModelRepository
+from app.storage.transaction import Transaction
 from app.tasks.union import task_of
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.functions import ListedFunction
@@ -13,9 +14,9 @@ from relevance_bayes.types.functions import ListedFunction
 Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
 
 
-def stored(uow: UnitOfWork, version: Version) -> Stored:
+def stored(tx: Transaction, version: Version) -> Stored:
     """Return what is kept of a version, decoded; raises NotFoundError where it is gone."""
-    return uow.models.predictor(version.id), _explaining(uow, version)
+    return ModelRepository(tx).predictor(version.id), _explaining(tx, version)
 
 
 def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
@@ -32,6 +33,6 @@ def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
     )
 
 
-def _explaining(uow: UnitOfWork, version: Version) -> tuple[ListedFunction, ...]:
+def _explaining(tx: Transaction, version: Version) -> tuple[ListedFunction, ...]:
     """The functions that explanations name."""
-    return uow.models.functions(version.id) if task_of(version.report).is_explained else ()
+    return ModelRepository(tx).functions(version.id) if task_of(version.report).is_explained else ()

@@ -9,9 +9,10 @@ import numpy as np
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job
 from app.domain.models import Version
-from app.domain.ports import UnitOfWork
 from app.errors import TrainingFailedError
 from app.jobs.worker.attempts import Attempt
+from app.storage.repositories import DatasetRepository
+from app.storage.transaction import Transaction
 from app.tasks.supervised.materialise import training_rows
 from relevance_bayes.core.types import Mask
 from relevance_bayes.documents.models import SupervisedReport
@@ -74,8 +75,8 @@ def _names(plan: SupervisedPlan) -> tuple[str, ...]:
     return (plan.target, *(column.name for column in plan.inputs))
 
 
-def _dataset(owner: str, report: SupervisedReport, uow: UnitOfWork) -> Dataset | None:
+def _dataset(owner: str, report: SupervisedReport, tx: Transaction) -> Dataset | None:
     try:
-        return uow.datasets.get(owner, report.dataset_id)
+        return DatasetRepository(tx).get(owner, report.dataset_id)
     except NotFoundError:
         return None

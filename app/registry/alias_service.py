@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from app.domain.aliases import Alias, MovedAlias
 from app.domain.conditions import UNCONDITIONAL, Condition
-from app.domain.ports import OpenUnitOfWork, Page, PageRequest
+from app.domain.ports import Page, PageRequest
+from app.storage.repositories import AliasRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.references import Selector
 
@@ -13,22 +15,22 @@ from relevance_bayes.types.references import Selector
 class Aliases:
     """Names for versions of a model, moved in one transaction each, with who did it and why."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
 
     def get(self, owner: str, model: str, name: str) -> Alias:
         """Where an alias points; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.aliases.get(owner, model, name)
+        with self.transaction() as tx:
+            return AliasRepository(tx).get(owner, model, name)
 
     def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
         """A model's aliases by name; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.aliases.page(owner, model, limit=limit, after=after)
+        with self.transaction() as tx:
+            return AliasRepository(tx).page(owner, model, limit=limit, after=after)
 
     def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
         """Return how an alias moved, also one that was removed; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.aliases.history(owner, model, name, part)
+        with self.transaction() as tx:
+            return AliasRepository(tx).history(owner, model, name, part)
 
     def move(
         self,
@@ -44,12 +46,12 @@ class Aliases:
 
         Raises NotFoundError, PreconditionFailedError, ConflictError where the model has too many.
         """
-        with self.open_uow() as uow:
-            return uow.aliases.move(owner, model, name, to=to, by=owner, reason=reason, condition=condition)
+        with self.transaction() as tx:
+            return AliasRepository(tx).move(owner, model, name, to=to, by=owner, reason=reason, condition=condition)
 
     def remove(
         self, owner: str, model: str, name: str, *, reason: str | None = None, condition: Condition = UNCONDITIONAL
     ) -> None:
         """Have an alias point nowhere; its history stays. Raises NotFoundError, PreconditionFailedError."""
-        with self.open_uow() as uow:
-            uow.aliases.remove(owner, model, name, by=owner, reason=reason, condition=condition)
+        with self.transaction() as tx:
+            AliasRepository(tx).remove(owner, model, name, by=owner, reason=reason, condition=condition)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from app.domain.annotations import AnnotationPatch
 from app.domain.conditions import UNCONDITIONAL, Condition
 from app.domain.models import Model, Version
-from app.domain.ports import OpenUnitOfWork
+from app.storage.repositories import ModelRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.types.references import Reference
 
 
@@ -14,7 +15,7 @@ from relevance_bayes.types.references import Reference
 class Annotations:
     """Descriptions and tags, changed by merge patches; `tag` tells one state of a thing from every other."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
 
     def of_model(
         self,
@@ -26,11 +27,11 @@ class Annotations:
         condition: Condition = UNCONDITIONAL,
     ) -> Model:
         """Change what is said of a model; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
-        with self.open_uow() as uow:
-            uow.models.hold(owner, name)
-            model = uow.models.get(owner, name)
+        with self.transaction() as tx:
+            ModelRepository(tx).hold(owner, name)
+            model = ModelRepository(tx).get(owner, name)
             condition.require(f"Model {name!r}", tag(model))
-            return uow.models.annotate(owner, name, patch.applied(model.annotation))
+            return ModelRepository(tx).annotate(owner, name, patch.applied(model.annotation))
 
     def of_version(
         self,
@@ -42,8 +43,8 @@ class Annotations:
         condition: Condition = UNCONDITIONAL,
     ) -> Version:
         """Change what is said of a version; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
-        with self.open_uow() as uow:
-            uow.models.hold(owner, reference.model)
-            version = uow.models.version(owner, *reference)
+        with self.transaction() as tx:
+            ModelRepository(tx).hold(owner, reference.model)
+            version = ModelRepository(tx).version(owner, *reference)
             condition.require(f"Version {version.number} of model {version.model!r}", tag(version))
-            return uow.models.annotate_version(version, patch.applied(version.annotation))
+            return ModelRepository(tx).annotate_version(version, patch.applied(version.annotation))

@@ -5,11 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
+from app.domain.annotations import NO_TAGS
 from app.domain.jobs import training_of
 from app.domain.lineage import Lineage
-from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, Version
-from app.domain.ports import OpenUnitOfWork, Page, PageRequest
+from app.domain.ports import Page, PageRequest
+from app.storage.repositories import AliasRepository, DatasetRepository, JobRepository, ModelRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import RelevanceVector
@@ -28,59 +30,60 @@ PAGE = 100
 class Catalogue:
     """Models and their versions; `weight_unit` returns the unit of the weights of a version's functions."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     weight_unit: WeightUnit
 
     def model(self, owner: str, name: str) -> Model:
         """One model; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.models.get(owner, name)
+        with self.transaction() as tx:
+            return ModelRepository(tx).get(owner, name)
 
     def models(
         self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
         """Models that have all of these tags, those of a task where one is said."""
-        with self.open_uow() as uow:
-            return uow.models.page(owner, part, task=task, tags=tags)
+        with self.transaction() as tx:
+            return ModelRepository(tx).page(owner, part, task=task, tags=tags)
 
     def version(self, owner: str, reference: Reference) -> Version:
         """One version; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.models.version(owner, *reference)
+        with self.transaction() as tx:
+            return ModelRepository(tx).version(owner, *reference)
 
     def lineage(self, owner: str, reference: Reference) -> Lineage:
         """Where a version comes from; raises NotFoundError."""
-        with self.open_uow() as uow:
-            version = uow.models.version(owner, *reference)
-            job = None if version.job_id is None else uow.jobs.get(owner, version.job_id)
+        with self.transaction() as tx:
+            version = ModelRepository(tx).version(owner, *reference)
+            job = None if version.job_id is None else JobRepository(tx).get(owner, version.job_id)
             dataset, is_parent_kept = None, False
             with suppress(NotFoundError):
-                dataset = uow.datasets.get(owner, version.report.dataset_id)
+                dataset = DatasetRepository(tx).get(owner, version.report.dataset_id)
             with suppress(NotFoundError):
                 is_parent_kept = version.parent is not None and bool(
-                    uow.models.version(owner, version.model, version.parent)
+                    ModelRepository(tx).version(owner, version.model, version.parent)
                 )
         return Lineage(version, None if job is None else training_of(job)[0], dataset, is_parent_kept)
 
     def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """A model's versions that have all of these tags; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.models.versions(owner, name, part, tags=tags)
+        with self.transaction() as tx:
+            return ModelRepository(tx).versions(owner, name, part, tags=tags)
 
     def every_version(self, owner: str, name: str) -> Sequence[Version]:
         """All of a model's versions, newest first; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return [*_all(lambda after: uow.models.versions(owner, name, PageRequest(PAGE, after)))]
+        with self.transaction() as tx:
+            return [*_all(lambda after: ModelRepository(tx).versions(owner, name, PageRequest(PAGE, after)))]
 
     def names(self, owner: str, model: str) -> tuple[Reference, ...]:
         """All that a model's versions are asked for by: numbers, newest first, and aliases; raises NotFoundError."""
-        with self.open_uow() as uow:
+        with self.transaction() as tx:
             numbers = [
                 version.number
-                for version in _all(lambda after: uow.models.versions(owner, model, PageRequest(PAGE, after)))
+                for version in _all(lambda after: ModelRepository(tx).versions(owner, model, PageRequest(PAGE, after)))
             ]
             aliases = [
-                alias.name for alias in _all(lambda after: uow.aliases.page(owner, model, limit=PAGE, after=after))
+                alias.name
+                for alias in _all(lambda after: AliasRepository(tx).page(owner, model, limit=PAGE, after=after))
             ]
         return (*(Reference(model, number) for number in numbers), *(Reference(model, alias) for alias in aliases))
 
@@ -97,21 +100,23 @@ class Catalogue:
 
         Weights are in the units of the function that is learned: the target's, where that is a number.
         """
-        with self.open_uow() as uow:
-            version = uow.models.version(owner, *reference)
-            page = uow.models.vectors(owner, version.model, version.number, limit=limit, after=after, sort=sort)
-            unit = self.weight_unit(version.report, lambda: uow.models.predictor(version.id))
+        with self.transaction() as tx:
+            version = ModelRepository(tx).version(owner, *reference)
+            page = ModelRepository(tx).vectors(
+                owner, version.model, version.number, limit=limit, after=after, sort=sort
+            )
+            unit = self.weight_unit(version.report, lambda: ModelRepository(tx).predictor(version.id))
         return replace(page, items=tuple(vector.in_units(unit) for vector in page.items))
 
     def delete_model(self, owner: str, name: str) -> None:
         """A model with all its versions; raises NotFoundError, InUseError while an unfinished job is to add to it."""
-        with self.open_uow() as uow:
-            uow.models.delete(owner, name)
+        with self.transaction() as tx:
+            ModelRepository(tx).delete(owner, name)
 
     def delete_version(self, owner: str, reference: Reference) -> None:
         """One version; its number is never used again. Raises NotFoundError, InUseError while an alias points to it."""
-        with self.open_uow() as uow:
-            uow.models.delete_version(owner, *reference)
+        with self.transaction() as tx:
+            ModelRepository(tx).delete_version(owner, *reference)
 
 
 def _all(page: Callable[[str | None], Page[Item]]) -> Iterator[Item]:

@@ -1,1 +1,1 @@
-"""Where things are kept: tables, repositories, the codec of arrays, the unit of work; nothing above it knows SQL."""
+"""Where things are kept: tables, repositories, the codec of arrays, the transaction; nothing above it knows SQL."""

@@ -48,7 +48,7 @@ def uri_of(path: str, *, creates: bool = False) -> str:
 
 def _identity(path: str) -> Identity:
     try:
-        found = os.stat(path)  # noqa: PTH116  # a third of the time of Path.stat, before each unit of work
+        found = os.stat(path)  # noqa: PTH116  # a third of the time of Path.stat, before each transaction
     except OSError:
         return None
     return found.st_dev, found.st_ino

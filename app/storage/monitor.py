@@ -16,20 +16,20 @@ from app.storage.watched_connections import watch_connections
 logger = logging.getLogger(__name__)
 
 LATE_SECONDS = 1.0
-"""Age of a unit of work from which on the database is probed."""
+"""Age of a transaction from which on the database is probed."""
 
 RETRY_SECONDS = 0.2
-"""Pause between two probes of a database that is away, or that a unit of work is late on."""
+"""Pause between two probes of a database that is away, or that a transaction is late on."""
 
 JOIN_SECONDS = 3.0
 """Longer than a probe takes."""
 
 
 class DatabaseMonitor:
-    """Updates `reachability` from failed units of work and from probes.
+    """Updates `reachability` from failed transactions and from probes.
 
-    A thread, which begins with the first unit of work, probes the database whenever a unit of work failed or is late.
-    While the database is away it is probed again and again, and units of work are refused at once; those that wait for
+    A thread, which begins with the first transaction, probes the database whenever a transaction failed or is late.
+    While the database is away it is probed again and again, and transactions are refused at once; those that wait for
     a server's answer are ended.
     """
 
@@ -47,7 +47,7 @@ class DatabaseMonitor:
 
     @contextmanager
     def unit(self) -> Iterator[None]:
-        """Watch a unit of work while it is open; raises OutOfReachError where the database is away."""
+        """Watch a transaction while it is open; raises OutOfReachError where the database is away."""
         self._begin()
         key = object()
         self._units[key] = time.monotonic()

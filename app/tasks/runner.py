@@ -10,7 +10,6 @@ from app.domain.attempts import Checkpoint
 from app.domain.datasets import Dataset
 from app.domain.jobs import Problem, training_of
 from app.domain.models import Learned, NewVersion
-from app.domain.ports import UnitOfWork
 from app.errors import ConflictError, TrainingFailedError
 from app.jobs.fit import FitCheckpoint, Fitted
 from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
@@ -19,6 +18,8 @@ from app.jobs.worker.pool import Child, ChildDied, Pool
 from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.jobs.worker.retry import Interrupted
 from app.jobs.worker.spool import Spool
+from app.storage.repositories import CheckpointRepository, DatasetRepository, JobRepository
+from app.storage.transaction import Transaction
 from app.tasks.task import Training
 from app.tasks.union import task_of
 from relevance_bayes.core.fit_log import LogEntry
@@ -100,7 +101,7 @@ class Start:
     def record_crash(self, died: ChildDied) -> None:
         """Keep what its child has said and found; raises Interrupted."""
         words = f"{died}: {died.words}" if died.words else str(died)
-        self.records.retry(lambda uow: self._record_crash(words, uow))
+        self.records.retry(lambda tx: self._record_crash(words, tx))
 
     def record(self, outcome: NewVersion | Problem | None) -> None:
         """Write the end down, unless another start has taken over."""
@@ -116,7 +117,7 @@ class Start:
         job_id, number = self.attempt.job_id, self.attempt.number
         for left in reversed(range(RECORDINGS)):
             try:
-                self.records.retry(lambda uow: uow.jobs.succeed(job_id, number, version))
+                self.records.retry(lambda tx: JobRepository(tx).succeed(job_id, number, version))
             except ConflictError as error:  # perhaps a race with another version of the same model
                 if not left:
                     return name_taken(error)
@@ -143,7 +144,7 @@ class Start:
     def _read(self) -> tuple[TrainingPlan, Dataset]:
         job = self.attempt.job()
         _, plan = training_of(job)
-        return plan, self.records.retry(lambda uow: uow.datasets.get(job.owner, job.request.dataset_id))
+        return plan, self.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, job.request.dataset_id))
 
     def _train(self, training: Training) -> Fitted | Failure:
         child = self.runner.pool.take()
@@ -179,18 +180,18 @@ class Start:
         if due and self.records.try_once(self._keep, otherwise=False):
             self.kept_at, self.further = time.monotonic(), False
 
-    def _keep(self, uow: UnitOfWork) -> bool:
+    def _keep(self, tx: Transaction) -> bool:
         checkpoint = Checkpoint(self.runner.program, self.fit_log)
-        return self.further and uow.checkpoints.keep(self.attempt.job_id, self.attempt.number, checkpoint)
+        return self.further and CheckpointRepository(tx).keep(self.attempt.job_id, self.attempt.number, checkpoint)
 
-    def _record_crash(self, words: str, uow: UnitOfWork) -> None:
-        self._keep(uow)  # before its death: a checkpoint resets the count of these
-        self.attempt.record_running_time(uow)
-        uow.jobs.died(self.attempt.job_id, self.attempt.number, words)
+    def _record_crash(self, words: str, tx: Transaction) -> None:
+        self._keep(tx)  # before its death: a checkpoint resets the count of these
+        self.attempt.record_running_time(tx)
+        JobRepository(tx).died(self.attempt.job_id, self.attempt.number, words)
 
-    def _hand_back(self, uow: UnitOfWork) -> None:
-        self._keep(uow)
-        self.attempt.write_hand_back(uow)
+    def _hand_back(self, tx: Transaction) -> None:
+        self._keep(tx)
+        self.attempt.write_hand_back(tx)
 
     @property
     def records(self) -> Records:

@@ -6,9 +6,11 @@ from uuid import UUID
 from app.domain.idempotency import Keyed
 from app.domain.jobs import Job, queued, training_of
 from app.domain.models import Model
-from app.domain.ports import Clock, OpenUnitOfWork
+from app.domain.ports import Clock
 from app.errors import ConflictError
 from app.jobs.service import ended, enqueue
+from app.storage.repositories import DatasetRepository, ModelRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault
@@ -18,7 +20,7 @@ from relevance_bayes.types.errors import Fault
 class Training:
     """From what an owner asks to be learned to a training job."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     clock: Clock
     max_unfinished: int = 10_000
 
@@ -36,26 +38,23 @@ class Training:
         Raises NotFoundError (dataset), InvalidRequestError (no plan can be made), ConflictError (the model's name is
         taken by versions that answer another question), TooManyJobsError, KeyInUseError.
         """
-        with self.open_uow() as uow:
-            dataset = uow.datasets.get(owner, request.dataset_id)
+        with self.transaction() as tx:
+            dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         made = plan(request, dataset)
         job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
         # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset
         # that was deleted in between.
-        return enqueue(
-            self.open_uow,
-            job,
-            max_unfinished=self.max_unfinished,
-            keyed=keyed,
-            check=lambda uow: _refuse_another_meaning(uow.models.find(owner, made.model), made),
-        )
+        with self.transaction() as tx:
+            _refuse_another_meaning(ModelRepository(tx).find(owner, made.model), made)
+            return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request, planned anew; raises ConflictError while the job has not ended.
 
         Raises NotFoundError (job, dataset), and what else `submit` does.
         """
-        job = ended(self.open_uow, owner, job_id, "training")
+        with self.transaction() as tx:
+            job = ended(tx, owner, job_id, "training")
         request, _ = training_of(job)
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
 

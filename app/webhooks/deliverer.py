@@ -11,10 +11,12 @@ from uuid import UUID
 
 from app import __version__
 from app.addresses import Allowance, Target, read_target
-from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
+from app.domain.ports import Clock, Recovery
 from app.domain.webhook_messages import message, trial_message
 from app.domain.webhooks import GONE, PAUSES, DeliveryAttempt, signature
 from app.jobs.worker.retry import Interrupted, retry
+from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
+from app.storage.transaction import OpenTransaction, Transaction
 from app.webhooks.deadline import Deadline
 from app.webhooks.sending import NotSent, post
 from relevance_bayes.types.errors import InvalidRequestError
@@ -45,7 +47,7 @@ class Deliverer:
     once, with the same id.
     """
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     allowed: Allowance
     clock: Clock
     stopping: Event
@@ -57,13 +59,13 @@ class Deliverer:
         try:
             if self.stopping.is_set():
                 return False
-            found = retry(self.open_uow, lambda uow: _read(entry, uow), stopping=self.stopping)
+            found = retry(self.transaction, lambda tx: _read(entry, tx), stopping=self.stopping)
             if found is not None:
                 delivery_attempt, body = found
                 attempt = self._attempt(delivery_attempt, body)
                 retry(
-                    self.open_uow,
-                    lambda uow: self._record(entry, delivery_attempt, attempt, uow),
+                    self.transaction,
+                    lambda tx: self._record(entry, delivery_attempt, attempt, tx),
                     stopping=self.stopping,
                 )
         except Interrupted:
@@ -90,13 +92,13 @@ class Deliverer:
             return Attempt(at, time.monotonic() - began, error="address-refused")
         return Attempt(at, time.monotonic() - began, status=status)
 
-    def _record(self, entry: UUID, delivery_attempt: DeliveryAttempt, attempt: Attempt, uow: UnitOfWork) -> None:
+    def _record(self, entry: UUID, delivery_attempt: DeliveryAttempt, attempt: Attempt, tx: Transaction) -> None:
         unwanted = attempt.status == GONE or attempt.error == "disabled"
         retry_in = None if unwanted else self.pause(delivery_attempt.tries)
-        if not uow.deliveries.record(entry, attempt, retry_in=retry_in):
+        if not DeliveryRepository(tx).record(entry, attempt, retry_in=retry_in):
             return
         if attempt.status == GONE:
-            uow.webhooks.disable(delivery_attempt.webhook_id)
+            WebhookRepository(tx).disable(delivery_attempt.webhook_id)
         if not attempt.succeeded:
             logger.info(
                 "a webhook was not told",
@@ -125,21 +127,21 @@ class Finder:
     def find(self) -> None:
         """Each counts as one that failed; raises UnavailableError."""
         deliverer = self.deliverer
-        with deliverer.open_uow() as uow:
-            late = dict(uow.deliveries.overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
+        with deliverer.transaction() as tx:
+            late = dict(DeliveryRepository(tx).overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
         for entry in self.recovery.endings(list(late)):
             attempt = Attempt(deliverer.clock(), 0.0, error="interrupted")
-            with deliverer.open_uow() as uow:
-                uow.deliveries.record(entry, attempt, retry_in=deliverer.pause(late[entry]))
+            with deliverer.transaction() as tx:
+                DeliveryRepository(tx).record(entry, attempt, retry_in=deliverer.pause(late[entry]))
             logger.warning("an attempt to tell a webhook was lost", extra={"entry": entry})
 
 
-def _read(entry: UUID, uow: UnitOfWork) -> tuple[DeliveryAttempt, bytes] | None:
+def _read(entry: UUID, tx: Transaction) -> tuple[DeliveryAttempt, bytes] | None:
     """Return the next action, and the message that goes with it."""
-    delivery_attempt = uow.deliveries.delivery_attempt(entry)
+    delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
     if delivery_attempt is None:
         return None
     if delivery_attempt.job_id is None:
         return delivery_attempt, trial_message(delivery_attempt.webhook_id, delivery_attempt.created_at)
-    job = uow.jobs.find(delivery_attempt.job_id)
+    job = JobRepository(tx).find(delivery_attempt.job_id)
     return None if job is None else (delivery_attempt, message(delivery_attempt.type, job))

@@ -6,10 +6,12 @@ from uuid import UUID
 
 from app.addresses import Allowance
 from app.domain.idempotency import Keyed
-from app.domain.ports import Clock, OpenUnitOfWork, Page, PageRequest
+from app.domain.ports import Clock, Page, PageRequest
 from app.domain.webhooks import Delivery, Webhook, new_secret
 from app.errors import ConflictError
 from app.identity import uuid7
+from app.storage.repositories import DeliveryRepository, IdempotencyKeyRepository, WebhookRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType
 
@@ -18,7 +20,7 @@ from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType
 class Webhooks:
     """Who is told of the ends of jobs; `allowed` is where they may be."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     allowed: Allowance
     clock: Clock
 
@@ -38,29 +40,29 @@ class Webhooks:
         self.allowed.checked(url)
         webhook = Webhook(uuid7(), owner, url, _once(events), self.clock(), description)
         response = None if keyed is None else keyed.response(webhook)
-        with self.open_uow() as uow:
-            uow.webhooks.add(webhook, new_secret())
+        with self.transaction() as tx:
+            WebhookRepository(tx).add(webhook, new_secret())
             if keyed is not None and response is not None:
-                uow.keys.keep(keyed.key, response)
+                IdempotencyKeyRepository(tx).keep(keyed.key, response)
         return webhook
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
         """Return the secret that signs its messages, for its creator alone; raises ConflictError once it is gone."""
         try:
-            with self.open_uow() as uow:
-                return uow.webhooks.secret(owner, webhook_id)
+            with self.transaction() as tx:
+                return WebhookRepository(tx).secret(owner, webhook_id)
         except NotFoundError as error:
             raise ConflictError("The webhook that this request made was removed, and its secret with it.") from error
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
         """One; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.webhooks.get(owner, webhook_id)
+        with self.transaction() as tx:
+            return WebhookRepository(tx).get(owner, webhook_id)
 
     def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         """All of an owner's."""
-        with self.open_uow() as uow:
-            return uow.webhooks.page(owner, part)
+        with self.transaction() as tx:
+            return WebhookRepository(tx).page(owner, part)
 
     def change(
         self,
@@ -74,33 +76,33 @@ class Webhooks:
         """Change what is not None; raises NotFoundError, InvalidRequestError."""
         if url is not None:
             self.allowed.checked(url)
-        with self.open_uow() as uow:
-            return uow.webhooks.change(
+        with self.transaction() as tx:
+            return WebhookRepository(tx).change(
                 owner, webhook_id, url=url, events=None if events is None else _once(events), enabled=enabled
             )
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
         """Have it told no more, and forget it; raises NotFoundError."""
-        with self.open_uow() as uow:
-            uow.webhooks.remove(owner, webhook_id)
+        with self.transaction() as tx:
+            WebhookRepository(tx).remove(owner, webhook_id)
 
     def deliveries(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
     ) -> Page[Delivery]:
         """Return its deliveries; raises NotFoundError."""
-        with self.open_uow() as uow:
-            return uow.deliveries.page(owner, webhook_id, part, state=state)
+        with self.transaction() as tx:
+            return DeliveryRepository(tx).page(owner, webhook_id, part, state=state)
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
         """Have it told that it is tried, by the road of all it is told; raises NotFoundError, ConflictError where it is
         disabled."""
-        with self.open_uow() as uow:
-            return uow.deliveries.test(owner, webhook_id)
+        with self.transaction() as tx:
+            return DeliveryRepository(tx).test(owner, webhook_id)
 
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
         """Tell it again, now; raises NotFoundError, ConflictError where the webhook is disabled."""
-        with self.open_uow() as uow:
-            return uow.deliveries.redeliver(owner, webhook_id, delivery_id)
+        with self.transaction() as tx:
+            return DeliveryRepository(tx).redeliver(owner, webhook_id, delivery_id)
 
 
 def _once(events: Sequence[EventType]) -> tuple[EventType, ...]:

@@ -7,6 +7,7 @@ from time import perf_counter
 from app.domain.jobs import training_of
 from app.domain.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
+from app.storage.repositories import JobRepository
 from app.wiring import build
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical_and_worst
@@ -76,8 +77,8 @@ def _seconds(call: Callable[[], object]) -> float:
 def _fill(deployment: Deployment, queued: int) -> None:
     """Queue as many jobs as the newest one as are missing, without HTTP."""
     parts = build(deployment.settings)
-    with parts.base.open_uow() as uow:
-        there = len(uow.jobs.unfinished(after=None, limit=queued))
+    with parts.base.transaction() as tx:
+        there = len(JobRepository(tx).unfinished(after=None, limit=queued))
     request, _ = training_of(parts.jobs.page(BUILT_IN_OWNER, PageRequest(1)).items[0])
     for _ in range(queued - there):
         parts.training.submit(BUILT_IN_OWNER, request)

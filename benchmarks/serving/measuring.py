@@ -98,7 +98,7 @@ def cold(deployment: Deployment, times: int) -> float:
     parts = build(deployment.settings)
     parts.prediction.version(BUILT_IN_OWNER, NAME)
     taken = median(
-        _seconds(lambda: ServedVersions(parts.base.open_uow, 10**7).version(BUILT_IN_OWNER, NAME), perf_counter)
+        _seconds(lambda: ServedVersions(parts.base.transaction, 10**7).version(BUILT_IN_OWNER, NAME), perf_counter)
         for _ in range(times)
     )
     parts.close()

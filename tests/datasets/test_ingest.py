@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
 from app.domain.idempotency import Keyed, RequestKey, StoredResponse
-from app.domain.ports import UnitOfWork
 from app.errors import KeyInUseError, UnavailableError
-from app.storage.repositories import SqlDatasets
+from app.storage.repositories import DatasetRepository, IdempotencyKeyRepository
 from app.storage.tables import DatasetRow, RequestKeyRow
+from app.storage.transaction import Transaction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidDataError
 from tests.small_database import SmallDatabase
@@ -28,14 +28,14 @@ PIECES = [piece for _, piece in cut_up(BLOCK, 2)]
 
 @pytest.fixture
 def ingest(stored: SmallDatabase) -> Ingest:
-    return Ingest(stored.open, lambda: NOW)
+    return Ingest(stored.transaction, lambda: NOW)
 
 
 def test_blocks_become_a_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
     dataset = ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES))
-    with stored.open() as uow:
-        assert uow.datasets.get("me", dataset.id) == dataset
-        assert [found[0] for number in range(2) if (found := uow.datasets.block(dataset.id, number))] == [0, 2]
+    with stored.transaction() as tx:
+        assert DatasetRepository(tx).get("me", dataset.id) == dataset
+        assert [found[0] for number in range(2) if (found := DatasetRepository(tx).block(dataset.id, number))] == [0, 2]
     assert (dataset.owner, dataset.name, dataset.created_at, dataset.rows) == ("me", "points", NOW, 3)
     assert [(column.name, column.kind, column.missing) for column in dataset.columns] == [
         ("x", "number", 1),
@@ -54,8 +54,8 @@ KEY = RequestKey("me", "POST /v1/datasets", "k", "ab")
 
 
 def response(stored: SmallDatabase) -> StoredResponse | None:
-    with stored.open() as uow:
-        return uow.keys.find(KEY)
+    with stored.transaction() as tx:
+        return IdempotencyKeyRepository(tx).find(KEY)
 
 
 def keyed() -> Keyed[Dataset]:
@@ -136,7 +136,7 @@ def test_the_first_error_is_told_when_the_database_is_gone_too(
         yield BLOCK
         raise InvalidDataError("line 7")
 
-    monkeypatch.setattr(SqlDatasets, "discard", gone)
+    monkeypatch.setattr(DatasetRepository, "discard", gone)
     with pytest.raises(InvalidDataError, match="line 7"):
         ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
 
@@ -145,10 +145,10 @@ def test_blocks_are_drawn_outside_of_transactions(stored: SmallDatabase) -> None
     inside = 0
 
     @contextmanager
-    def counted() -> Iterator[UnitOfWork]:
+    def counted() -> Iterator[Transaction]:
         nonlocal inside
         inside += 1
-        with stored.open() as unit:
+        with stored.transaction() as unit:
             yield unit
         inside -= 1
 
@@ -166,10 +166,10 @@ def test_the_sweep_looks_an_hour_back_until_nothing_is_left(
 ) -> None:
     requested: list[datetime] = []
 
-    def remove_expired(_: SqlDatasets, *, not_written_since: datetime) -> bool:
+    def remove_expired(_: DatasetRepository, *, not_written_since: datetime) -> bool:
         requested.append(not_written_since)
         return len(requested) < 3
 
-    monkeypatch.setattr(SqlDatasets, "remove_expired", remove_expired)
+    monkeypatch.setattr(DatasetRepository, "remove_expired", remove_expired)
     assert ingest.remove_expired() == 2
     assert requested == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3

@@ -31,7 +31,7 @@ def stored(stored: SmallDatabase) -> SmallDatabase:
 
 @pytest.fixture
 def datasets(stored: SmallDatabase) -> Datasets:
-    return Datasets(stored.open)
+    return Datasets(stored.transaction)
 
 
 def test_rows_come_with_their_numbers_and_their_cells_as_json_has_them(datasets: Datasets) -> None:

@@ -11,7 +11,7 @@ def test_an_answer_to_a_question_from_before_the_last_suspicion_does_not_clear_i
     assert reachability.is_reachable
 
 
-def test_a_unit_of_work_that_succeeded_clears_any_suspicion() -> None:
+def test_a_transaction_that_succeeded_clears_any_suspicion() -> None:
     reachability = Reachability()
     reachability.suspect()
     reachability.lost()

@@ -51,7 +51,7 @@ def test_an_evaluation_past_its_time_limit_fails_as_timed_out(
 
     monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", slow)
     job_id = bench.evaluation()
-    assert replace(bench.run, records=Records(bench.open_uow, bench.stopping, 0.1))(job_id)
+    assert replace(bench.run, records=Records(bench.transaction, bench.stopping, 0.1))(job_id)
     job = bench.look(job_id)
     assert job.error is not None
     assert (job.state, job.error.kind) == ("failed", "timed-out")

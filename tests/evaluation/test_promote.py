@@ -14,6 +14,7 @@ from app.domain.scoring import LabelledNumbers, Promotion
 from app.evaluation import promote as under_test
 from app.jobs.worker.attempts import Attempt
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
+from app.storage.repositories import AliasRepository
 from app.tasks.prediction import LabelledBlock
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
@@ -62,8 +63,8 @@ def duel(bench: Bench) -> Bench:
 
 
 def point(bench: Bench, number: int, alias: str = "best") -> None:
-    with bench.open_uow() as uow:
-        uow.aliases.move(OWNER, "small", alias, to=number, by="me", reason=None, condition=UNCONDITIONAL)
+    with bench.transaction() as tx:
+        AliasRepository(tx).move(OWNER, "small", alias, to=number, by="me", reason=None, condition=UNCONDITIONAL)
 
 
 def request_on(bench: Bench, block: Block) -> PromotionRequest:
@@ -71,8 +72,8 @@ def request_on(bench: Bench, block: Block) -> PromotionRequest:
 
 
 def holder_of(bench: Bench) -> tuple[int, str | None]:
-    with bench.open_uow() as uow:
-        alias = uow.aliases.get(OWNER, "small", "best")
+    with bench.transaction() as tx:
+        alias = AliasRepository(tx).get(OWNER, "small", "best")
     return alias.version, alias.reason
 
 
@@ -128,8 +129,8 @@ def test_one_whose_alias_was_moved_meanwhile_fails_and_moves_nothing(
         if to is not None:
             point(duel, to)
         elif holder_is_there(duel):
-            with duel.open_uow() as uow:
-                uow.aliases.remove(OWNER, "small", "best", by="me", reason=None, condition=UNCONDITIONAL)
+            with duel.transaction() as tx:
+                AliasRepository(tx).remove(OWNER, "small", "best", by="me", reason=None, condition=UNCONDITIONAL)
         return evaluate_block(version, block)
 
     monkeypatch.setattr(under_test, "evaluate_block", meanwhile)
@@ -141,8 +142,8 @@ def test_one_whose_alias_was_moved_meanwhile_fails_and_moves_nothing(
 
 
 def holder_is_there(bench: Bench) -> bool:
-    with bench.open_uow() as uow:
-        return bool(uow.aliases.page(OWNER, "small", limit=1, after=None).items)
+    with bench.transaction() as tx:
+        return bool(AliasRepository(tx).page(OWNER, "small", limit=1, after=None).items)
 
 
 def test_a_start_that_another_one_took_over_from_moves_nothing(duel: Bench) -> None:

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.scoring import Evaluation, NumberScores, PairedDifferences, Promotion, verdict
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.storage.repositories import AliasRepository
 from app.storage.tables import TrainingJobRow
 from relevance_bayes.types.jobs import Transition
 from tests.applications import DATASET, NOW, SmallParts
@@ -25,8 +26,8 @@ OF_BEST = "/v1/models/small/aliases/best/promotions"
 def duel(parts: SmallParts) -> SmallParts:
     """Version 1 of `small`, to which `best` points, and version 2."""
     parts.stored.put_version(OWNER, small_version(), number=2)
-    with parts.stored.open() as uow:
-        uow.aliases.move(OWNER, "small", "best", to=1, by=OWNER, reason=None, condition=UNCONDITIONAL)
+    with parts.stored.transaction() as tx:
+        AliasRepository(tx).move(OWNER, "small", "best", to=1, by=OWNER, reason=None, condition=UNCONDITIONAL)
     return parts
 
 

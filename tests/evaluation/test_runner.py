@@ -7,6 +7,7 @@ from app.domain.attempts import MAX_STARTS, Claim
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, LabelledNumbers, NumberResult, NumberScores
 from app.prediction import ServedVersion, evaluate_block
+from app.storage.repositories import JobRepository
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
@@ -57,9 +58,9 @@ def test_classes_have_figures_of_their_own(bench: Bench) -> None:
 
 def test_a_cancelled_one_ends_without_a_result(bench: Bench) -> None:
     job_id = bench.evaluation()
-    with bench.open_uow() as uow:
-        assert uow.jobs.claim(job_id) == Claim(1)
-        uow.jobs.request_cancel(OWNER, job_id)
+    with bench.transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(1)
+        JobRepository(tx).request_cancel(OWNER, job_id)
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.result) == ("cancelled", None)
@@ -93,8 +94,8 @@ def test_one_that_is_handed_back_between_two_blocks_has_not_died(bench: Bench, m
 def test_one_whose_workers_died_each_time_fails(bench: Bench) -> None:
     job_id = bench.evaluation()
     for number in range(MAX_STARTS):
-        with bench.open_uow() as uow:
-            assert uow.jobs.claim(job_id) == Claim(number + 1)
+        with bench.transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(number + 1)
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert job.error is not None
@@ -105,8 +106,8 @@ def test_a_start_that_another_one_took_over_from_records_nothing(bench: Bench, m
     job_id = bench.evaluation()
 
     def overtaken(version: ServedVersion, block: Block) -> LabelledBlock:
-        with bench.open_uow() as uow:
-            assert uow.jobs.claim(job_id) == Claim(2)
+        with bench.transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(2)
         return evaluate_block(version, block)
 
     monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", overtaken)

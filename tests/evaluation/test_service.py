@@ -31,7 +31,7 @@ def stored(stored: SmallDatabase) -> SmallDatabase:
 
 @pytest.fixture
 def scoring(stored: SmallDatabase) -> Scoring:
-    return Scoring(stored.open, lambda: NOW)
+    return Scoring(stored.transaction, lambda: NOW)
 
 
 def test_a_submitted_evaluation_is_planned_recorded_and_queued(stored: SmallDatabase, scoring: Scoring) -> None:
@@ -66,7 +66,7 @@ def test_done_again_it_is_of_what_the_reference_means_now(stored: SmallDatabase,
     first = scoring.submit(OWNER, REQUEST)
     with pytest.raises(ConflictError, match="queued"):
         scoring.retry(OWNER, first.id, "evaluation")
-    Jobs(stored.open, stored.queue).cancel(OWNER, first.id)
+    Jobs(stored.transaction, stored.queue).cancel(OWNER, first.id)
     stored.put_version(OWNER, small_version(), number=3)
     again = scoring.retry(OWNER, first.id, "evaluation")
     assert (first.number, again.number, again.retry_of) == (2, 3, first.id)
@@ -75,7 +75,7 @@ def test_done_again_it_is_of_what_the_reference_means_now(stored: SmallDatabase,
 
 
 def test_it_counts_among_an_owners_unfinished_jobs(stored: SmallDatabase) -> None:
-    scoring = Scoring(stored.open, lambda: NOW, max_unfinished=1)
+    scoring = Scoring(stored.transaction, lambda: NOW, max_unfinished=1)
     scoring.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError):
         scoring.submit(OWNER, REQUEST)

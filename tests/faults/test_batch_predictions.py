@@ -10,6 +10,7 @@ from app.domain.jobs import Job
 from app.domain.requests import PredictionRequest
 from app.domain.results import BatchPredicted
 from app.identity import BUILT_IN_OWNER
+from app.storage.repositories import ModelRepository, ResultRepository
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind
@@ -36,9 +37,9 @@ def file_of(place: Place, job: Job) -> bytes:
 
 def test_what_a_killed_worker_has_written_is_gone_on_with_to_the_same_bytes(make_place: MakePlace) -> None:
     place = make_place()
-    open_uow = place.parts.base.open_uow
-    with open_uow() as uow:
-        uow.models.add(BUILT_IN_OWNER, small_version())
+    transaction = place.parts.base.transaction
+    with transaction() as tx:
+        ModelRepository(tx).add(BUILT_IN_OWNER, small_version())
     dataset = place.parts.ingest.receive(
         BUILT_IN_OWNER,
         "things",
@@ -50,8 +51,8 @@ def test_what_a_killed_worker_has_written_is_gone_on_with_to_the_same_bytes(make
     job = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)
 
     def rows() -> int:
-        with open_uow() as uow:
-            kept = uow.results.find(job.id)
+        with transaction() as tx:
+            kept = ResultRepository(tx).find(job.id)
         return 0 if kept is None else kept.reached.rows
 
     worker = place.start_worker(AS_SHIPPED)

@@ -13,6 +13,7 @@ from sqlalchemy import exists, select
 from app.domain.attempts import MAX_STARTS
 from app.domain.jobs import Job
 from app.identity import BUILT_IN_OWNER
+from app.storage.repositories import ModelRepository
 from app.storage.tables import TrainingJobRow
 from app.wiring import workers_alive
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
@@ -98,9 +99,9 @@ def any_on_its_last_start(place: Place) -> bool:
 
 
 def model_of(place: Place, job: Job) -> Model:
-    with place.parts.base.open_uow() as uow:
-        version = uow.models.version(BUILT_IN_OWNER, job.plan.model, job.version)
-        return of_kind(SupervisedPredictor, uow.models.predictor(version.id)).model
+    with place.parts.base.transaction() as tx:
+        version = ModelRepository(tx).version(BUILT_IN_OWNER, job.plan.model, job.version)
+        return of_kind(SupervisedPredictor, ModelRepository(tx).predictor(version.id)).model
 
 
 def unbroken(place: Place, requested: list[SupervisedRequest]) -> tuple[list[Model], float]:

@@ -4,6 +4,7 @@ from app.domain.jobs import Job
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import Evaluation
 from app.identity import BUILT_IN_OWNER
+from app.storage.repositories import ModelRepository
 from relevance_bayes.tables.columns import Block
 from tests.faults.conftest import MakePlace, Place
 from tests.narrowing import of_kind
@@ -21,8 +22,8 @@ def evaluation(place: Place) -> Job:
     dataset = place.parts.ingest.receive(
         BUILT_IN_OWNER, "rows", names=tuple(block), kinds=("number", "category", "number"), blocks=iter([block])
     )
-    with place.parts.base.open_uow() as uow:
-        uow.models.add(BUILT_IN_OWNER, small_version())
+    with place.parts.base.transaction() as tx:
+        ModelRepository(tx).add(BUILT_IN_OWNER, small_version())
     return place.parts.scoring.submit(BUILT_IN_OWNER, EvaluationRequest(dataset.id, "small"))
 
 

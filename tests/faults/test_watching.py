@@ -20,6 +20,7 @@ from sqlalchemy import text
 
 from app.identity import BUILT_IN_OWNER
 from app.settings import Settings
+from app.storage.repositories import JobRepository
 from app.wiring import Parts, build
 from relevance_bayes.client.http import Http
 from tests.end_to_end.deployment import Deployment, deployed
@@ -58,8 +59,8 @@ class Place:
 
     def progress(self, times: int = 1) -> None:
         for _ in range(times):
-            with self.parts.base.open_uow() as uow:
-                assert uow.jobs.progress(self.job_id, 1, samples.PROGRESS)
+            with self.parts.base.transaction() as tx:
+                assert JobRepository(tx).progress(self.job_id, 1, samples.PROGRESS)
 
     def end_the_listening(self) -> None:
         """End the connections over which processes hear of events; on SQLite there are none."""
@@ -69,8 +70,8 @@ class Place:
                 assert ended == [(True,)]
 
     def fail(self) -> None:
-        with self.parts.base.open_uow() as uow:
-            assert uow.jobs.fail(self.job_id, 1, samples.PROBLEM)
+        with self.parts.base.transaction() as tx:
+            assert JobRepository(tx).fail(self.job_id, 1, samples.PROBLEM)
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def place(database_url: str, tmp_path: Path) -> Iterator[Place]:
     """A running job with two events."""
     parts = build(Settings(database_url=database_url))
     with deployed(database_url, tmp_path) as deployment:
-        yield Place(deployment, parts, samples.running_job(parts.base.open_uow, owner=BUILT_IN_OWNER))
+        yield Place(deployment, parts, samples.running_job(parts.base.transaction, owner=BUILT_IN_OWNER))
     parts.close()
 
 

@@ -21,6 +21,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs import event_routes as job_events
 from app.jobs import waiter as job_waiter
 from app.jobs.service import History, Jobs
+from app.storage.repositories import JobRepository
 from relevance_bayes.client.event_stream import Message as Reported
 from relevance_bayes.client.event_stream import messages
 from relevance_bayes.types.jobs import JobKind
@@ -55,19 +56,19 @@ def client(app: Starlette) -> Iterator[TestClient]:
 
 def progress(stored: StoredParts, job_id: UUID, times: int = 1) -> None:
     for _ in range(times):
-        with stored.open_uow() as uow:
-            assert uow.jobs.progress(job_id, 1, samples.PROGRESS)
+        with stored.transaction() as tx:
+            assert JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
 
 
 def fail(stored: StoredParts, job_id: UUID) -> None:
-    with stored.open_uow() as uow:
-        assert uow.jobs.fail(job_id, 1, samples.PROBLEM)
+    with stored.transaction() as tx:
+        assert JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
 
 
 @pytest.fixture
 def running(stored: StoredParts) -> UUID:
     """A job with two events."""
-    return samples.running_job(stored.open_uow, owner=OWNER)
+    return samples.running_job(stored.transaction, owner=OWNER)
 
 
 @pytest.fixture

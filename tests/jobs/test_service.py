@@ -24,12 +24,12 @@ def stored(stored: SmallDatabase) -> SmallDatabase:
 
 @pytest.fixture
 def training(stored: SmallDatabase) -> Training:
-    return Training(stored.open, lambda: NOW)
+    return Training(stored.transaction, lambda: NOW)
 
 
 @pytest.fixture
 def jobs(stored: SmallDatabase) -> Jobs:
-    return Jobs(stored.open, stored.queue)
+    return Jobs(stored.transaction, stored.queue)
 
 
 def test_a_queued_job_is_cancelled_and_taken_from_the_queue(

@@ -75,7 +75,7 @@ def reported() -> Reported:
 
 @pytest.fixture
 def watcher(stored: SmallDatabase, reported: Reported) -> Iterator[JobWatcher]:
-    watcher = JobWatcher(stored.open, reported, check=600.0)
+    watcher = JobWatcher(stored.transaction, reported, check=600.0)
     yield watcher
     watcher.close()
 
@@ -189,7 +189,7 @@ def test_jobs_are_looked_at_even_where_nobody_can_listen(
 
 def test_a_message_that_is_lost_costs_seconds_alone(stored: SmallDatabase, reported: Reported) -> None:
     job = uuid7()
-    watcher = JobWatcher(stored.open, reported, check=0.05)
+    watcher = JobWatcher(stored.transaction, reported, check=0.05)
     with settled(reported, watcher, job) as (change_event,):
         happen(stored, job)
         assert change_event.wait(AT_ONCE)
@@ -210,7 +210,7 @@ def test_a_database_that_is_away_ends_nothing(stored: SmallDatabase, reported: R
 def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(
     stored: SmallDatabase, reported: Reported
 ) -> None:
-    watcher = JobWatcher(stored.open, reported, check=0.01, linger=0.1)
+    watcher = JobWatcher(stored.transaction, reported, check=0.01, linger=0.1)
     time.sleep(0.05)
     assert (reported.opened, stored.opened) == (0, 0)
     for turn in (1, 2):

@@ -14,6 +14,7 @@ from app.evaluation.runner import Scorer
 from app.identity import BUILT_IN_OWNER
 from app.jobs.worker.attempts import Records
 from app.prediction import batch_runner as predict
+from app.storage.repositories import ModelRepository, ResultRepository
 from relevance_bayes.tables.columns import Block
 from tests.applications import DATASET, LIMITS, SmallParts, StoredParts
 from tests.problems import assert_problem
@@ -30,8 +31,8 @@ def stored(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> StoredParts:
     """A version of `small`, whose files are kept in pieces of 1,000 bytes."""
     monkeypatch.setattr(predict, "MAX_BYTES_OF_A_PIECE", 1_000)
     parts = StoredParts.over(engine)
-    with parts.open_uow() as uow:
-        uow.models.add(BUILT_IN_OWNER, small_version())
+    with parts.transaction() as tx:
+        ModelRepository(tx).add(BUILT_IN_OWNER, small_version())
     return parts
 
 
@@ -56,7 +57,7 @@ def queued(service: TestClient, parts: StoredParts, **more: object) -> str:
 
 
 def run(parts: StoredParts, path: str) -> None:
-    assert Scorer(Records(parts.open_uow, Event()), "this program")(UUID(path.rpartition("/")[2]))
+    assert Scorer(Records(parts.transaction, Event()), "this program")(UUID(path.rpartition("/")[2]))
 
 
 @pytest.fixture
@@ -177,8 +178,8 @@ def test_there_is_no_file_before_the_end_and_none_once_it_was_removed(service: T
         service.delete(path), "conflict", "The job has not ended, it is queued: let it end, or cancel it first."
     )
     run(stored, path)
-    with stored.open_uow() as uow:
-        uow.results.forget(UUID(path.rpartition("/")[2]))
+    with stored.transaction() as tx:
+        ResultRepository(tx).forget(UUID(path.rpartition("/")[2]))
     response = service.get(f"{path}/result")
     assert response.status_code == 410
     assert response.json()["type"] == "/problems/gone"

@@ -12,7 +12,6 @@ from sqlalchemy import Engine
 
 from app.datasets.ingest import Ingest
 from app.domain.jobs import Job
-from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import PredictionRequest
 from app.domain.results import BatchPredicted
 from app.errors import ConflictError, GoneError
@@ -26,7 +25,8 @@ from app.prediction import PredictRequest, predict
 from app.prediction import batch_runner as under_test
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
-from app.storage.unit_of_work import now, unit_of_work
+from app.storage.repositories import ModelRepository, ResultRepository
+from app.storage.transaction import OpenTransaction, Transaction, now, open_transactions
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.formats.flat import Flat
@@ -69,15 +69,15 @@ def blocks(block: Block) -> Iterator[Block]:
 class Bench:
     """A scorer on a real database with a version of `small`, and what asks it for files."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     stopping: Event
 
     @property
     def batches(self) -> BatchPredictions:
-        return BatchPredictions(self.open_uow, ServedVersions(self.open_uow, 10**6), now)
+        return BatchPredictions(self.transaction, ServedVersions(self.transaction, 10**6), now)
 
     def dataset(self, block: Block | None = None) -> UUID:
-        made = Ingest(self.open_uow, now).receive(
+        made = Ingest(self.transaction, now).receive(
             OWNER,
             "things",
             names=("id", "x", "colour"),
@@ -91,20 +91,20 @@ class Bench:
         return self.batches.submit(OWNER, PredictionRequest(dataset, "small", format=coded, keep=("id",))).id
 
     def run(self, job_id: UUID, *, by: str = HERE) -> bool:
-        return Scorer(Records(self.open_uow, self.stopping), by)(job_id)
+        return Scorer(Records(self.transaction, self.stopping), by)(job_id)
 
     def killed(self, job_id: UUID, *, after: int) -> bool:
         """Whether a run died at its commit of this number, counted from 0."""
         left = after
 
         @contextmanager
-        def opened() -> Iterator[UnitOfWork]:
+        def opened() -> Iterator[Transaction]:
             nonlocal left
             if left == 0:
                 raise Killed
             left -= 1
-            with self.open_uow() as uow:
-                yield uow
+            with self.transaction() as tx:
+                yield tx
 
         try:
             Scorer(Records(opened, self.stopping), HERE)(job_id)
@@ -113,7 +113,7 @@ class Bench:
         return False
 
     def look(self, job_id: UUID) -> Job:
-        return Jobs(self.open_uow, RecordingQueue()).get(OWNER, job_id)
+        return Jobs(self.transaction, RecordingQueue()).get(OWNER, job_id)
 
     def file(self, job_id: UUID) -> bytes:
         _, size = self.batches.size(OWNER, job_id)
@@ -124,9 +124,9 @@ class Bench:
 
 @pytest.fixture
 def bench(engine: Engine) -> Bench:
-    bench = Bench(unit_of_work(engine, ListedQueue), Event())
-    with bench.open_uow() as uow:
-        uow.models.add(OWNER, small_version())
+    bench = Bench(open_transactions(engine, ListedQueue), Event())
+    with bench.transaction() as tx:
+        ModelRepository(tx).add(OWNER, small_version())
     return bench
 
 
@@ -142,7 +142,7 @@ def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_asked_for(bench: Be
     """The texts and names of columns that are kept; the small version's numbers stay."""
     notes = CategoryColumn(np.zeros(ROWS, np.int32), ("=1+1",))
     block = {**table(gap=False), "-note": notes, "@id": NumberColumn(-np.arange(ROWS, dtype=np.float64))}
-    made = Ingest(bench.open_uow, now).receive(
+    made = Ingest(bench.transaction, now).receive(
         OWNER,
         "things",
         names=tuple(block),
@@ -263,7 +263,7 @@ def test_some_bytes_of_a_file_are_those_of_the_whole(bench: Bench, small_parts: 
 def test_a_job_that_was_cancelled_writes_no_more(bench: Bench) -> None:
     job_id = bench.queued()
     assert bench.killed(job_id, after=6)
-    Jobs(bench.open_uow, RecordingQueue()).cancel(OWNER, job_id)
+    Jobs(bench.transaction, RecordingQueue()).cancel(OWNER, job_id)
     assert bench.run(job_id)
     assert bench.look(job_id).state == "cancelled"
     with pytest.raises(ConflictError, match="cancelled"):
@@ -286,8 +286,8 @@ def test_a_file_that_was_removed_is_gone_and_so_is_a_job(bench: Bench) -> None:
     with pytest.raises(ConflictError, match="queued"):
         bench.batches.remove(OWNER, job_id)
     assert bench.run(job_id)
-    with bench.open_uow() as uow:
-        uow.results.forget(job_id)
+    with bench.transaction() as tx:
+        ResultRepository(tx).forget(job_id)
     with pytest.raises(GoneError):
         bench.batches.size(OWNER, job_id)
     with pytest.raises(GoneError):

@@ -7,7 +7,6 @@ from threading import Event
 
 import pytest
 
-from app.domain.ports import UnitOfWork
 from app.domain.reachability import Reachability
 from app.errors import UnavailableError
 from app.http.staleness import CURRENT, Staleness
@@ -15,6 +14,8 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import served_versions as under_test
 from app.prediction.served_versions import ServedVersions
 from app.registry.alias_service import Aliases
+from app.storage.repositories import ModelRepository
+from app.storage.transaction import Transaction
 from relevance_bayes.types.errors import NotFoundError
 from tests.small_components import version_of_components
 from tests.small_database import SmallDatabase
@@ -32,8 +33,8 @@ class Watch:
 
 
 def delete_model(stored: SmallDatabase) -> None:
-    with stored.open() as uow:
-        uow.models.delete(OWNER, "small")
+    with stored.transaction() as tx:
+        ModelRepository(tx).delete(OWNER, "small")
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def reachability(watch: Watch) -> Reachability:
 
 @pytest.fixture
 def prediction(stored: SmallDatabase, watch: Watch, reachability: Reachability) -> ServedVersions:
-    return ServedVersions(stored.open, 10**6, reachability=reachability, now=watch)
+    return ServedVersions(stored.transaction, 10**6, reachability=reachability, now=watch)
 
 
 def test_a_version_at_hand_costs_no_look_at_the_database(stored: SmallDatabase, prediction: ServedVersions) -> None:
@@ -169,8 +170,8 @@ def test_a_deleted_version_is_gone_within_a_second(
     stored.put_version(OWNER, small_version(), number=1)
     stored.put_version(OWNER, small_version(), number=2)
     prediction.version(OWNER, "small", 1)
-    with stored.open() as uow:
-        uow.models.delete_version(OWNER, "small", 1)
+    with stored.transaction() as tx:
+        ModelRepository(tx).delete_version(OWNER, "small", 1)
     watch.now += 1.0
     assert prediction.at_hand(OWNER, "small", 1) is None
     with pytest.raises(NotFoundError):
@@ -189,7 +190,7 @@ def test_a_version_is_loaded_once_while_it_is_kept(
 
 def test_a_cache_without_room_serves_all_the_same(stored: SmallDatabase) -> None:
     stored.put_version(OWNER, small_version(), number=1)
-    prediction = ServedVersions(stored.open, 10)
+    prediction = ServedVersions(stored.transaction, 10)
     assert prediction.version(OWNER, "small").version.number == 1
     assert prediction.at_hand(OWNER, "small", None) is None
 
@@ -237,7 +238,7 @@ def test_what_explains_nothing_lists_no_functions(stored: SmallDatabase, predict
 
 def names_of_one_version(stored: SmallDatabase, prediction: ServedVersions) -> None:
     stored.put_version(OWNER, small_version(), number=1)
-    Aliases(stored.open).move(OWNER, "small", "champion", to=1)
+    Aliases(stored.transaction).move(OWNER, "small", "champion", to=1)
     for selector in (None, 1, "champion"):
         prediction.version(OWNER, "small", selector)
 
@@ -285,8 +286,8 @@ def test_the_database_is_not_tried_while_it_is_away(
 def test_nothing_is_evicted_while_the_database_is_away(stored: SmallDatabase, watch: Watch) -> None:
     reachability = Reachability(watch)
     stored.put_version(OWNER, small_version(), number=1)
-    size = ServedVersions(stored.open, 10**6).version(OWNER, "small").model.bytes
-    prediction = ServedVersions(stored.open, 2 * size + 3000, reachability=reachability, now=watch)
+    size = ServedVersions(stored.transaction, 10**6).version(OWNER, "small").model.bytes
+    prediction = ServedVersions(stored.transaction, 2 * size + 3000, reachability=reachability, now=watch)
     prediction.version(OWNER, "small")
     reachability.suspect()
     for name in "abc":  # was read before the database went away
@@ -371,12 +372,12 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
     monkeypatch.setattr(under_test, "REFRESH_AFTER", 0.04)
     hangs, responses = Event(), Event()
 
-    def open_uow() -> AbstractContextManager[UnitOfWork]:
+    def transaction() -> AbstractContextManager[Transaction]:
         if hangs.is_set():
             responses.wait(20.0)
-        return stored.open()
+        return stored.transaction()
 
-    prediction = ServedVersions(open_uow, 10**6)
+    prediction = ServedVersions(transaction, 10**6)
     names_of_one_version(stored, prediction)
     hangs.set()
     time.sleep(0.1)
@@ -401,12 +402,12 @@ def test_nothing_is_held_before_a_version_was_asked_for(stored: SmallDatabase, p
 def test_many_first_requests_at_once_are_all_answered(stored: SmallDatabase) -> None:
     gate = Event()
 
-    def open_uow() -> AbstractContextManager[UnitOfWork]:
+    def transaction() -> AbstractContextManager[Transaction]:
         gate.wait(10.0)
-        return stored.open()
+        return stored.transaction()
 
     stored.put_version(OWNER, small_version(), number=1)
-    prediction = ServedVersions(open_uow, 10**6)
+    prediction = ServedVersions(transaction, 10**6)
     with ThreadPoolExecutor(40) as threads:
         responses = [threads.submit(prediction.version, OWNER, "small") for _ in range(40)]
         time.sleep(0.2)

@@ -10,6 +10,7 @@ from app.domain.datasets import Dataset
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import EvaluationRequest, PromotionRequest
 from app.domain.scoring import Evaluation, Promotion
+from app.storage.repositories import DatasetRepository
 from app.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
@@ -125,8 +126,8 @@ def test_training_rows_are_not_known_once_their_dataset_is_deleted(bench: Bench)
     dataset = bench.dataset(block)
     bench.version(trained_on(dataset, ROWS - 2, RandomSplit(), 0.0))
     assert evaluated(bench, block, 2).seen_in_training == ROWS - 2
-    with bench.open_uow() as uow:
-        uow.datasets.delete(OWNER, dataset.id)
+    with bench.transaction() as tx:
+        DatasetRepository(tx).delete(OWNER, dataset.id)
     found = evaluated(bench, block, 2)
     assert (found.figures.rows, found.seen_in_training) == (ROWS - 2, None)
 

@@ -109,7 +109,7 @@ def test_rows_of_little_support_are_outside(support: list[float] | None, placed:
 
 def test_counts_outlast_what_is_kept_of_a_version(stored: SmallDatabase) -> None:
     stored.put_version(OWNER, small_version(), number=1)
-    prediction = ServedVersions(stored.open, 1)  # no room for any
+    prediction = ServedVersions(stored.transaction, 1)  # no room for any
     first, again = prediction.version(OWNER, "small"), prediction.version(OWNER, "small")
     assert first is not again
     assert first.counts is again.counts
@@ -119,7 +119,7 @@ def test_counts_outlast_what_is_kept_of_a_version(stored: SmallDatabase) -> None
 
 def test_owners_see_their_own_versions_only(stored: SmallDatabase) -> None:
     stored.put_version(OWNER, small_version(), number=1)
-    prediction = ServedVersions(stored.open, 10**6)
+    prediction = ServedVersions(stored.transaction, 10**6)
     assert [*prediction.counters.all(OWNER)] == []
     add_rows(prediction.version(OWNER, "small").counts, 1)
     ((reference, counted),) = prediction.counters.all(OWNER)

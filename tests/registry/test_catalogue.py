@@ -14,7 +14,7 @@ from tests.small_models import small_version
 
 @pytest.fixture
 def catalogue(stored: SmallDatabase) -> Catalogue:
-    return Catalogue(stored.open, weight_unit)
+    return Catalogue(stored.transaction, weight_unit)
 
 
 def test_versions_go_one_by_one_or_with_their_model(stored: SmallDatabase, catalogue: Catalogue) -> None:

@@ -3,8 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.ports import OpenUnitOfWork
-from app.storage.unit_of_work import unit_of_work
+from app.storage.transaction import OpenTransaction, open_transactions
 from tests.ports.queue import ListedQueue
 
 
@@ -25,6 +24,6 @@ def clock() -> HandClock:
 
 
 @pytest.fixture
-def open_uow(engine: Engine, clock: HandClock) -> OpenUnitOfWork:
-    """Units of work on a migrated, empty database."""
-    return unit_of_work(engine, ListedQueue, clock=clock)
+def transaction(engine: Engine, clock: HandClock) -> OpenTransaction:
+    """Transactions on a migrated, empty database."""
+    return open_transactions(engine, ListedQueue, clock=clock)

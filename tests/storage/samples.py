@@ -9,9 +9,10 @@ from app.domain.attempts import Claim
 from app.domain.datasets import Dataset, Upload
 from app.domain.jobs import Job, Problem
 from app.domain.models import Learned, NewSupervisedVersion
-from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import EvaluationPlan, EvaluationRequest
 from app.identity import uuid7
+from app.storage.repositories import DatasetRepository, JobRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -63,15 +64,17 @@ def upload(*, owner: str = OWNER, name: str = "houses") -> Upload:
     return Upload(uuid7(), owner, name, AT, ("size", "colour"), ("number", "category"))
 
 
-def stored_dataset(open_uow: OpenUnitOfWork, *, owner: str = OWNER, name: str = "houses", blocks: int = 2) -> Dataset:
+def stored_dataset(
+    transaction: OpenTransaction, *, owner: str = OWNER, name: str = "houses", blocks: int = 2
+) -> Dataset:
     sent = upload(owner=owner, name=name)
-    with open_uow() as uow:
-        uow.datasets.begin(sent)
+    with transaction() as tx:
+        DatasetRepository(tx).begin(sent)
     for number in range(blocks):
-        with open_uow() as uow:
-            uow.datasets.append(sent.id, number, 4 * number, block(4, seed=number))
-    with open_uow() as uow:
-        return uow.datasets.finish(sent.id, rows=4 * blocks, digest="ab" * 32, columns=COLUMNS)
+        with transaction() as tx:
+            DatasetRepository(tx).append(sent.id, number, 4 * number, block(4, seed=number))
+    with transaction() as tx:
+        return DatasetRepository(tx).finish(sent.id, rows=4 * blocks, digest="ab" * 32, columns=COLUMNS)
 
 
 def plan(
@@ -108,20 +111,24 @@ def new_evaluation(dataset_id: UUID, *, model: str = "prices", version: int = 1,
 
 
 def queued_job(
-    open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: SupervisedPlan | None = None, dataset_id: UUID | None = None
+    transaction: OpenTransaction,
+    *,
+    owner: str = OWNER,
+    made: SupervisedPlan | None = None,
+    dataset_id: UUID | None = None,
 ) -> UUID:
     if dataset_id is None:
-        dataset_id = stored_dataset(open_uow, owner=owner, blocks=1).id
+        dataset_id = stored_dataset(transaction, owner=owner, blocks=1).id
     job = new_job(dataset_id, owner=owner, made=made)
-    with open_uow() as uow:
-        uow.jobs.add(job)
+    with transaction() as tx:
+        JobRepository(tx).add(job)
     return job.id
 
 
-def running_job(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> UUID:
-    job_id = queued_job(open_uow, owner=owner, made=made)
-    with open_uow() as uow:
-        assert uow.jobs.claim(job_id) == Claim(1)
+def running_job(transaction: OpenTransaction, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> UUID:
+    job_id = queued_job(transaction, owner=owner, made=made)
+    with transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(1)
     return job_id
 
 
@@ -255,9 +262,9 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
     return Learned(report, vectors(), predictor(seed=seed))
 
 
-def stored_version(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> int:
-    job_id = running_job(open_uow, owner=owner, made=made)
-    with open_uow() as uow:
-        version = uow.jobs.succeed(job_id, 1, new_version(made))
+def stored_version(transaction: OpenTransaction, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> int:
+    job_id = running_job(transaction, owner=owner, made=made)
+    with transaction() as tx:
+        version = JobRepository(tx).succeed(job_id, 1, new_version(made))
     assert version is not None
     return version.number

@@ -16,14 +16,15 @@ from app.domain.annotations import Annotation
 from app.domain.attempts import Claim
 from app.domain.conditions import Condition
 from app.domain.jobs import Problem
-from app.domain.ports import OpenUnitOfWork
 from app.errors import InUseError, UnavailableError
 from app.exports.json_file import DOCUMENT
 from app.storage.documents import PROBLEM
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, migrate, ours
+from app.storage.repositories import AliasRepository, JobRepository, ModelRepository
 from app.storage.revision import is_migrated
 from app.storage.tables import Base
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
@@ -66,18 +67,18 @@ def test_down_leaves_nothing_and_up_again_works(engine: Engine) -> None:
 
 
 def test_versions_of_one_width_for_all_inputs_become_versions_of_named_widths(
-    engine: Engine, open_uow: OpenUnitOfWork
+    engine: Engine, transaction: OpenTransaction
 ) -> None:
-    samples.stored_version(open_uow)
+    samples.stored_version(transaction)
     downgrade(engine, "2026_11_21_first_tables")
     with engine.connect() as connection:
         report = json.loads(connection.execute(text("SELECT report FROM model_versions")).scalar_one())
     assert report["widths"] == [0.5, 1e300, 2.0]
     assert "warps" not in report
     migrate(engine)
-    with open_uow() as uow:
-        version = uow.models.version(samples.OWNER, "prices")
-        vectors = uow.models.vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number").items
+    with transaction() as tx:
+        version = ModelRepository(tx).version(samples.OWNER, "prices")
+        vectors = ModelRepository(tx).vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number").items
     widths = tuple(InputWidth(None, width) for width in (0.5, 1e300, 2.0))
     before = samples.new_version().report
     (member,) = before.members
@@ -95,9 +96,9 @@ BEFORE = json.loads((Path(__file__).parents[1] / "exports" / "versions_before_me
 
 @pytest.mark.parametrize("name", BEFORE["versions"])
 def test_versions_from_before_they_had_members_are_read_as_documents_of_theirs_are(
-    name: str, engine: Engine, open_uow: OpenUnitOfWork
+    name: str, engine: Engine, transaction: OpenTransaction
 ) -> None:
-    samples.stored_version(open_uow)
+    samples.stored_version(transaction)
     downgrade(engine, "2026_11_24_pools")
     written = BEFORE["versions"][name]
     with engine.begin() as connection:
@@ -105,9 +106,9 @@ def test_versions_from_before_they_had_members_are_read_as_documents_of_theirs_a
         content = base64.b64decode(written["predictor"])
         connection.execute(text("UPDATE posteriors SET content = :content"), {"content": content})
     migrate(engine)
-    with open_uow() as uow:
-        version = uow.models.version(samples.OWNER, "prices")
-        predictor = of_kind(SupervisedPredictor, uow.models.predictor(version.id))
+    with transaction() as tx:
+        version = ModelRepository(tx).version(samples.OWNER, "prices")
+        predictor = of_kind(SupervisedPredictor, ModelRepository(tx).predictor(version.id))
     document = current_document(json.loads(written["document"]))
     exported = version_of(DOCUMENT.validate_json(json.dumps(document), strict=True))
     assert isinstance(exported, ExportedSupervised)
@@ -123,27 +124,29 @@ def test_versions_from_before_they_had_members_are_read_as_documents_of_theirs_a
     assert before["widths"] == json.loads(written["report"])["widths"]
 
 
-def test_jobs_from_before_know_which_model_they_are_for(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    samples.stored_version(open_uow)
-    job_id = samples.queued_job(open_uow)
+def test_jobs_from_before_know_which_model_they_are_for(engine: Engine, transaction: OpenTransaction) -> None:
+    samples.stored_version(transaction)
+    job_id = samples.queued_job(transaction)
     downgrade(engine, "2026_11_26_checkpoints")
     assert "request_keys" not in inspect(engine).get_table_names()
     migrate(engine)
-    with pytest.raises(InUseError), open_uow() as uow:
-        uow.models.delete(samples.OWNER, "prices")
-    with open_uow() as uow:
-        job = uow.jobs.get(samples.OWNER, job_id)
+    with pytest.raises(InUseError), transaction() as tx:
+        ModelRepository(tx).delete(samples.OWNER, "prices")
+    with transaction() as tx:
+        job = JobRepository(tx).get(samples.OWNER, job_id)
     assert (job.priority, job.retry_of) == (0, None)
 
 
 def test_going_back_to_when_every_version_had_a_job_keeps_those_that_have(
-    engine: Engine, open_uow: OpenUnitOfWork
+    engine: Engine, transaction: OpenTransaction
 ) -> None:
-    samples.stored_version(open_uow)
-    with open_uow() as uow:
-        added = uow.models.add(samples.OWNER, samples.new_version())
-        uow.models.annotate_version(added, Annotation(tags={"stage": "live"}))
-        uow.aliases.move(samples.OWNER, "prices", "best", to=added.number, by="me", reason=None, condition=Condition())
+    samples.stored_version(transaction)
+    with transaction() as tx:
+        added = ModelRepository(tx).add(samples.OWNER, samples.new_version())
+        ModelRepository(tx).annotate_version(added, Annotation(tags={"stage": "live"}))
+        AliasRepository(tx).move(
+            samples.OWNER, "prices", "best", to=added.number, by="me", reason=None, condition=Condition()
+        )
     downgrade(engine, "2026_11_30_annotations")
     with engine.connect() as connection:
         counts = [
@@ -152,19 +155,19 @@ def test_going_back_to_when_every_version_had_a_job_keeps_those_that_have(
         ]
     assert counts == [1, 1, 0, 0, len(samples.vectors())]
     migrate(engine)
-    with open_uow() as uow:
-        assert uow.models.version(samples.OWNER, "prices").number == 1
+    with transaction() as tx:
+        assert ModelRepository(tx).version(samples.OWNER, "prices").number == 1
 
 
 def test_a_promotion_that_failed_because_its_alias_was_moved_says_so_by_the_new_name(
-    engine: Engine, open_uow: OpenUnitOfWork
+    engine: Engine, transaction: OpenTransaction
 ) -> None:
-    samples.stored_version(open_uow)
-    job_id = samples.queued_job(open_uow)
+    samples.stored_version(transaction)
+    job_id = samples.queued_job(transaction)
     former = Problem("holder-changed", "A title", 'With "holder-changed" in its detail.')
-    with open_uow() as uow:
-        assert uow.jobs.claim(job_id) == Claim(1)
-        assert uow.jobs.fail(job_id, 1, former)
+    with transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(1)
+        assert JobRepository(tx).fail(job_id, 1, former)
     migrate(engine)
     assert _stored_problem(engine) == former
     downgrade(engine, "2026_12_04_names")

@@ -1,4 +1,4 @@
-"""The monitor of a database: units of work while the database is away, and once it is back."""
+"""The monitor of a database: transactions while the database is away, and once it is back."""
 
 import sqlite3
 import time
@@ -12,14 +12,14 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.ports import OpenUnitOfWork
 from app.domain.reachability import Reachability
 from app.errors import OutOfReachError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.storage.engine import make_engine
 from app.storage.migrations import migrate
 from app.storage.monitor import DatabaseMonitor
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import ModelRepository
+from app.storage.transaction import OpenTransaction, open_transactions
 from relevance_bayes.types.errors import NotFoundError
 from tests import postgres
 from tests.conftest import PROGRAMS
@@ -37,15 +37,15 @@ class Monitored:
     engine: Engine
     reachability: Reachability
     monitor: DatabaseMonitor
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
 
     def work(self) -> None:
-        """Do a short unit of work."""
-        with self.open_uow() as uow:
-            uow.models.version_ids([(OWNER, "small", None)])
+        """Do a short transaction."""
+        with self.transaction() as tx:
+            ModelRepository(tx).version_ids([(OWNER, "small", None)])
 
     def seconds_refused(self) -> float:
-        """How long a unit of work takes to be refused."""
+        """How long a transaction takes to be refused."""
         began = time.monotonic()
         with pytest.raises(UnavailableError):
             self.work()
@@ -59,7 +59,7 @@ def monitored_of() -> Iterator[Callable[[str], Monitored]]:
     def make(url: str) -> Monitored:
         engine, reachability = make_engine(url), Reachability()
         monitor = DatabaseMonitor(engine, reachability)
-        made.append(Monitored(engine, reachability, monitor, unit_of_work(engine, ListedQueue, monitor=monitor)))
+        made.append(Monitored(engine, reachability, monitor, open_transactions(engine, ListedQueue, monitor=monitor)))
         return made[-1]
 
     yield make
@@ -95,8 +95,8 @@ def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def test_a_database_that_answers_is_reachable_whatever_it_answers(monitored: Monitored) -> None:
     monitored.work()
-    with pytest.raises(NotFoundError), monitored.open_uow() as uow:
-        uow.models.version(OWNER, "nothing")
+    with pytest.raises(NotFoundError), monitored.transaction() as tx:
+        ModelRepository(tx).version(OWNER, "nothing")
     assert monitored.reachability.is_reachable
 
 
@@ -106,7 +106,7 @@ def test_a_suspicion_is_checked_at_once(monitored: Monitored) -> None:
     until(lambda: monitored.reachability.is_reachable, seconds=5.0)
 
 
-def test_a_long_unit_of_work_is_no_outage(monitored: Monitored, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_transaction_is_no_outage(monitored: Monitored, monkeypatch: pytest.MonkeyPatch) -> None:
     probes: list[float] = []
     check = monitored.monitor._probe.check
 
@@ -115,8 +115,8 @@ def test_a_long_unit_of_work_is_no_outage(monitored: Monitored, monkeypatch: pyt
         check()
 
     monkeypatch.setattr(monitored.monitor._probe, "check", counted)
-    with monitored.open_uow() as uow:
-        uow.models.version_ids([(OWNER, "small", None)])
+    with monitored.transaction() as tx:
+        ModelRepository(tx).version_ids([(OWNER, "small", None)])
         until_late = time.monotonic() + 2.0
         while time.monotonic() < until_late:
             assert not monitored.reachability.is_away
@@ -150,11 +150,11 @@ def test_nobody_waits_for_a_server_that_stands_still(
     sleeping, frozen = Event(), Event()
 
     def wait_for_the_server() -> None:
-        with monitored.open_uow() as uow:
-            uow.models.version_ids([(OWNER, "small", None)])
+        with monitored.transaction() as tx:
+            ModelRepository(tx).version_ids([(OWNER, "small", None)])
             sleeping.set()
             frozen.wait(30.0)
-            uow.models.version_ids([(OWNER, "small", None)])
+            ModelRepository(tx).version_ids([(OWNER, "small", None)])
 
     with ThreadPoolExecutor(4) as threads:
         within = threads.submit(wait_for_the_server)

@@ -9,13 +9,14 @@ import pytest
 from sqlalchemy import Engine
 
 from app.domain.conditions import Condition
-from app.domain.ports import Listener, OpenUnitOfWork
+from app.domain.ports import Listener
 from app.errors import UnavailableError
 from app.prediction import ServedVersion
 from app.prediction.served_versions import STALE_AFTER, ServedVersions
 from app.storage.engine import make_engine
 from app.storage.notifier import MODELS, SqlNotifier
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import AliasRepository, JobRepository, ModelRepository
+from app.storage.transaction import OpenTransaction, open_transactions
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
 from tests.ports.queue import ListedQueue
@@ -27,10 +28,10 @@ SLACK_SECONDS = 0.5
 
 
 @pytest.fixture
-def elsewhere(engine: Engine) -> Iterator[OpenUnitOfWork]:
-    """Units of work of another process, as far as the database can tell."""
+def elsewhere(engine: Engine) -> Iterator[OpenTransaction]:
+    """Transactions of another process, as far as the database can tell."""
     other = make_engine(engine.url)
-    yield unit_of_work(other, ListedQueue)
+    yield open_transactions(other, ListedQueue)
     other.dispose()
 
 
@@ -52,17 +53,19 @@ class Looked:
 
 
 @pytest.fixture(params=[False, True], ids=["heard", "unheard"])
-def prediction(request: pytest.FixtureRequest, engine: Engine, open_uow: OpenUnitOfWork) -> Iterator[ServedVersions]:
-    made = ServedVersions(open_uow, 10**7, notifier=Looked(engine, deaf=request.param))
+def prediction(
+    request: pytest.FixtureRequest, engine: Engine, transaction: OpenTransaction
+) -> Iterator[ServedVersions]:
+    made = ServedVersions(transaction, 10**7, notifier=Looked(engine, deaf=request.param))
     yield made
     made.close()
 
 
-def record(open_uow: OpenUnitOfWork) -> None:
+def record(transaction: OpenTransaction) -> None:
     """Have one more version of `small`."""
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        assert uow.jobs.succeed(job_id, 1, small_version()) is not None
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        assert JobRepository(tx).succeed(job_id, 1, small_version()) is not None
 
 
 def requested(prediction: ServedVersions, selector: Selector = None) -> ServedVersion:
@@ -81,7 +84,7 @@ def seconds_until(done: Callable[[], bool]) -> float:
 
 
 def test_a_newer_version_of_another_process_is_served_within_a_second(
-    prediction: ServedVersions, elsewhere: OpenUnitOfWork
+    prediction: ServedVersions, elsewhere: OpenTransaction
 ) -> None:
     record(elsewhere)
     assert requested(prediction).version.number == 1
@@ -92,22 +95,22 @@ def test_a_newer_version_of_another_process_is_served_within_a_second(
 
 
 def test_what_another_process_has_deleted_is_gone_within_a_second(
-    prediction: ServedVersions, elsewhere: OpenUnitOfWork
+    prediction: ServedVersions, elsewhere: OpenTransaction
 ) -> None:
     for _ in range(2):
         record(elsewhere)
     assert (requested(prediction).version.number, requested(prediction, 1).version.number) == (2, 1)
-    with elsewhere() as uow:
-        uow.models.delete_version(samples.OWNER, "small", 1)
+    with elsewhere() as tx:
+        ModelRepository(tx).delete_version(samples.OWNER, "small", 1)
     assert seconds_until(lambda: is_gone(prediction, 1)) < STALE_AFTER + SLACK_SECONDS
     assert requested(prediction).version.number == 2
-    with elsewhere() as uow:
-        uow.models.delete(samples.OWNER, "small")
+    with elsewhere() as tx:
+        ModelRepository(tx).delete(samples.OWNER, "small")
     assert seconds_until(lambda: is_gone(prediction, None)) < STALE_AFTER + SLACK_SECONDS
 
 
 def test_an_alias_that_another_process_moves_is_followed_within_a_second(
-    prediction: ServedVersions, elsewhere: OpenUnitOfWork
+    prediction: ServedVersions, elsewhere: OpenTransaction
 ) -> None:
     for _ in range(2):
         record(elsewhere)
@@ -117,9 +120,9 @@ def test_an_alias_that_another_process_moves_is_followed_within_a_second(
         assert waited < STALE_AFTER + SLACK_SECONDS
 
 
-def point(open_uow: OpenUnitOfWork, number: int) -> None:
-    with open_uow() as uow:
-        uow.aliases.move(
+def point(transaction: OpenTransaction, number: int) -> None:
+    with transaction() as tx:
+        AliasRepository(tx).move(
             samples.OWNER, "small", "champion", to=number, by=samples.OWNER, reason=None, condition=Condition()
         )
 
@@ -132,9 +135,11 @@ def is_gone(prediction: ServedVersions, number: int | None) -> bool:
     return False
 
 
-def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    record(open_uow)
-    prediction = ServedVersions(open_uow, 10**7, notifier=SqlNotifier(engine, MODELS))
+def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(
+    engine: Engine, transaction: OpenTransaction
+) -> None:
+    record(transaction)
+    prediction = ServedVersions(transaction, 10**7, notifier=SqlNotifier(engine, MODELS))
     requested(prediction)
     until, waited = time.monotonic() + 3.0 * STALE_AFTER, 0
     while time.monotonic() < until:
@@ -145,14 +150,14 @@ def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(engine: En
 
 
 def test_nothing_listens_before_something_is_asked_for_and_after_the_end(
-    engine: Engine, open_uow: OpenUnitOfWork
+    engine: Engine, transaction: OpenTransaction
 ) -> None:
     notifier = Looked(engine, deaf=False)
-    prediction = ServedVersions(open_uow, 10**7, notifier=notifier)
+    prediction = ServedVersions(transaction, 10**7, notifier=notifier)
     with pytest.raises(NotFoundError):
         requested(prediction)
     assert notifier.opened == 0
-    record(open_uow)
+    record(transaction)
     requested(prediction)
     assert seconds_until(lambda: notifier.opened == 1) < 5.0
     prediction.close()

@@ -8,10 +8,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.ports import Listener, OpenUnitOfWork
+from app.domain.ports import Listener
 from app.errors import UnavailableError
 from app.storage.engine import make_engine
 from app.storage.notifier import JOBS, MODELS, SqlNotifier
+from app.storage.repositories import JobRepository, ModelRepository
+from app.storage.transaction import OpenTransaction
 from tests.storage import samples
 
 only_on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
@@ -39,32 +41,32 @@ def test_nothing_is_heard_where_nothing_happens(listener: Listener) -> None:
     assert listener.receive() == frozenset()
 
 
-def test_every_event_is_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
-    job_id = samples.queued_job(open_uow)
+def test_every_event_is_heard(transaction: OpenTransaction, listener: Listener) -> None:
+    job_id = samples.queued_job(transaction)
     assert concerns(received(listener), job_id)
-    with open_uow() as uow:
-        assert uow.jobs.claim(job_id) is not None
+    with transaction() as tx:
+        assert JobRepository(tx).claim(job_id) is not None
     assert concerns(received(listener), job_id)
-    with open_uow() as uow:
-        assert uow.jobs.progress(job_id, 1, samples.PROGRESS)
+    with transaction() as tx:
+        assert JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
     assert concerns(received(listener), job_id)
-    with open_uow() as uow:
-        assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
+    with transaction() as tx:
+        assert JobRepository(tx).succeed(job_id, 1, samples.new_version()) is not None
     assert concerns(received(listener), job_id)
     assert listener.receive() == frozenset()
 
 
-def test_what_is_rolled_back_is_not_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
-    job_id = samples.queued_job(open_uow)
+def test_what_is_rolled_back_is_not_heard(transaction: OpenTransaction, listener: Listener) -> None:
+    job_id = samples.queued_job(transaction)
     received(listener)
-    with suppress(KeyError), open_uow() as uow:
-        assert uow.jobs.claim(job_id) is not None
+    with suppress(KeyError), transaction() as tx:
+        assert JobRepository(tx).claim(job_id) is not None
         raise KeyError
     assert listener.receive() == frozenset()
 
 
-def test_what_happens_between_two_calls_is_heard(open_uow: OpenUnitOfWork, listener: Listener) -> None:
-    first, second = samples.queued_job(open_uow), samples.queued_job(open_uow)
+def test_what_happens_between_two_calls_is_heard(transaction: OpenTransaction, listener: Listener) -> None:
+    first, second = samples.queued_job(transaction), samples.queued_job(transaction)
     jobs: set[UUID] = set()
     while (more := listener.receive()) is None or more:
         jobs |= more or {first, second}
@@ -105,33 +107,35 @@ def test_a_database_that_is_away_is_said() -> None:
         pass
 
 
-def test_models_are_heard_of_when_a_version_is_recorded_or_removed(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+def test_models_are_heard_of_when_a_version_is_recorded_or_removed(
+    transaction: OpenTransaction, engine: Engine
+) -> None:
     with SqlNotifier(engine, MODELS).open() as listener:
-        samples.stored_version(open_uow)
-        samples.stored_version(open_uow)
+        samples.stored_version(transaction)
+        samples.stored_version(transaction)
         first = received(listener)
         assert first is None or len(first) == 1
         while listener.receive() != frozenset():
             pass
-        with open_uow() as uow:
-            uow.models.delete_version(samples.OWNER, "prices", 1)
+        with transaction() as tx:
+            ModelRepository(tx).delete_version(samples.OWNER, "prices", 1)
         assert received(listener) == first
-        with open_uow() as uow:
-            uow.models.delete(samples.OWNER, "prices")
+        with transaction() as tx:
+            ModelRepository(tx).delete(samples.OWNER, "prices")
         assert received(listener) == first
 
 
 @only_on_postgresql
 def test_what_happens_to_jobs_alone_does_not_wake_those_who_hear_of_models(
-    open_uow: OpenUnitOfWork, engine: Engine
+    transaction: OpenTransaction, engine: Engine
 ) -> None:
     with SqlNotifier(engine, MODELS).open() as listener:
-        samples.queued_job(open_uow)
+        samples.queued_job(transaction)
         assert listener.receive() == frozenset()
 
 
-def test_events_are_counted_by_job(open_uow: OpenUnitOfWork) -> None:
-    one, other = samples.queued_job(open_uow), samples.running_job(open_uow)
-    with open_uow() as uow:
-        assert uow.jobs.event_counts([one, other, UUID(int=0)]) == {one: 1, other: 2}
-        assert uow.jobs.event_counts([]) == {}
+def test_events_are_counted_by_job(transaction: OpenTransaction) -> None:
+    one, other = samples.queued_job(transaction), samples.running_job(transaction)
+    with transaction() as tx:
+        assert JobRepository(tx).event_counts([one, other, UUID(int=0)]) == {one: 1, other: 2}
+        assert JobRepository(tx).event_counts([]) == {}

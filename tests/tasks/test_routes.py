@@ -13,6 +13,7 @@ from app.domain.attempts import Claim
 from app.domain.jobs import Problem
 from app.http.bodies import checked
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.storage.repositories import JobRepository
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.types.errors import Fault
@@ -756,9 +757,9 @@ def test_what_contradicts_the_data_is_said_at_its_place_in_every_task(
 
 def test_progress_and_failure_are_shown(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client)
-    with parts.stored.open() as uow:
-        assert uow.jobs.claim(job_id) == Claim(1)
-        assert uow.jobs.progress(job_id, 1, Progress("width search", 3, 20, "fits", -12.5, 4, 0.3))
+    with parts.stored.transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(1)
+        assert JobRepository(tx).progress(job_id, 1, Progress("width search", 3, 20, "fits", -12.5, 4, 0.3))
     assert client.get(f"{PATH}/{job_id}").json()["progress"] == {
         "phase": "width search",
         "completed": 3,
@@ -769,8 +770,8 @@ def test_progress_and_failure_are_shown(client: TestClient, parts: SmallParts) -
         "noise_sd": 0.3,
     }
     fault = Fault("half of it is missing", column="x")
-    with parts.stored.open() as uow:
-        assert uow.jobs.fail(job_id, 1, Problem("too-few-rows", "Too few rows", "Send more rows.", (fault,)))
+    with parts.stored.transaction() as tx:
+        assert JobRepository(tx).fail(job_id, 1, Problem("too-few-rows", "Too few rows", "Send more rows.", (fault,)))
     job = client.get(f"{PATH}/{job_id}").json()
     assert job["state"] == "failed"
     assert job["error"] == {

@@ -11,6 +11,7 @@ from app.errors import ConflictError, KeyInUseError, TooManyJobsError, Unavailab
 from app.http.idempotency_keys import Idempotency
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.service import Jobs
+from app.storage.repositories import DatasetRepository
 from app.storage.tables import TrainingJobRow
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
@@ -41,12 +42,12 @@ def stored(stored: SmallDatabase) -> SmallDatabase:
 
 @pytest.fixture
 def training(stored: SmallDatabase) -> Training:
-    return Training(stored.open, lambda: NOW)
+    return Training(stored.transaction, lambda: NOW)
 
 
 @pytest.fixture
 def jobs(stored: SmallDatabase) -> Jobs:
-    return Jobs(stored.open, stored.queue)
+    return Jobs(stored.transaction, stored.queue)
 
 
 def test_a_submitted_job_is_planned_recorded_and_queued(stored: SmallDatabase, training: Training) -> None:
@@ -146,8 +147,8 @@ def test_a_job_that_has_not_ended_is_not_done_again(stored: SmallDatabase, train
 def test_a_job_whose_dataset_is_gone_is_not_done_again(stored: SmallDatabase, training: Training, jobs: Jobs) -> None:
     first = training.submit(OWNER, REQUEST)
     jobs.cancel(OWNER, first.id)
-    with stored.open() as uow:
-        uow.datasets.delete(OWNER, DATASET.id)
+    with stored.transaction() as tx:
+        DatasetRepository(tx).delete(OWNER, DATASET.id)
     with pytest.raises(NotFoundError, match="no dataset"):
         training.retry(OWNER, first.id)
     with pytest.raises(NotFoundError, match="no training job"):
@@ -155,7 +156,7 @@ def test_a_job_whose_dataset_is_gone_is_not_done_again(stored: SmallDatabase, tr
 
 
 def test_an_owner_may_have_so_many_unfinished_jobs(stored: SmallDatabase) -> None:
-    training = Training(stored.open, lambda: NOW, max_unfinished=2)
+    training = Training(stored.transaction, lambda: NOW, max_unfinished=2)
     for _ in range(2):
         training.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError, match="2 jobs"):
@@ -167,7 +168,7 @@ def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(stored: SmallDatab
     key = RequestKey(OWNER, "POST /v1/training-jobs", "k", "ab")
     keyed = Keyed[Job](key, lambda job: StoredResponse(202, (), str(job.id).encode()))
     job = training.submit(OWNER, REQUEST, keyed=keyed)
-    again = Idempotency(stored.open).stored_response(key)
+    again = Idempotency(stored.transaction).stored_response(key)
     assert again == keyed.response(job) == StoredResponse(202, (), str(job.id).encode())
     with pytest.raises(KeyInUseError):
         training.submit(OWNER, REQUEST, keyed=keyed)

@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from app.addresses import Allowance, Target
 from app.domain.jobs import Job
-from app.domain.ports import OpenUnitOfWork, PageRequest
+from app.domain.ports import PageRequest
 from app.domain.webhook_messages import message
 from app.domain.webhooks import PAUSES, Delivery, Webhook, new_secret
 from app.http.rendering import to_json
@@ -26,7 +26,8 @@ from app.identity import uuid7
 from app.jobs.queue.client import Control, Submitter, make_client
 from app.jobs.queue.engine import WEBHOOK_SHARE, Engine
 from app.jobs.worker.retry import Interrupted
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
+from app.storage.transaction import OpenTransaction, open_transactions
 from app.tasks.schemas.jobs import job_out
 from app.webhooks import deliverer as deliverer_module
 from app.webhooks.deadline import Deadline
@@ -50,11 +51,11 @@ class Place:
 
     database: Database
     client: DBOSClient
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     stopping: Event
 
     def deliverer(self, *pauses: float) -> Deliverer:
-        return Deliverer(self.open_uow, HERE, now, self.stopping, pauses)
+        return Deliverer(self.transaction, HERE, now, self.stopping, pauses)
 
     def engine(self, deliverer: Deliverer, *, executor: str = "here:1") -> Engine:
         return Engine(
@@ -69,19 +70,19 @@ class Place:
 
     def hook(self, url: str) -> tuple[Webhook, str]:
         webhook, secret = Webhook(uuid7(), samples.OWNER, url, EVENT_TYPES, now()), new_secret()
-        with self.open_uow() as uow:
-            uow.webhooks.add(webhook, secret)
+        with self.transaction() as tx:
+            WebhookRepository(tx).add(webhook, secret)
         return webhook, secret
 
     def end(self) -> Job:
         """A job that ends by its owner's wish, before it began."""
-        job_id = samples.queued_job(self.open_uow)
-        with self.open_uow() as uow:
-            return uow.jobs.request_cancel(samples.OWNER, job_id)
+        job_id = samples.queued_job(self.transaction)
+        with self.transaction() as tx:
+            return JobRepository(tx).request_cancel(samples.OWNER, job_id)
 
     def deliveries(self, webhook: Webhook) -> tuple[Delivery, ...]:
-        with self.open_uow() as uow:
-            return uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(100)).items
+        with self.transaction() as tx:
+            return DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(100)).items
 
     def entry(self) -> UUID:
         with self.database.connect() as connection:
@@ -91,7 +92,7 @@ class Place:
 @pytest.fixture
 def place(engine: Database) -> Place:
     client = make_client(engine)
-    return Place(engine, client, unit_of_work(engine, Submitter(client)), Event())
+    return Place(engine, client, open_transactions(engine, Submitter(client)), Event())
 
 
 @pytest.fixture
@@ -133,8 +134,8 @@ def test_who_wants_to_know_is_told_by_the_engine_and_told_again_where_that_faile
 
 def test_a_webhook_is_tried_by_the_road_of_all_it_is_told(place: Place, receiver: Receiver) -> None:
     webhook, secret = place.hook(receiver.url)
-    with place.open_uow() as uow:
-        made = uow.deliveries.test(samples.OWNER, webhook.id)
+    with place.transaction() as tx:
+        made = DeliveryRepository(tx).test(samples.OWNER, webhook.id)
     assert place.deliverer()(place.entry())
     (request,), (delivery,) = receiver.received, place.deliveries(webhook)
     assert (delivery.id, delivery.state) == (made.id, "delivered")
@@ -153,8 +154,8 @@ def test_a_redelivery_is_made_at_once(place: Place, receiver: Receiver) -> None:
         place.end()
         until(lambda: place.deliveries(webhook)[0].state == "delivered", seconds=20)
         (before,) = place.deliveries(webhook)
-        with place.open_uow() as uow:
-            uow.deliveries.redeliver(samples.OWNER, webhook.id, before.id)
+        with place.transaction() as tx:
+            DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, before.id)
         until(lambda: len(place.deliveries(webhook)[0].attempts) == 2, seconds=20)
     finally:
         engine.shutdown(5.0)
@@ -225,8 +226,8 @@ def test_a_receiver_that_is_gone_is_told_no_more(place: Place) -> None:
     assert replace(place.deliverer(*PAUSES), post=post)(first)
     (delivery,) = place.deliveries(webhook)
     assert (delivery.state, [attempt.status for attempt in delivery.attempts]) == ("failed", [410])
-    with place.open_uow() as uow:
-        assert not uow.webhooks.get(samples.OWNER, webhook.id).enabled
+    with place.transaction() as tx:
+        assert not WebhookRepository(tx).get(samples.OWNER, webhook.id).enabled
     place.end()
     assert len(place.deliveries(webhook)) == 1
 
@@ -235,8 +236,8 @@ def test_a_receiver_that_is_gone_is_told_no_more(place: Place) -> None:
 def test_what_waits_for_a_webhook_that_was_disabled_is_not_sent(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
-    with place.open_uow() as uow:
-        uow.webhooks.disable(webhook.id)
+    with place.transaction() as tx:
+        WebhookRepository(tx).disable(webhook.id)
     post = Answers(200)
     assert replace(place.deliverer(*PAUSES), post=post)(place.entry())
     (delivery,) = place.deliveries(webhook)
@@ -311,16 +312,16 @@ def test_attempts_that_the_engine_lost_are_found_and_made_again(place: Place, mo
 @ONE_DATABASE
 @pytest.mark.parametrize("ended", ["succeeded", "failed", "cancelled"])
 def test_a_message_says_what_the_job_says_of_itself(place: Place, ended: str) -> None:
-    job_id = samples.running_job(place.open_uow)
-    with place.open_uow() as uow:
+    job_id = samples.running_job(place.transaction)
+    with place.transaction() as tx:
         match ended:
             case "succeeded":
-                uow.jobs.succeed(job_id, 1, samples.new_version())
+                JobRepository(tx).succeed(job_id, 1, samples.new_version())
             case "failed":
-                uow.jobs.fail(job_id, 1, samples.PROBLEM)
+                JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
             case _:
-                uow.jobs.cancelled(job_id, 1)
-        job = uow.jobs.get(samples.OWNER, job_id)
+                JobRepository(tx).cancelled(job_id, 1)
+        job = JobRepository(tx).get(samples.OWNER, job_id)
     (event,) = (one for one in EVENT_TYPES if one == f"training_job.{ended}")
     reported = json.loads(message(event, job))
     assert MessageOut.model_validate_json(json.dumps(reported), strict=True).data.id == job_id

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from app.domain.jobs import queued
 from app.domain.webhooks import MAX_WEBHOOKS, Delivery
 from app.identity import BUILT_IN_OWNER, uuid7
+from app.storage.repositories import WebhookRepository
 from app.storage.tables import RequestKeyRow, WebhookAttemptRow, WebhookDeliveryRow
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.types.webhooks import EVENT_TYPES, TEST, Attempt
@@ -64,8 +65,8 @@ def test_a_secret_is_shown_once(client: TestClient, parts: SmallParts) -> None:
     assert response.headers["Cache-Control"] == "no-store"
     secret = made.pop("secret")
     assert secret.startswith("whsec_")
-    with parts.stored.open() as uow:
-        assert uow.webhooks.secret(BUILT_IN_OWNER, UUID(made["id"])) == secret
+    with parts.stored.transaction() as tx:
+        assert WebhookRepository(tx).secret(BUILT_IN_OWNER, UUID(made["id"])) == secret
     assert made == {
         "id": made["id"],
         "url": URL,
@@ -190,8 +191,8 @@ def test_deliveries_are_listed_with_their_attempts_and_made_again(client: TestCl
     again = client.post(f"{path}/{delivery.id}/redeliver")
     assert again.status_code == 202
     assert again.json()["state"] == "pending"
-    with parts.stored.open() as uow:
-        uow.webhooks.change(BUILT_IN_OWNER, UUID(str(made["id"])), enabled=False)
+    with parts.stored.transaction() as tx:
+        WebhookRepository(tx).change(BUILT_IN_OWNER, UUID(str(made["id"])), enabled=False)
     refused = client.post(f"{path}/{delivery.id}/redeliver")
     assert_problem(refused, "conflict", "The webhook is disabled: enable it first.")
 

@@ -87,7 +87,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Submitter:
-    """Makes a unit of work's queue from its connection."""
+    """Makes a transaction's queue from its connection."""
 
     client: DBOSClient
 

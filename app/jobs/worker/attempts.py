@@ -12,12 +12,13 @@ from uuid import UUID
 
 from app.domain.attempts import Claim, EarlierAttempts, Kept
 from app.domain.jobs import Job, Problem
-from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.errors import UnavailableError
 from app.jobs.worker.job_log import JobEvent
 from app.jobs.worker.problems import of_death
 from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
+from app.storage.repositories import CheckpointRepository, DatasetRepository, JobRepository, ResultRepository
+from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
 
@@ -39,19 +40,19 @@ class Records:
     A job may run for `limit` seconds, in all its starts together.
     """
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     stopping: Event
     limit: float = math.inf
 
-    def retry(self, action: Callable[[UnitOfWork], T]) -> T:
+    def retry(self, action: Callable[[Transaction], T]) -> T:
         """Do it in a transaction, again and again while the database is away; raises Interrupted."""
-        return retry(self.open_uow, action, stopping=self.stopping)
+        return retry(self.transaction, action, stopping=self.stopping)
 
-    def try_once(self, action: Callable[[UnitOfWork], T], *, otherwise: T) -> T:
+    def try_once(self, action: Callable[[Transaction], T], *, otherwise: T) -> T:
         """Do it in a transaction, or not at all while the database is away."""
         try:
-            with self.open_uow() as uow:
-                return action(uow)
+            with self.transaction() as tx:
+                return action(tx)
         except UnavailableError:
             return otherwise
 
@@ -62,7 +63,7 @@ class Records:
         """
         if self.stopping.is_set():
             raise Interrupted
-        found = self.retry(lambda uow: _claimed(uow, job_id, by))
+        found = self.retry(lambda tx: _claimed(tx, job_id, by))
         if found is None:
             return None
         earlier = found.earlier
@@ -90,11 +91,11 @@ class Records:
 
         What became of `attempt`, the last start of it here, is logged.
         """
-        job = self.retry(lambda uow: uow.jobs.find(job_id))
+        job = self.retry(lambda tx: JobRepository(tx).find(job_id))
         if job is None:
             return True
         is_cancelled = job.state not in FINISHED and job.cancel_requested_at is not None
-        if is_cancelled and self.retry(lambda uow: uow.jobs.cancelled(job_id, job.attempt)):
+        if is_cancelled and self.retry(lambda tx: JobRepository(tx).cancelled(job_id, job.attempt)):
             event = JobEvent(job_id, job.kind, job.attempt) if attempt is None else attempt.event
             event.ended(replace(job, state="cancelled"))
         elif attempt is not None and attempt.number != job.attempt:
@@ -104,11 +105,11 @@ class Records:
         return is_cancelled or job.state in FINISHED
 
     def _end_after_deaths(self, job_id: UUID, starts: EarlierAttempts) -> None:
-        job = self.retry(lambda uow: uow.jobs.find(job_id))
+        job = self.retry(lambda tx: JobRepository(tx).find(job_id))
         if job is None:
             return
         problem = of_death(job)
-        if self.retry(lambda uow: uow.jobs.fail(job_id, starts.attempt, problem)):
+        if self.retry(lambda tx: JobRepository(tx).fail(job_id, starts.attempt, problem)):
             event = JobEvent(job_id, starts.kind, starts.attempt, starts.seconds)
             event.ended(replace(job, state="failed", error=problem))
 
@@ -131,7 +132,7 @@ class Attempt:
 
     def job(self) -> Job:
         """The job; raises Superseded where it is gone, Interrupted."""
-        job = self.records.retry(lambda uow: uow.jobs.find(self.job_id))
+        job = self.records.retry(lambda tx: JobRepository(tx).find(self.job_id))
         if job is None:
             raise Superseded
         return job
@@ -144,13 +145,13 @@ class Attempt:
             raise TimeLimitExceeded
         if self.running.record_is_due() and self.records.try_once(self.record_running_time, otherwise=False):
             self.running.recorded()
-        if not self.records.try_once(lambda uow: uow.jobs.is_needed(self.job_id, self.number), otherwise=True):
+        if not self.records.try_once(lambda tx: JobRepository(tx).is_needed(self.job_id, self.number), otherwise=True):
             raise Superseded
 
     def report(self, progress: Progress) -> None:
         """Say how far it is, unless the database is away; raises Superseded."""
         reported = self.records.try_once(
-            lambda uow: uow.jobs.progress(self.job_id, self.number, progress), otherwise=True
+            lambda tx: JobRepository(tx).progress(self.job_id, self.number, progress), otherwise=True
         )
         if not reported:
             raise Superseded
@@ -170,8 +171,8 @@ class Attempt:
     def holding(self, dataset_id: UUID, row: int) -> tuple[int, Block]:
         """The block in which a row stands, with its first row; raises Superseded, Interrupted."""
 
-        def read(uow: UnitOfWork) -> tuple[int, Block]:
-            found = uow.datasets.block(dataset_id, uow.datasets.block_holding(dataset_id, row))
+        def read(tx: Transaction) -> tuple[int, Block]:
+            found = DatasetRepository(tx).block(dataset_id, DatasetRepository(tx).block_holding(dataset_id, row))
             if found is None:
                 raise Superseded
             return found
@@ -180,20 +181,20 @@ class Attempt:
 
     def fail(self, problem: Problem) -> None:
         """Record why it failed, unless another start has taken over; raises Interrupted."""
-        self.records.retry(lambda uow: uow.jobs.fail(self.job_id, self.number, problem))
+        self.records.retry(lambda tx: JobRepository(tx).fail(self.job_id, self.number, problem))
 
     def hand_back(self) -> None:
         """Leave it to others at once, unless the database is away."""
         self.records.try_once(self.write_hand_back, otherwise=None)
 
-    def write_hand_back(self, uow: UnitOfWork) -> None:
+    def write_hand_back(self, tx: Transaction) -> None:
         """Record that it is left to others."""
-        self.record_running_time(uow)
-        uow.jobs.hand_back(self.job_id, self.number)
+        self.record_running_time(tx)
+        JobRepository(tx).hand_back(self.job_id, self.number)
 
-    def record_running_time(self, uow: UnitOfWork) -> bool:
+    def record_running_time(self, tx: Transaction) -> bool:
         """Record how long the job has run; True once it is done."""
-        uow.jobs.record_running_time(self.job_id, self.number, self.running.seconds)
+        JobRepository(tx).record_running_time(self.job_id, self.number, self.running.seconds)
         return True
 
 
@@ -224,18 +225,18 @@ class _Claimed:
     resumed_from: Resumption | None = None
 
 
-def _claimed(uow: UnitOfWork, job_id: UUID, by: str | None) -> _Claimed | None:
-    earlier = uow.jobs.earlier_starts(job_id)
+def _claimed(tx: Transaction, job_id: UUID, by: str | None) -> _Claimed | None:
+    earlier = JobRepository(tx).earlier_starts(job_id)
     if earlier is None:
         return None
-    kept = None if by is None else uow.checkpoints.find(job_id, by=by)
+    kept = None if by is None else CheckpointRepository(tx).find(job_id, by=by)
     if kept is not None:
-        return _Claimed(earlier, uow.jobs.claim(job_id, resumed_from=kept.resumption), kept, kept.resumption)
-    result = uow.results.find(job_id)
+        return _Claimed(earlier, JobRepository(tx).claim(job_id, resumed_from=kept.resumption), kept, kept.resumption)
+    result = ResultRepository(tx).find(job_id)
     goes_on = result is not None and result.by == by and result.reached.rows > 0
     resumed_from = result.resumption if result and goes_on else None
-    return _Claimed(earlier, uow.jobs.claim(job_id, resumed_from=resumed_from), resumed_from=resumed_from)
+    return _Claimed(earlier, JobRepository(tx).claim(job_id, resumed_from=resumed_from), resumed_from=resumed_from)
 
 
-def _block(dataset_id: UUID, number: int, uow: UnitOfWork) -> tuple[int, Block] | None:
-    return uow.datasets.block(dataset_id, number)
+def _block(dataset_id: UUID, number: int, tx: Transaction) -> tuple[int, Block] | None:
+    return DatasetRepository(tx).block(dataset_id, number)

@@ -7,11 +7,13 @@ from threading import Event, Thread
 from uuid import UUID
 
 from app.domain.jobs import JobActivity
-from app.domain.ports import OpenUnitOfWork, Recovery
+from app.domain.ports import Recovery
 from app.errors import UnavailableError
 from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
 from app.jobs.worker.outage import DatabaseOutage
 from app.jobs.worker.reconciliation import reconcile_jobs
+from app.storage.repositories import JobRepository, WorkerRepository
+from app.storage.transaction import OpenTransaction
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +53,7 @@ class Heartbeat:
 
     def __init__(
         self,
-        open_uow: OpenUnitOfWork,
+        transaction: OpenTransaction,
         recovery: Recovery,
         *,
         executor: str,
@@ -62,7 +64,7 @@ class Heartbeat:
         on_activity: Callable[[JobActivity], None],
         outage: DatabaseOutage | None = None,
     ) -> None:
-        self._open_uow = open_uow
+        self._transaction = transaction
         self._recovery = recovery
         self._executor = executor
         self._interval = interval
@@ -81,9 +83,9 @@ class Heartbeat:
         Raises UnavailableError when the first heartbeat can't be recorded.
         """
         self._record_heartbeat()
-        with self._open_uow() as uow:
+        with self._transaction() as tx:
             for executor in dead:
-                uow.workers.leave(executor)
+                WorkerRepository(tx).leave(executor)
         self._thread.start()
 
     def stop(self) -> None:
@@ -91,8 +93,8 @@ class Heartbeat:
         self._stopping.set()
         self._thread.join()
         try:
-            with self._open_uow() as uow:
-                uow.workers.leave(self._executor)
+            with self._transaction() as tx:
+                WorkerRepository(tx).leave(self._executor)
         except UnavailableError:
             logger.warning(
                 "the departure of this worker was not recorded; others will recover its jobs",
@@ -108,7 +110,7 @@ class Heartbeat:
                     activity = self._record_heartbeat()
                     if activity.is_unfinished or recorded % HEARTBEATS_PER_IDLE_CHECK == 0:
                         self._recover_orphans()
-                        reconciled = reconcile_jobs(self._open_uow, self._recovery, after=reconciled)
+                        reconciled = reconcile_jobs(self._transaction, self._recovery, after=reconciled)
                     recorded += 1
                     self._on_activity(activity)
                 except UnavailableError as error:
@@ -121,13 +123,13 @@ class Heartbeat:
 
     def _recover_orphans(self) -> None:
         recover_orphans(
-            self._open_uow, self._recovery, self._watch, now=time.monotonic(), is_reliable=self._streak.is_reliable
+            self._transaction, self._recovery, self._watch, now=time.monotonic(), is_reliable=self._streak.is_reliable
         )
 
     def _record_heartbeat(self) -> JobActivity:
-        with self._open_uow() as uow:
-            uow.workers.record_heartbeat(self._executor)
-            activity = uow.jobs.activity()
+        with self._transaction() as tx:
+            WorkerRepository(tx).record_heartbeat(self._executor)
+            activity = JobRepository(tx).activity()
         self._streak.record((time.monotonic(), time.time()))
         self._on_heartbeat()
         return activity

@@ -3,7 +3,9 @@
 import logging
 from collections.abc import Mapping
 
-from app.domain.ports import LastHeartbeat, OpenUnitOfWork, Recovery
+from app.domain.ports import LastHeartbeat, Recovery
+from app.storage.repositories import WorkerRepository
+from app.storage.transaction import OpenTransaction
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +31,7 @@ class HeartbeatWatch:
 
 
 def recover_orphans(
-    open_uow: OpenUnitOfWork, recovery: Recovery, watch: HeartbeatWatch, *, now: float, is_reliable: bool
+    transaction: OpenTransaction, recovery: Recovery, watch: HeartbeatWatch, *, now: float, is_reliable: bool
 ) -> None:
     """Recover the jobs of executors that left and, with `is_reliable`, of those without heartbeats.
 
@@ -38,8 +40,8 @@ def recover_orphans(
     holders = (
         recovery.holders()
     )  # read before the heartbeats: an executor that starts in between has recorded one first
-    with open_uow() as uow:
-        last_heartbeats = uow.workers.last_heartbeats()
+    with transaction() as tx:
+        last_heartbeats = WorkerRepository(tx).last_heartbeats()
     silent = watch.silent(last_heartbeats, now)
     gone = {executor for executor, heartbeat in last_heartbeats.items() if heartbeat.left} | (
         silent if is_reliable else frozenset()
@@ -50,5 +52,5 @@ def recover_orphans(
         logger.warning("recovering jobs of dead workers", extra={"executors": sorted(lost)})
         recovery.recover(sorted(lost))
     for executor in gone - holders:
-        with open_uow() as uow:
-            uow.workers.forget(executor)
+        with transaction() as tx:
+            WorkerRepository(tx).forget(executor)

@@ -2,30 +2,32 @@
 
 from uuid import UUID
 
-from app.domain.ports import OpenUnitOfWork, Recovery
+from app.domain.ports import Recovery
 from app.jobs.worker.job_log import JobEvent
 from app.jobs.worker.problems import BY_ENDING
+from app.storage.repositories import JobRepository
+from app.storage.transaction import OpenTransaction
 
 MAX_AT_ONCE = 1000
 """Jobs per call: the next call continues after them, so that a long queue does not delay heartbeats."""
 
 
-def reconcile_jobs(open_uow: OpenUnitOfWork, recovery: Recovery, *, after: UUID | None = None) -> UUID | None:
+def reconcile_jobs(transaction: OpenTransaction, recovery: Recovery, *, after: UUID | None = None) -> UUID | None:
     """End jobs that had too many attempts, ran out of time, were cancelled or failed; raises UnavailableError.
 
     Jobs after the job `after` are checked, oldest first; the result is the `after` of the next call.
     """
-    with open_uow() as uow:
-        found = uow.jobs.unfinished(after=after, limit=MAX_AT_ONCE)
+    with transaction() as tx:
+        found = JobRepository(tx).unfinished(after=after, limit=MAX_AT_ONCE)
     attempts = {job_id: attempt for job_id, _, attempt in found}
     for job_id, ending in recovery.endings(list(attempts)).items():
-        with open_uow() as uow:
+        with transaction() as tx:
             # Whoever ended it since was first: these two change nothing then.
-            if uow.jobs.cancel_requested(job_id):
-                ended = uow.jobs.cancelled(job_id, attempts[job_id])
+            if JobRepository(tx).cancel_requested(job_id):
+                ended = JobRepository(tx).cancelled(job_id, attempts[job_id])
             else:
-                ended = uow.jobs.fail(job_id, attempts[job_id], BY_ENDING[ending])
-            job = uow.jobs.find(job_id) if ended else None
+                ended = JobRepository(tx).fail(job_id, attempts[job_id], BY_ENDING[ending])
+            job = JobRepository(tx).find(job_id) if ended else None
         if job is not None:
             JobEvent(job_id, job.kind, job.attempt).ended(job)
     return found[-1][0] if len(found) == MAX_AT_ONCE else None

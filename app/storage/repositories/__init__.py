@@ -1,25 +1,25 @@
-"""The ports of the domain over SQL: one file a port; rows stay inside."""
+"""Repositories, made from a transaction where they are used: one file each; rows stay inside."""
 
-from app.storage.repositories.aliases import SqlAliases
-from app.storage.repositories.checkpoints import SqlCheckpoints
-from app.storage.repositories.datasets import SqlDatasets
-from app.storage.repositories.deliveries import SqlDeliveries
-from app.storage.repositories.jobs import SqlJobs
-from app.storage.repositories.keys import SqlKeys
-from app.storage.repositories.models import SqlModels
-from app.storage.repositories.results import SqlResults
-from app.storage.repositories.webhooks import SqlWebhooks
-from app.storage.repositories.workers import SqlWorkers
+from app.storage.repositories.aliases import AliasRepository
+from app.storage.repositories.checkpoints import CheckpointRepository
+from app.storage.repositories.datasets import DatasetRepository
+from app.storage.repositories.deliveries import DeliveryRepository
+from app.storage.repositories.jobs import JobRepository
+from app.storage.repositories.keys import IdempotencyKeyRepository
+from app.storage.repositories.models import ModelRepository
+from app.storage.repositories.results import ResultRepository
+from app.storage.repositories.webhooks import WebhookRepository
+from app.storage.repositories.workers import WorkerRepository
 
 __all__ = [
-    "SqlAliases",
-    "SqlCheckpoints",
-    "SqlDatasets",
-    "SqlDeliveries",
-    "SqlJobs",
-    "SqlKeys",
-    "SqlModels",
-    "SqlResults",
-    "SqlWebhooks",
-    "SqlWorkers",
+    "AliasRepository",
+    "CheckpointRepository",
+    "DatasetRepository",
+    "DeliveryRepository",
+    "IdempotencyKeyRepository",
+    "JobRepository",
+    "ModelRepository",
+    "ResultRepository",
+    "WebhookRepository",
+    "WorkerRepository",
 ]

@@ -6,10 +6,9 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Select, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.datasets import Dataset, Upload
-from app.domain.ports import Clock, Page, PageRequest
+from app.domain.ports import Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_block, encode_block
@@ -18,17 +17,17 @@ from app.storage.engine import lock_for_writing
 from app.storage.repositories.in_use import refuse_needed_dataset
 from app.storage.repositories.removal import remove_piece
 from app.storage.tables import DatasetBlockRow, DatasetRow
+from app.storage.transaction import Transaction
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import NotFoundError
 
 
 @dataclass(frozen=True)
-class SqlDatasets:
-    """The port `Datasets`."""
+class DatasetRepository:
+    """Datasets. An upload is invisible until `finish`."""
 
-    session: Session
-    clock: Clock
+    tx: Transaction
 
     def begin(self, upload: Upload) -> None:
         """Record an upload that nobody else sees."""
@@ -38,26 +37,29 @@ class SqlDatasets:
             name=upload.name,
             state="uploading",
             created_at=upload.created_at,
-            written_at=self.clock(),
+            written_at=self.tx.clock(),
             height=None if upload.image is None else upload.image.height,
             width=None if upload.image is None else upload.image.width,
         )
-        self.session.add(row)
-        self.session.flush()
+        self.tx.session.add(row)
+        self.tx.session.flush()
 
     def append(self, dataset_id: UUID, number: int, first_row: int, block: Block) -> None:
-        """Store a block; raises NotFoundError when the upload was given up meanwhile."""
+        """Store block `number` (from 0), whose first row is `first_row`, and mark the upload as alive.
+
+        Raises NotFoundError when the upload was given up meanwhile.
+        """
         # First, so that no lock is held while it is packed.
         content = encode_block(block)
         alive = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
-        if not changed(self.session, alive.values(written_at=self.clock())):
+        if not changed(self.tx.session, alive.values(written_at=self.tx.clock())):
             raise _upload_is_gone()
         row = DatasetBlockRow(
             dataset_id=dataset_id, number=number, first_row=first_row, rows=block_rows(block), content=content
         )
-        self.session.add(row)
-        self.session.flush()
-        self.session.expunge(row)
+        self.tx.session.add(row)
+        self.tx.session.flush()
+        self.tx.session.expunge(row)
 
     def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
         """Make an upload a dataset; raises NotFoundError when it was given up meanwhile."""
@@ -65,32 +67,41 @@ class SqlDatasets:
             update(DatasetRow)
             .where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
             .values(
-                state="ready", rows=rows, digest=digest, columns=COLUMNS.write(tuple(columns)), written_at=self.clock()
+                state="ready",
+                rows=rows,
+                digest=digest,
+                columns=COLUMNS.write(tuple(columns)),
+                written_at=self.tx.clock(),
             )
         )
-        if not changed(self.session, ready):
+        if not changed(self.tx.session, ready):
             raise _upload_is_gone()
-        return _dataset(self.session.scalars(_ready().where(DatasetRow.id == dataset_id)).one())
+        return _dataset(self.tx.session.scalars(_ready().where(DatasetRow.id == dataset_id)).one())
 
     def discard(self, dataset_id: UUID) -> bool:
         """Give an upload up and remove a piece of it; whether more of it is left. A finished dataset stays."""
         given_up = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
-        changed(self.session, given_up.values(state="deleted"))
-        return remove_piece(self.session, dataset_id)
+        changed(self.tx.session, given_up.values(state="deleted"))
+        return remove_piece(self.tx.session, dataset_id)
 
     def remove_expired(self, *, not_written_since: datetime) -> bool:
-        """Remove a piece of what was abandoned or deleted; False when there was nothing."""
+        """Remove a piece of an upload that nobody has written to since then, or of what was deleted.
+
+        Return whether there was any: call again, in a new transaction.
+        """
         silent = update(DatasetRow).where(DatasetRow.state == "uploading", DatasetRow.written_at < not_written_since)
-        changed(self.session, silent.values(state="deleted"))
-        doomed = self.session.scalar(select(DatasetRow.id).where(DatasetRow.state == "deleted").limit(1))
+        changed(self.tx.session, silent.values(state="deleted"))
+        doomed = self.tx.session.scalar(select(DatasetRow.id).where(DatasetRow.state == "deleted").limit(1))
         if doomed is None:
             return False
-        remove_piece(self.session, doomed)
+        remove_piece(self.tx.session, doomed)
         return True
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         """A finished dataset; raises NotFoundError."""
-        row = self.session.scalars(_ready().where(DatasetRow.owner == owner, DatasetRow.id == dataset_id)).one_or_none()
+        row = self.tx.session.scalars(
+            _ready().where(DatasetRow.owner == owner, DatasetRow.id == dataset_id)
+        ).one_or_none()
         if row is None:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         return _dataset(row)
@@ -101,11 +112,11 @@ class SqlDatasets:
         if name is not None:
             query = query.where(DatasetRow.name == name)
         query = cursors.by_age(query, DatasetRow.id, part, cursors.read_id)
-        return cursors.page(self.session.scalars(query).all(), part.limit, _dataset, lambda row: row.id)
+        return cursors.page(self.tx.session.scalars(query).all(), part.limit, _dataset, lambda row: row.id)
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
         """The number of a block's first row, and the block; None past the last."""
-        found = self.session.execute(
+        found = self.tx.session.execute(
             select(DatasetBlockRow.first_row, DatasetBlockRow.content).where(
                 DatasetBlockRow.dataset_id == dataset_id, DatasetBlockRow.number == number
             )
@@ -114,7 +125,7 @@ class SqlDatasets:
 
     def block_holding(self, dataset_id: UUID, row: int) -> int:
         """The number of the block in which a row stands; raises NotFoundError past the last row."""
-        number = self.session.scalar(
+        number = self.tx.session.scalar(
             select(DatasetBlockRow.number).where(
                 DatasetBlockRow.dataset_id == dataset_id,
                 DatasetBlockRow.first_row <= row,
@@ -130,14 +141,14 @@ class SqlDatasets:
 
         Blocks of a large one are left for `remove_expired`: to remove all at once would block every writer.
         """
-        lock_for_writing(self.session.connection())
+        lock_for_writing(self.tx.session.connection())
         mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
         # Held until the end: whoever just adds a job locks this row too, so that one of the two sees the other.
-        if self.session.scalar(select(DatasetRow.id).where(*mine).with_for_update()) is None:
+        if self.tx.session.scalar(select(DatasetRow.id).where(*mine).with_for_update()) is None:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
-        refuse_needed_dataset(self.session, dataset_id)
-        changed(self.session, update(DatasetRow).where(*mine).values(state="deleted"))
-        remove_piece(self.session, dataset_id)
+        refuse_needed_dataset(self.tx.session, dataset_id)
+        changed(self.tx.session, update(DatasetRow).where(*mine).values(state="deleted"))
+        remove_piece(self.tx.session, dataset_id)
 
 
 def _ready() -> Select[DatasetRow]:

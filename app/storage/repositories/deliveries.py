@@ -7,9 +7,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import delete, insert, select, text, update
-from sqlalchemy.orm import Session
 
-from app.domain.ports import Clock, Page, PageRequest, Queue
+from app.domain.ports import Page, PageRequest
 from app.domain.webhooks import Delivery, DeliveryAttempt
 from app.errors import ConflictError
 from app.identity import uuid7
@@ -19,6 +18,7 @@ from app.storage.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
 from app.storage.repositories.retention import DELIVERIES_AT_ONCE, forget_deliveries
 from app.storage.tables import WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from app.storage.tables.webhooks import PENDING
+from app.storage.transaction import Transaction
 from app.storage.types import DatabaseNow, SecondsSince
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import JobKind, JobState
@@ -29,12 +29,13 @@ ATTEMPTS_KEPT = 50
 
 
 @dataclass(frozen=True)
-class SqlDeliveries:
-    """The port `Deliveries`, and what an end of a job makes; `queue` belongs to the same transaction."""
+class DeliveryRepository:
+    """Webhook deliveries; made and queued in the transaction that ends a job.
 
-    session: Session
-    clock: Clock
-    queue: Queue
+    Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
+    """
+
+    tx: Transaction
 
     def job_ended(self, job_id: UUID, owner: str, kind: JobKind, state: JobState) -> None:
         """Queue the news for every webhook of the owner that wants it."""
@@ -44,7 +45,7 @@ class SqlDeliveries:
             hook.owner == owner, hook.enabled.is_(True), hook.deleted_at.is_(None)
         )
         # Whoever removes one of them for good waits for this transaction, or is waited for.
-        for webhook_id, events in self.session.execute(mine.with_for_update(read=True, key_share=True)).all():
+        for webhook_id, events in self.tx.session.execute(mine.with_for_update(read=True, key_share=True)).all():
             if event in EVENTS.read(events):
                 self._begin(webhook_id, event, event_id, job_id)
 
@@ -57,7 +58,7 @@ class SqlDeliveries:
             event_id=event_id,
             type=event,
             job_id=job_id,
-            created_at=self.clock(),
+            created_at=self.tx.clock(),
             state="pending",
             entry=entry,
             queued_at=DatabaseNow(),
@@ -65,24 +66,27 @@ class SqlDeliveries:
             tries=0,
             attempts=0,
         )
-        self.session.execute(made)
-        self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+        self.tx.session.execute(made)
+        self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
         return delivery_id
 
     def page(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
     ) -> Page[Delivery]:
-        """Raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        """Newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
         self._webhook(owner, webhook_id)
         row = WebhookDeliveryRow
         query = select(row).where(row.webhook_id == webhook_id).execution_options(populate_existing=True)
         if state is not None:
             query = query.where(row.state == state)
-        rows = self.session.scalars(cursors.by_age(query, row.id, part, cursors.read_id)).all()
+        rows = self.tx.session.scalars(cursors.by_age(query, row.id, part, cursors.read_id)).all()
         return cursors.page(self._read(rows), part.limit, lambda delivery: delivery, lambda delivery: delivery.id)
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
-        """Have it told that it is tried; raises NotFoundError, ConflictError where the webhook is disabled."""
+        """Have it told that it is tried, whatever else it is told of.
+
+        Raises NotFoundError, ConflictError where the webhook is disabled.
+        """
         self._enabled(owner, webhook_id)
         return self._one(self._begin(webhook_id, TEST, uuid7(), None))
 
@@ -92,15 +96,15 @@ class SqlDeliveries:
         row, entry = WebhookDeliveryRow, uuid7()
         anew = {"state": "pending", "entry": entry, "queued_at": DatabaseNow(), "delay": 0.0, "tries": 0}
         mine = update(row).where(row.id == delivery_id, row.webhook_id == webhook_id)
-        if not changed(self.session, mine.values(**anew)):
+        if not changed(self.tx.session, mine.values(**anew)):
             raise NotFoundError(f"There is no delivery {delivery_id} of this webhook.")
-        self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+        self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
         return self._one(delivery_id)
 
     def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
         """Return what is to be done; None when the entry is no longer the newest, or nobody is to be told."""
         row, hook = WebhookDeliveryRow, WebhookRow
-        found = self.session.execute(
+        found = self.tx.session.execute(
             select(row, hook)
             .join(hook, hook.id == row.webhook_id)
             .where(row.entry == entry, row.state == "pending", hook.deleted_at.is_(None))
@@ -123,13 +127,16 @@ class SqlDeliveries:
         )
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
-        """Note an attempt and queue the next one; False, and nothing noted, when the entry is no longer the newest."""
+        """Note an attempt and queue the next one; without one, and where it failed, that was all.
+
+        False, and nothing noted, when the entry is no longer the newest.
+        """
         row, following = WebhookDeliveryRow, uuid7()
         again = not attempt.succeeded and retry_in is not None
         state = "pending" if again else "delivered" if attempt.succeeded else "failed"
         values = {"state": state, "tries": row.tries + 1, "attempts": row.attempts + 1}
         next_one = {"entry": following, "queued_at": DatabaseNow(), "delay": retry_in} if again else {}
-        noted = self.session.execute(
+        noted = self.tx.session.execute(
             update(row)
             .where(row.entry == entry, row.state == "pending")
             .values(**values, **next_one)
@@ -142,8 +149,8 @@ class SqlDeliveries:
         old = delete(WebhookAttemptRow).where(
             WebhookAttemptRow.delivery_id == delivery_id, WebhookAttemptRow.number <= number - ATTEMPTS_KEPT
         )
-        changed(self.session, old)
-        self.session.add(
+        changed(self.tx.session, old)
+        self.tx.session.add(
             WebhookAttemptRow(
                 delivery_id=delivery_id,
                 number=number,
@@ -153,27 +160,29 @@ class SqlDeliveries:
                 obstacle=attempt.error,
             )
         )
-        self.session.flush()
+        self.tx.session.flush()
         if again and retry_in is not None:
-            self.queue.deliver(following, webhook_id=webhook_id, delay=retry_in)
+            self.tx.queue.deliver(following, webhook_id=webhook_id, delay=retry_in)
         return True
 
     def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
         """Entries, and the tries before them, that should have begun so many seconds ago; the oldest first."""
         row = WebhookDeliveryRow
         late = select(row.entry, row.tries).where(text(PENDING), SecondsSince(row.queued_at) > row.delay + seconds)
-        found = self.session.execute(late.order_by(row.queued_at).limit(limit))
+        found = self.tx.session.execute(late.order_by(row.queued_at).limit(limit))
         return tuple((entry, tries) for entry, tries in found)
 
     def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
         """Those of these entries that are some delivery's newest, whose attempt is still to be made or recorded."""
         row = WebhookDeliveryRow
-        return frozenset(self.session.scalars(select(row.entry).where(row.entry.in_(entries), row.state == "pending")))
+        return frozenset(
+            self.tx.session.scalars(select(row.entry).where(row.entry.in_(entries), row.state == "pending"))
+        )
 
     def remove_expired(self, *, older_than: float) -> bool:
-        """Forget some that are done and that old, in seconds; whether to call again."""
+        """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""
         row = WebhookDeliveryRow
-        oldest = self.session.execute(
+        oldest = self.tx.session.execute(
             select(row.id, SecondsSince(row.created_at))
             .where(row.state != "pending")
             .order_by(row.id)
@@ -181,12 +190,12 @@ class SqlDeliveries:
         ).all()
         old = [delivery_id for delivery_id, seconds in oldest if seconds > older_than]
         which = select(row.id).where(row.id.in_(old), row.state != "pending")
-        return bool(old) and forget_deliveries(self.session, which) == DELIVERIES_AT_ONCE
+        return bool(old) and forget_deliveries(self.tx.session, which) == DELIVERIES_AT_ONCE
 
     def _one(self, delivery_id: UUID) -> Delivery:
         row = WebhookDeliveryRow
         found = select(row).where(row.id == delivery_id).execution_options(populate_existing=True)
-        return self._read(self.session.scalars(found).all())[0]
+        return self._read(self.tx.session.scalars(found).all())[0]
 
     def _enabled(self, owner: str, webhook_id: UUID) -> None:
         """Raises NotFoundError, ConflictError."""
@@ -197,7 +206,7 @@ class SqlDeliveries:
         """Return whether it is enabled; raises NotFoundError."""
         hook = WebhookRow
         mine = select(hook.enabled).where(hook.owner == owner, hook.id == webhook_id, hook.deleted_at.is_(None))
-        enabled = self.session.scalar(mine)
+        enabled = self.tx.session.scalar(mine)
         if enabled is None:
             raise NotFoundError(f"There is no webhook {webhook_id}.")
         return enabled
@@ -205,7 +214,7 @@ class SqlDeliveries:
     def _read(self, rows: Sequence[WebhookDeliveryRow]) -> list[Delivery]:
         made: dict[UUID, list[Attempt]] = defaultdict(list)
         attempts = select(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_([row.id for row in rows]))
-        for row in self.session.scalars(attempts.order_by(WebhookAttemptRow.delivery_id, WebhookAttemptRow.number)):
+        for row in self.tx.session.scalars(attempts.order_by(WebhookAttemptRow.delivery_id, WebhookAttemptRow.number)):
             obstacle = None if row.obstacle is None else OBSTACLE.validate_python(row.obstacle)
             made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, obstacle))
         return [_delivery(row, tuple(made[row.id])) for row in rows]

@@ -7,13 +7,13 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session
 
 from app.domain.idempotency import RequestKey, StoredResponse
 from app.errors import KeyInUseError, KeyReusedError
 from app.storage.changes import changed
 from app.storage.engine import lock_for_writing
 from app.storage.tables import RequestKeyRow
+from app.storage.transaction import Transaction
 from app.storage.types import DatabaseNow, SecondsSince
 
 LEASE_SECONDS = 30.0
@@ -24,15 +24,17 @@ AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class SqlKeys:
-    """The port `Keys`; an answer is kept for `kept_for` seconds."""
+class IdempotencyKeyRepository:
+    """Creating requests by the keys that came with them, for a time; every time is the database's own."""
 
-    session: Session
-    kept_for: float
+    tx: Transaction
 
     def find(self, key: RequestKey) -> StoredResponse | None:
-        """Return the response to the key's request; raises KeyReusedError, KeyInUseError."""
-        row = self.session.scalars(
+        """Return the response to the first request with this key, None when there was none or its time is over.
+
+        Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
+        """
+        row = self.tx.session.scalars(
             select(RequestKeyRow).where(_is(key), ~self._over()).execution_options(populate_existing=True)
         ).one_or_none()
         if row is None:
@@ -47,11 +49,11 @@ class SqlKeys:
         return StoredResponse(row.status, headers, zlib.decompress(row.content))
 
     def keep(self, key: RequestKey, response: StoredResponse) -> None:
-        """Keep an answer; raises KeyInUseError when somebody was first."""
+        """Keep a response with what it tells of, in one transaction; raises KeyInUseError when somebody was first."""
         self._take(key, _columns(response))
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
-        """Take a key; raises KeyInUseError when somebody was first."""
+        """Take a key for what takes several transactions; raises KeyInUseError when somebody was first."""
         self._take(key, {"holder": holder})
 
     def renew(self, key: RequestKey, holder: UUID) -> None:
@@ -63,31 +65,31 @@ class SqlKeys:
         self._change(key, holder, _columns(response))
 
     def release(self, key: RequestKey, holder: UUID) -> None:
-        """Forget a key whose holder gave no answer."""
+        """Let go of a key whose holder made nothing."""
         mine = (_is(key), RequestKeyRow.holder == holder, RequestKeyRow.status.is_(None))
-        changed(self.session, delete(RequestKeyRow).where(*mine))
+        changed(self.tx.session, delete(RequestKeyRow).where(*mine))
 
     def remove_expired(self) -> bool:
-        """Forget some whose time is over; False when none was found among the oldest."""
+        """Forget some whose time is over; whether to call again, in a new transaction."""
         # Read before the deletion, which alone takes SQLite's write lock.
         oldest = select(RequestKeyRow).order_by(RequestKeyRow.heard_at).limit(AT_ONCE).subquery()
         over = select(oldest.c.owner, oldest.c.scope, oldest.c.key).where(
-            SecondsSince(oldest.c.heard_at) > self.kept_for
+            SecondsSince(oldest.c.heard_at) > self.tx.response_retention
         )
-        found = [tuple(row) for row in self.session.execute(over)]
+        found = [tuple(row) for row in self.tx.session.execute(over)]
         if not found:
             return False
         names = tuple_(RequestKeyRow.owner, RequestKeyRow.scope, RequestKeyRow.key)
-        changed(self.session, delete(RequestKeyRow).where(names.in_(found), self._over()))
+        changed(self.tx.session, delete(RequestKeyRow).where(names.in_(found), self._over()))
         return len(found) == AT_ONCE
 
     def _take(self, key: RequestKey, values: dict[str, object]) -> None:
-        lock_for_writing(self.session.connection())
-        changed(self.session, delete(RequestKeyRow).where(_is(key), self._over()))
-        insert = sqlite.insert if self.session.connection().dialect.name == "sqlite" else postgresql.insert
+        lock_for_writing(self.tx.session.connection())
+        changed(self.tx.session, delete(RequestKeyRow).where(_is(key), self._over()))
+        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         row = {"owner": key.owner, "scope": key.scope, "key": key.key, "fingerprint": key.fingerprint}
         # On PostgreSQL this waits for whoever is just keeping the same key, and then finds it there, or gone.
-        taken = self.session.execute(
+        taken = self.tx.session.execute(
             insert(RequestKeyRow)
             .values(**row, heard_at=DatabaseNow(), **values)
             .on_conflict_do_nothing(index_elements=["owner", "scope", "key"])
@@ -98,12 +100,12 @@ class SqlKeys:
 
     def _change(self, key: RequestKey, holder: UUID, values: dict[str, object]) -> None:
         mine = update(RequestKeyRow).where(_is(key), RequestKeyRow.holder == holder, RequestKeyRow.status.is_(None))
-        if not changed(self.session, mine.values(heard_at=DatabaseNow(), **values)):
+        if not changed(self.tx.session, mine.values(heard_at=DatabaseNow(), **values)):
             raise _in_use()
 
     def _over(self) -> ColumnElement[bool]:
         silent = SecondsSince(RequestKeyRow.heard_at)
-        return or_(silent > self.kept_for, and_(RequestKeyRow.status.is_(None), silent > LEASE_SECONDS))
+        return or_(silent > self.tx.response_retention, and_(RequestKeyRow.status.is_(None), silent > LEASE_SECONDS))
 
 
 def _is(key: RequestKey) -> ColumnElement[bool]:

@@ -6,12 +6,10 @@ from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
-from sqlalchemy.orm import Session
 
-from app.domain.annotations import Annotation
-from app.domain.model_ports import NO_TAGS
+from app.domain.annotations import NO_TAGS, Annotation
 from app.domain.models import Model, NewVersion, Version
-from app.domain.ports import Clock, Page, PageRequest
+from app.domain.ports import Page, PageRequest
 from app.errors import InUseError
 from app.storage import cursors
 from app.storage.changes import changed
@@ -33,6 +31,7 @@ from app.storage.tables import (
     RelevanceVectorRow,
     VersionTagRow,
 )
+from app.storage.transaction import Transaction
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import ListedFunction, RelevanceVector
@@ -40,11 +39,10 @@ from relevance_bayes.types.references import NamedVersion, Selector
 
 
 @dataclass(frozen=True)
-class SqlModels:
-    """The port `Models`."""
+class ModelRepository:
+    """Models and their versions. Numbers are given at success and never used again, also after a delete."""
 
-    session: Session
-    clock: Clock
+    tx: Transaction
 
     def get(self, owner: str, name: str) -> Model:
         """Raises NotFoundError."""
@@ -55,7 +53,7 @@ class SqlModels:
 
     def find(self, owner: str, name: str) -> Model | None:
         """A model, or None."""
-        rows = self.session.execute(_models(owner).where(ModelRow.name == name)).all()
+        rows = self.tx.session.execute(_models(owner).where(ModelRow.name == name)).all()
         return self._read(rows)(rows[0]) if rows else None
 
     def page(
@@ -65,7 +63,7 @@ class SqlModels:
         query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
         if task is not None:
             query = query.where(ModelRow.task == task)
-        rows = self.session.execute(cursors.by_age(query, ModelRow.id, part, cursors.read_id)).all()
+        rows = self.tx.session.execute(cursors.by_age(query, ModelRow.id, part, cursors.read_id)).all()
         return cursors.page(rows, part.limit, self._read(rows), lambda row: row[0].id)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
@@ -78,7 +76,7 @@ class SqlModels:
         else:
             query = query.join(ModelAliasRow, ModelAliasRow.version_id == ModelVersionRow.id)
             query, missing = query.where(ModelAliasRow.name == selector), f"alias {selector!r}"
-        row = self.session.execute(query).one_or_none()
+        row = self.tx.session.execute(query).one_or_none()
         if row is None:
             self.get(owner, name)
             raise NotFoundError(f"Model {name!r} has no {missing}.")
@@ -86,13 +84,13 @@ class SqlModels:
 
     def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
         """Which versions some names stand for now, without those that stand for none."""
-        return version_ids(self.session, names)
+        return version_ids(self.tx.session, names)
 
     def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """Versions with these tags; raises NotFoundError, InvalidRequestError for a wrong `after`."""
         self.get(owner, name)
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
-        rows = self.session.execute(cursors.by_age(query, ModelVersionRow.number, part, cursors.read_number)).all()
+        rows = self.tx.session.execute(cursors.by_age(query, ModelVersionRow.number, part, cursors.read_number)).all()
         return cursors.page(rows, part.limit, self._read_versions(rows), lambda row: row[0].number)
 
     def vectors(
@@ -105,69 +103,75 @@ class SqlModels:
         after: str | None,
         sort: Literal["number", "weight"],
     ) -> Page[RelevanceVector]:
-        """By number, or by the size of a vector's greatest weight; raises NotFoundError, InvalidRequestError."""
+        """By number, or by the size of a vector's greatest weight, greatest first.
+
+        Raises NotFoundError, InvalidRequestError.
+        """
         row = RelevanceVectorRow
         query = select(row).where(row.version_id == self.version(owner, name, selector).id).limit(limit + 1)
         if sort == "number":
             if after is not None:
                 query = query.where(row.number > cursors.read_number(after))
-            found = self.session.scalars(query.order_by(row.number)).all()
+            found = self.tx.session.scalars(query.order_by(row.number)).all()
             return cursors.page(found, limit, _vector, lambda vector: vector.number)
         size = func.abs(row.weight_mean)
         if after is not None:
             last, last_number = cursors.read_weight(after)
             query = query.where(or_(size < last, and_(size == last, row.number > last_number)))
-        found = self.session.scalars(query.order_by(size.desc(), row.number)).all()
+        found = self.tx.session.scalars(query.order_by(size.desc(), row.number)).all()
         return cursors.page(found, limit, _vector, lambda vector: (abs(vector.weight_mean), vector.number))
 
     def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:
         """Those of the list of relevance vectors, by number, as they are named alone."""
         row = RelevanceVectorRow
         query = select(row.number, row.kind, row.dataset_row, row.input).where(row.version_id == version_id)
-        return tuple(ListedFunction(*found) for found in self.session.execute(query.order_by(row.number)))
+        return tuple(ListedFunction(*found) for found in self.tx.session.execute(query.order_by(row.number)))
 
     def predictor(self, version_id: UUID) -> Predictor:
         """Decoded from its bytes; raises NotFoundError."""
-        content = self.session.scalar(select(PosteriorRow.content).where(PosteriorRow.version_id == version_id))
+        content = self.tx.session.scalar(select(PosteriorRow.content).where(PosteriorRow.version_id == version_id))
         if content is None:
             raise NotFoundError(f"There is no version {version_id}.")
         return decode_predictor(content)
 
     def hold(self, owner: str, name: str) -> None:
-        """Keep all others from changing a model and its versions; raises NotFoundError."""
+        """Keep all others from changing a model and its versions until the transaction ends; raises NotFoundError."""
         self.locked(owner, name)
 
     def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
         """Have this said of a model; raises NotFoundError."""
         model_id = self.locked(owner, name)
         given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
-        changed(self.session, given)
-        retag(self.session, ModelTagRow, model_id, annotation.tags)
+        changed(self.tx.session, given)
+        retag(self.tx.session, ModelTagRow, model_id, annotation.tags)
         return self.get(owner, name)
 
     def annotate_version(self, version: Version, annotation: Annotation) -> Version:
         """Have this said of a version."""
         given = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
-        changed(self.session, given.values(description=annotation.description))
-        retag(self.session, VersionTagRow, version.id, annotation.tags)
+        changed(self.tx.session, given.values(description=annotation.description))
+        retag(self.tx.session, VersionTagRow, version.id, annotation.tags)
         return self.version(version.owner, version.model, version.number)
 
     def add(self, owner: str, version: NewVersion) -> Version:
         """Record a version that no job made; raises ConflictError where its model's name means something else."""
-        return record(self.session, version, owner=owner, job_id=None, now=self.clock())
+        return record(self.tx.session, version, owner=owner, job_id=None, now=self.tx.clock())
 
     def delete(self, owner: str, name: str) -> None:
-        """Remove a model with all versions, vectors, posteriors and aliases; raises NotFoundError, InUseError."""
+        """Remove a model with all versions, vectors, posteriors and aliases.
+
+        Raises NotFoundError, or InUseError while an unfinished job is to make or to score a version of it.
+        """
         # Held until the end: whoever just adds a job for this model locks its row too, so that one sees the other.
         model_id = self.locked(owner, name)
-        refuse_needed_model(self.session, owner, name)
-        changed(self.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
-        changed(self.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
-        changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
-        notify(self.session, model_id, MODELS)
-        retag(self.session, ModelTagRow, model_id, {})
+        refuse_needed_model(self.tx.session, owner, name)
+        changed(self.tx.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
+        changed(self.tx.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
+        changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
+        notify(self.tx.session, model_id, MODELS)
+        retag(self.tx.session, ModelTagRow, model_id, {})
         gone = update(ModelRow).where(ModelRow.id == model_id)
-        changed(self.session, gone.values(deleted_at=self.clock(), description=None))
+        changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None))
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
         """Remove a version, its vectors and posterior.
@@ -177,19 +181,19 @@ class SqlModels:
         model_id = self.locked(owner, name)
         version = self.version(owner, name, selector)
         pointing = select(ModelAliasRow.name).where(ModelAliasRow.version_id == version.id).order_by(ModelAliasRow.name)
-        if aliases := self.session.scalars(pointing).all():
+        if aliases := self.tx.session.scalars(pointing).all():
             raise InUseError(
                 f"Version {version.number} of model {name!r} is what {_listed(aliases)}: move or remove that first."
             )
-        refuse_needed_version(self.session, owner, name, version.number)
-        changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
-        notify(self.session, model_id, MODELS)
+        refuse_needed_version(self.tx.session, owner, name, version.number)
+        changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
+        notify(self.tx.session, model_id, MODELS)
 
     def locked(self, owner: str, name: str) -> UUID:
         """The id of a model that nobody else changes until this transaction ends; raises NotFoundError."""
-        lock_for_writing(self.session.connection())
+        lock_for_writing(self.tx.session.connection())
         mine = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name, ModelRow.deleted_at.is_(None))
-        model_id = self.session.scalar(mine.with_for_update())
+        model_id = self.tx.session.scalar(mine.with_for_update())
         if model_id is None:
             raise _no_such_model(name)
         return model_id
@@ -197,13 +201,13 @@ class SqlModels:
     def _read(self, rows: Sequence[Row[ModelRow, int, int]]) -> Callable[[Row[ModelRow, int, int]], Model]:
         """Return what makes models of these rows, with what other tables hold of them."""
         ids = [row[0].id for row in rows]
-        aliases, tags = self._aliases(ids), tags_of(self.session, ModelTagRow, ids)
+        aliases, tags = self._aliases(ids), tags_of(self.tx.session, ModelTagRow, ids)
         return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])
 
     def _read_versions(
         self, rows: Sequence[Row[ModelVersionRow, str]]
     ) -> Callable[[Row[ModelVersionRow, str]], Version]:
-        tags = tags_of(self.session, VersionTagRow, [row[0].id for row in rows])
+        tags = tags_of(self.tx.session, VersionTagRow, [row[0].id for row in rows])
         return lambda row: _version(row, tags[row[0].id])
 
     def _aliases(self, model_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
@@ -215,7 +219,7 @@ class SqlModels:
             .where(ModelAliasRow.model_id.in_(model_ids))
             .order_by(ModelAliasRow.name)
         )
-        for model_id, name, number in self.session.execute(pointing):
+        for model_id, name, number in self.tx.session.execute(pointing):
             found[model_id][name] = number
         return found
 

@@ -5,13 +5,12 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session
 
-from app.domain.ports import Clock
 from app.domain.results import KeptResult, Layer, Piece, Reached
 from app.storage.changes import changed
 from app.storage.engine import lock_for_writing
 from app.storage.tables import PredictionPieceRow, PredictionResultRow, TrainingJobRow
+from app.storage.transaction import Transaction
 from app.storage.types import SecondsSince
 from relevance_bayes.types.jobs import Resumption
 
@@ -20,11 +19,13 @@ PIECES_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
-class SqlResults:
-    """The port `Results`. Whoever writes holds the job's row, so that no other start begins before that is done."""
+class ResultRepository:
+    """Files that batch predictions make. What is written names the attempt that does; nothing where that is superseded.
 
-    session: Session
-    clock: Clock
+    Whoever writes holds the job's row, so that no other start begins before that is done.
+    """
+
+    tx: Transaction
 
     def find(self, job_id: UUID) -> KeptResult | None:
         """Return how far it is."""
@@ -37,25 +38,28 @@ class SqlResults:
             return None
         row = self._row(job_id)
         if row is None:
-            row = PredictionResultRow(job_id=job_id, attempt=attempt, at=self.clock(), by=by)
-            self.session.add(row)
+            row = PredictionResultRow(job_id=job_id, attempt=attempt, at=self.tx.clock(), by=by)
+            self.tx.session.add(row)
         elif row.by != by and not row.whole:
-            row.attempt, row.at, row.by = attempt, self.clock(), by
+            row.attempt, row.at, row.by = attempt, self.tx.clock(), by
             row.rows = row.faulty = row.size = 0
-        self.session.flush()
+        self.tx.session.flush()
         return _reached(row)
 
     def put(self, job_id: UUID, attempt: int, layer: Layer, piece: Piece, *, reached: Reached | None = None) -> bool:
-        """Keep a piece, and where it is the last one of a part, how far the result is then."""
+        """Keep a piece, and where it is the last one of a part, how far the result is then.
+
+        The job has come further then: starts that died before don't count any more.
+        """
         if not self._is_ours(job_id, attempt):
             return False
         if piece.content:
             self._keep(job_id, layer, piece)
         if reached is not None:
             result, job = PredictionResultRow, TrainingJobRow
-            further = {**asdict(reached), "attempt": attempt, "at": self.clock()}
-            changed(self.session, update(result).where(result.job_id == job_id).values(further))
-            changed(self.session, update(job).where(job.id == job_id).values(deaths=0))
+            further = {**asdict(reached), "attempt": attempt, "at": self.tx.clock()}
+            changed(self.tx.session, update(result).where(result.job_id == job_id).values(further))
+            changed(self.tx.session, update(job).where(job.id == job_id).values(deaths=0))
         return True
 
     def trim(self, job_id: UUID, attempt: int, layer: Layer, *, size: int) -> bool:
@@ -74,7 +78,7 @@ class SqlResults:
             .order_by(piece.first_byte.desc())
             .limit(1)
         )
-        found = self.session.execute(query).one_or_none()
+        found = self.tx.session.execute(query).one_or_none()
         if found is None or at >= found.first_byte + len(found.content):
             return None
         return Piece(found.first_byte, found.content)
@@ -83,10 +87,10 @@ class SqlResults:
         """Remove some of a result, which is whole no more; whether to call again, in a new transaction."""
         result = PredictionResultRow
         # Written first: a piece that is removed makes a file that is not whole.
-        changed(self.session, update(result).where(result.job_id == job_id).values(whole=False))
+        changed(self.tx.session, update(result).where(result.job_id == job_id).values(whole=False))
         if self._removed(job_id) == PIECES_AT_ONCE:
             return True
-        changed(self.session, delete(result).where(result.job_id == job_id))
+        changed(self.tx.session, delete(result).where(result.job_id == job_id))
         return False
 
     def remove_expired(self, *, older_than: float) -> bool:
@@ -99,7 +103,7 @@ class SqlResults:
             .where(and_(job.finished_at.is_not(None), useless))
             .limit(1)
         )
-        doomed = self.session.scalar(query)
+        doomed = self.tx.session.scalar(query)
         if doomed is None:
             return False
         self.forget(doomed)
@@ -107,21 +111,21 @@ class SqlResults:
 
     def _row(self, job_id: UUID) -> PredictionResultRow | None:
         query = select(PredictionResultRow).where(PredictionResultRow.job_id == job_id)
-        return self.session.scalars(query.execution_options(populate_existing=True)).one_or_none()
+        return self.tx.session.scalars(query.execution_options(populate_existing=True)).one_or_none()
 
     def _is_ours(self, job_id: UUID, attempt: int) -> bool:
         """Return whether the attempt is the newest and running, and lock it until the transaction ends."""
-        lock_for_writing(self.session.connection())
+        lock_for_writing(self.tx.session.connection())
         job = TrainingJobRow
         ours = select(job.id).where(job.id == job_id, job.state == "running", job.attempt == attempt)
-        return self.session.scalar(ours.with_for_update(key_share=True)) is not None
+        return self.tx.session.scalar(ours.with_for_update(key_share=True)) is not None
 
     def _keep(self, job_id: UUID, layer: Layer, piece: Piece) -> None:
         """In the place of itself where it is there already, of a transaction whose end was not heard."""
-        insert = sqlite.insert if self.session.connection().dialect.name == "sqlite" else postgresql.insert
+        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         row = {"job_id": job_id, "layer": layer, "first_byte": piece.first, "content": piece.content}
         put = insert(PredictionPieceRow).values(row)
-        self.session.execute(
+        self.tx.session.execute(
             put.on_conflict_do_update(index_elements=["job_id", "layer", "first_byte"], set_={"content": piece.content})
         )
 
@@ -129,10 +133,10 @@ class SqlResults:
         """Some pieces less; how many."""
         piece = PredictionPieceRow
         some = select(piece.layer, piece.first_byte).where(piece.job_id == job_id, *conditions).limit(PIECES_AT_ONCE)
-        found = self.session.execute(some).all()
+        found = self.tx.session.execute(some).all()
         for layer, first in found:
             gone = delete(piece).where(piece.job_id == job_id, piece.layer == layer, piece.first_byte == first)
-            changed(self.session, gone)
+            changed(self.tx.session, gone)
         return len(found)
 
 

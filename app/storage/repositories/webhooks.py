@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import Select, delete, func, select, update
-from sqlalchemy.orm import Session
 
-from app.domain.ports import Clock, Page, PageRequest
+from app.domain.ports import Page, PageRequest
 from app.domain.webhooks import MAX_WEBHOOKS, Webhook
 from app.errors import ConflictError
 from app.storage import cursors
@@ -16,24 +15,24 @@ from app.storage.documents import EVENTS
 from app.storage.engine import lock_for_writing
 from app.storage.repositories.retention import DELIVERIES_AT_ONCE, forget_deliveries
 from app.storage.tables import WebhookDeliveryRow, WebhookRow
+from app.storage.transaction import Transaction
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EventType
 
 
 @dataclass(frozen=True)
-class SqlWebhooks:
-    """The port `Webhooks`."""
+class WebhookRepository:
+    """Webhooks: who is told of the ends of jobs."""
 
-    session: Session
-    clock: Clock
+    tx: Transaction
 
     def add(self, webhook: Webhook, secret: str) -> None:
-        """Record one; raises ConflictError when its owner has MAX_WEBHOOKS already."""
-        lock_for_writing(self.session.connection())
+        """Record a webhook; raises ConflictError when its owner has MAX_WEBHOOKS already."""
+        lock_for_writing(self.tx.session.connection())
         mine = _visible().where(WebhookRow.owner == webhook.owner).subquery()
-        if (self.session.scalar(select(func.count()).select_from(mine)) or 0) >= MAX_WEBHOOKS:
+        if (self.tx.session.scalar(select(func.count()).select_from(mine)) or 0) >= MAX_WEBHOOKS:
             raise ConflictError(f"There are {MAX_WEBHOOKS} webhooks, and that is the most: remove one first.")
-        self.session.add(
+        self.tx.session.add(
             WebhookRow(
                 id=webhook.id,
                 owner=webhook.owner,
@@ -45,7 +44,7 @@ class SqlWebhooks:
                 created_at=webhook.created_at,
             )
         )
-        self.session.flush()
+        self.tx.session.flush()
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
         """One; raises NotFoundError."""
@@ -58,7 +57,7 @@ class SqlWebhooks:
     def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         """Raises InvalidRequestError for an `after` of no page."""
         query = cursors.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, cursors.read_id)
-        return cursors.page(self.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
+        return cursors.page(self.tx.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
 
     def change(
         self,
@@ -79,32 +78,32 @@ class SqlWebhooks:
         requested = {name: value for name, value in values.items() if value is not None}
         if requested:
             mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
-            changed(self.session, mine.values(**requested))
+            changed(self.tx.session, mine.values(**requested))
         return self.get(owner, webhook_id)
 
     def disable(self, webhook_id: UUID) -> None:
-        """Have it told no more."""
-        changed(self.session, update(WebhookRow).where(WebhookRow.id == webhook_id).values(enabled=False))
+        """Have it told no more, as its receiver wants."""
+        changed(self.tx.session, update(WebhookRow).where(WebhookRow.id == webhook_id).values(enabled=False))
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
-        """Make it invisible, and its secret unknown; raises NotFoundError."""
+        """Make it invisible, and its secret unknown; `remove_expired` removes its deliveries. Raises NotFoundError."""
         row = WebhookRow
         mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
-        if not changed(self.session, mine.values(deleted_at=self.clock(), enabled=False, secret="")):
+        if not changed(self.tx.session, mine.values(deleted_at=self.tx.clock(), enabled=False, secret="")):
             raise NotFoundError(f"There is no webhook {webhook_id}.")
 
     def remove_expired(self) -> bool:
         """Forget some deliveries of one that was removed, and with the last of them itself; whether to call again."""
-        removed = self.session.scalar(select(WebhookRow.id).where(WebhookRow.deleted_at.is_not(None)).limit(1))
+        removed = self.tx.session.scalar(select(WebhookRow.id).where(WebhookRow.deleted_at.is_not(None)).limit(1))
         if removed is None:
             return False
         mine = select(WebhookDeliveryRow.id).where(WebhookDeliveryRow.webhook_id == removed).limit(DELIVERIES_AT_ONCE)
-        if forget_deliveries(self.session, mine) < DELIVERIES_AT_ONCE:
-            changed(self.session, delete(WebhookRow).where(WebhookRow.id == removed))
+        if forget_deliveries(self.tx.session, mine) < DELIVERIES_AT_ONCE:
+            changed(self.tx.session, delete(WebhookRow).where(WebhookRow.id == removed))
         return True
 
     def _row(self, owner: str, webhook_id: UUID) -> WebhookRow:
-        row = self.session.scalar(_visible().where(WebhookRow.owner == owner, WebhookRow.id == webhook_id))
+        row = self.tx.session.scalar(_visible().where(WebhookRow.owner == owner, WebhookRow.id == webhook_id))
         if row is None:
             raise NotFoundError(f"There is no webhook {webhook_id}.")
         return row

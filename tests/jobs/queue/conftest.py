@@ -2,9 +2,8 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine
 
-from app.domain.ports import OpenUnitOfWork
 from app.jobs.queue.client import Control, Submitter, make_client
-from app.storage.unit_of_work import unit_of_work
+from app.storage.transaction import OpenTransaction, open_transactions
 
 
 @pytest.fixture
@@ -18,6 +17,6 @@ def control(client: DBOSClient) -> Control:
 
 
 @pytest.fixture
-def open_uow(engine: Engine, client: DBOSClient) -> OpenUnitOfWork:
-    """Units of work whose queue is the real one."""
-    return unit_of_work(engine, Submitter(client))
+def transaction(engine: Engine, client: DBOSClient) -> OpenTransaction:
+    """Transactions whose queue is the real one."""
+    return open_transactions(engine, Submitter(client))

@@ -4,12 +4,12 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine
 
-from app.domain.ports import OpenUnitOfWork
 from app.errors import ConflictError, UnavailableError
 from app.jobs.queue.client import MAX_AT_ONCE, Control, Submitter, make_client
 from app.jobs.queue.migrations import is_migrated, migrate
 from app.storage.engine import make_engine
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import WorkerRepository
+from app.storage.transaction import OpenTransaction, open_transactions
 
 NOBODY_LISTENS = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
 
@@ -18,46 +18,48 @@ class Changed(Exception):
     """Somebody's mind."""
 
 
-def beat_and_submit(open_uow: OpenUnitOfWork, job: UUID, *, changed: bool = False) -> None:
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("here")
-        uow.queue.submit(job, owner="ada")
+def beat_and_submit(transaction: OpenTransaction, job: UUID, *, changed: bool = False) -> None:
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("here")
+        tx.queue.submit(job, owner="ada")
         if changed:
             raise Changed
 
 
-def test_an_entry_is_committed_with_everything_else(open_uow: OpenUnitOfWork, control: Control) -> None:
+def test_an_entry_is_committed_with_everything_else(transaction: OpenTransaction, control: Control) -> None:
     job = uuid4()
-    beat_and_submit(open_uow, job)
+    beat_and_submit(transaction, job)
     assert control.state(job) == "waiting"
-    with open_uow() as uow:
-        assert uow.workers.alive(within=60) == ("here",)
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=60) == ("here",)
 
 
-def test_a_transaction_that_is_rolled_back_leaves_neither(open_uow: OpenUnitOfWork, control: Control) -> None:
+def test_a_transaction_that_is_rolled_back_leaves_neither(transaction: OpenTransaction, control: Control) -> None:
     job = uuid4()
     with pytest.raises(Changed):
-        beat_and_submit(open_uow, job, changed=True)
+        beat_and_submit(transaction, job, changed=True)
     assert control.state(job) == "unknown"
-    with open_uow() as uow:
-        assert uow.workers.alive(within=60) == ()
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=60) == ()
 
 
-def test_an_id_is_submitted_once_and_the_second_time_takes_all_back(open_uow: OpenUnitOfWork, control: Control) -> None:
+def test_an_id_is_submitted_once_and_the_second_time_takes_all_back(
+    transaction: OpenTransaction, control: Control
+) -> None:
     job = uuid4()
-    with open_uow() as uow:
-        uow.queue.submit(job, owner="ada")
+    with transaction() as tx:
+        tx.queue.submit(job, owner="ada")
     with pytest.raises(ConflictError):
-        beat_and_submit(open_uow, job)
+        beat_and_submit(transaction, job)
     assert control.state(job) == "waiting"
-    with open_uow() as uow:
-        assert uow.workers.alive(within=60) == ()
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=60) == ()
 
 
-def test_an_entry_has_its_owners_partition_and_a_priority(open_uow: OpenUnitOfWork, client: DBOSClient) -> None:
+def test_an_entry_has_its_owners_partition_and_a_priority(transaction: OpenTransaction, client: DBOSClient) -> None:
     job = uuid4()
-    with open_uow() as uow:
-        uow.queue.submit(job, owner="ada")
+    with transaction() as tx:
+        tx.queue.submit(job, owner="ada")
     (entry,) = client.list_workflows(workflow_ids=[str(job)])
     assert entry.queue_name == "training"
     assert entry.queue_partition_key == "ada"
@@ -68,43 +70,43 @@ def test_an_entry_has_its_owners_partition_and_a_priority(open_uow: OpenUnitOfWo
 
 @pytest.mark.parametrize(("priority", "rank"), [(100, 1), (1, 100), (0, 101), (-100, 201)])
 def test_greater_priority_is_a_lower_rank_and_none_is_unset(
-    open_uow: OpenUnitOfWork, client: DBOSClient, priority: int, rank: int
+    transaction: OpenTransaction, client: DBOSClient, priority: int, rank: int
 ) -> None:
     job = uuid4()
-    with open_uow() as uow:
-        uow.queue.submit(job, owner="ada", priority=priority)
+    with transaction() as tx:
+        tx.queue.submit(job, owner="ada", priority=priority)
     (entry,) = client.list_workflows(workflow_ids=[str(job)])
     assert entry.priority == rank
 
 
-def test_a_cancelled_entry_has_ended_and_may_be_cancelled_again(open_uow: OpenUnitOfWork, control: Control) -> None:
+def test_a_cancelled_entry_has_ended_and_may_be_cancelled_again(transaction: OpenTransaction, control: Control) -> None:
     job = uuid4()
-    with open_uow() as uow:
-        uow.queue.submit(job, owner="ada")
+    with transaction() as tx:
+        tx.queue.submit(job, owner="ada")
     control.cancel(job)
     control.cancel(job)
     assert control.state(job) == "ended"
     assert control.endings([job]) == {job: "cancelled"}
 
 
-def test_endings_name_those_that_ended_and_those_nobody_knows(open_uow: OpenUnitOfWork, control: Control) -> None:
+def test_endings_name_those_that_ended_and_those_nobody_knows(transaction: OpenTransaction, control: Control) -> None:
     waiting, stranger = uuid4(), uuid4()
-    with open_uow() as uow:
-        uow.queue.submit(waiting, owner="ada")
+    with transaction() as tx:
+        tx.queue.submit(waiting, owner="ada")
     assert control.endings([waiting, stranger]) == {stranger: "unknown"}
     assert control.endings([]) == {}
 
 
-def test_endings_are_asked_for_in_portions(open_uow: OpenUnitOfWork, control: Control) -> None:
+def test_endings_are_asked_for_in_portions(transaction: OpenTransaction, control: Control) -> None:
     strangers = [uuid4() for _ in range(MAX_AT_ONCE + 1)]
-    with open_uow() as uow:
-        uow.queue.submit(strangers[-1], owner="ada")
+    with transaction() as tx:
+        tx.queue.submit(strangers[-1], owner="ada")
     assert set(control.endings(strangers)) == set(strangers[:-1])
 
 
-def test_nobody_holds_what_only_waits(open_uow: OpenUnitOfWork, control: Control) -> None:
-    with open_uow() as uow:
-        uow.queue.submit(uuid4(), owner="ada")
+def test_nobody_holds_what_only_waits(transaction: OpenTransaction, control: Control) -> None:
+    with transaction() as tx:
+        tx.queue.submit(uuid4(), owner="ada")
     assert control.holders() == frozenset()
 
 
@@ -120,9 +122,9 @@ def test_migrations_may_run_twice(empty_database_url: str) -> None:
 
 def test_before_the_migration_submitting_says_that_the_service_is_not_ready(empty_database_url: str) -> None:
     engine = make_engine(empty_database_url)
-    open_uow = unit_of_work(engine, Submitter(make_client(engine)))
-    with pytest.raises(UnavailableError), open_uow() as uow:
-        uow.queue.submit(uuid4(), owner="ada")
+    transaction = open_transactions(engine, Submitter(make_client(engine)))
+    with pytest.raises(UnavailableError), transaction() as tx:
+        tx.queue.submit(uuid4(), owner="ada")
     engine.dispose()
 
 

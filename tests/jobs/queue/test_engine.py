@@ -11,9 +11,9 @@ from dbos import DBOSClient
 from sqlalchemy import Engine as Database
 from sqlalchemy import event, inspect, text
 
-from app.domain.ports import OpenUnitOfWork
 from app.jobs.queue.client import Control
 from app.jobs.queue.engine import Engine
+from app.storage.transaction import OpenTransaction
 from tests.waiting import until
 
 HERE = "here:1"
@@ -64,17 +64,17 @@ def running(
         engine.shutdown(5.0)
 
 
-def submit(open_uow: OpenUnitOfWork) -> UUID:
+def submit(transaction: OpenTransaction) -> UUID:
     job = uuid4()
-    with open_uow() as uow:
-        uow.queue.submit(job, owner="ada")
+    with transaction() as tx:
+        tx.queue.submit(job, owner="ada")
     return job
 
 
 def test_a_job_runs_once_and_its_entry_ends(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
-    ran, job = Ran(), submit(open_uow)
+    ran, job = Ran(), submit(transaction)
     with running(engine, client, ran):
         assert ran.jobs.get(timeout=10) == job
         until(lambda: control.endings([job]) == {job: "succeeded"})
@@ -82,13 +82,13 @@ def test_a_job_runs_once_and_its_entry_ends(
 
 
 def test_what_scores_waits_in_a_queue_of_its_own_that_older_workers_do_not_know(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
     trained, scored, job = Ran(), Ran(), uuid4()
-    with open_uow() as uow:
-        uow.queue.submit(job, owner="ada", kind="evaluation")
+    with transaction() as tx:
+        tx.queue.submit(job, owner="ada", kind="evaluation")
     with running(engine, client, trained):
-        after = submit(open_uow)
+        after = submit(transaction)
         assert trained.jobs.get(timeout=10) == after
         assert control.state(job) == "waiting"
     with running(engine, client, trained, score=scored):
@@ -100,14 +100,14 @@ def test_what_scores_waits_in_a_queue_of_its_own_that_older_workers_do_not_know(
 def test_a_fault_ends_the_entry_and_is_logged(
     engine: Database,
     client: DBOSClient,
-    open_uow: OpenUnitOfWork,
+    transaction: OpenTransaction,
     control: Control,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def run(_job: UUID) -> bool:
         raise Unforeseen
 
-    job = submit(open_uow)
+    job = submit(transaction)
     with running(engine, client, run):
         until(lambda: control.endings([job]) == {job: "failed"})
     (record,) = [record for record in caplog.records if record.name == "app.jobs.queue.engine"]
@@ -117,9 +117,9 @@ def test_a_fault_ends_the_entry_and_is_logged(
 
 
 def test_a_job_left_unfinished_stays_with_its_executor_until_it_is_recovered(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
-    ran, job = Ran(ends=False), submit(open_uow)
+    ran, job = Ran(ends=False), submit(transaction)
     with running(engine, client, ran):
         assert ran.jobs.get(timeout=10) == job
         assert control.holders() == {HERE}
@@ -137,12 +137,12 @@ def test_a_job_left_unfinished_stays_with_its_executor_until_it_is_recovered(
 def test_a_job_is_not_recovered_for_ever(
     engine: Database,
     client: DBOSClient,
-    open_uow: OpenUnitOfWork,
+    transaction: OpenTransaction,
     control: Control,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("app.jobs.queue.engine.MAX_RECOVERIES", 2)
-    ran, job = Ran(ends=False), submit(open_uow)
+    ran, job = Ran(ends=False), submit(transaction)
     with running(engine, client, ran):
         for _ in range(3):
             assert ran.jobs.get(timeout=10) == job
@@ -153,7 +153,7 @@ def test_a_job_is_not_recovered_for_ever(
 
 
 def test_no_more_jobs_run_than_there_are_slots(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
     begun: SimpleQueue[UUID] = SimpleQueue()
     ended = Event()
@@ -162,7 +162,7 @@ def test_no_more_jobs_run_than_there_are_slots(
         begun.put(job)
         return ended.wait(30)
 
-    jobs = [submit(open_uow) for _ in range(3)]
+    jobs = [submit(transaction) for _ in range(3)]
     with running(engine, client, run, slots=2):
         first, second = begun.get(timeout=10), begun.get(timeout=10)
         (third,) = set(jobs) - {first, second}
@@ -174,7 +174,7 @@ def test_no_more_jobs_run_than_there_are_slots(
 
 
 def test_a_shutdown_waits_for_what_runs_and_takes_nothing_more(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
     begun, stopping = Event(), Event()
 
@@ -183,17 +183,17 @@ def test_a_shutdown_waits_for_what_runs_and_takes_nothing_more(
         stopping.wait(30)
         return False
 
-    job = submit(open_uow)
+    job = submit(transaction)
     with running(engine, client, run):
         assert begun.wait(10)
-        later = submit(open_uow)
+        later = submit(transaction)
         stopping.set()
     assert control.state(job) == "running"  # till somebody recovers it
     assert control.state(later) == "waiting"
 
 
 def test_a_shutdown_waits_until_what_has_ended_is_written_down(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
     at_work: set[int] = set()
 
@@ -205,7 +205,7 @@ def test_a_shutdown_waits_until_what_has_ended_is_written_down(
         if get_ident() in at_work:
             time.sleep(0.3)
 
-    job = submit(open_uow)
+    job = submit(transaction)
     event.listen(engine, "before_cursor_execute", slow)
     with running(engine, client, run):
         until(lambda: bool(at_work))
@@ -213,7 +213,7 @@ def test_a_shutdown_waits_until_what_has_ended_is_written_down(
 
 
 def test_nothing_of_the_engines_is_pickled(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
     failing = Event()
 
@@ -223,10 +223,10 @@ def test_nothing_of_the_engines_is_pickled(
         return True
 
     with running(engine, client, run):
-        job = submit(open_uow)
+        job = submit(transaction)
         until(lambda: control.state(job) == "ended")
         failing.set()
-        job = submit(open_uow)
+        job = submit(transaction)
         until(lambda: control.state(job) == "ended")
     schema = "dbos" if engine.dialect.name == "postgresql" else None
     formats: set[object] = set()

@@ -9,10 +9,11 @@ from dbos import DBOSClient
 from sqlalchemy import Engine, inspect, text
 
 from app import retention
-from app.domain.ports import OpenUnitOfWork
 from app.jobs.queue.client import Control
 from app.jobs.queue.entry_retention import EndedEntries
 from app.retention import Retention
+from app.storage.repositories import DeliveryRepository, JobRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.webhooks import Attempt
 from tests.storage import samples
@@ -27,22 +28,22 @@ def entries(client: DBOSClient) -> EndedEntries:
     return EndedEntries(client)
 
 
-def remove_expired(open_uow: OpenUnitOfWork, entries: EndedEntries, after: timedelta) -> None:
+def remove_expired(transaction: OpenTransaction, entries: EndedEntries, after: timedelta) -> None:
     """As a worker does, so much later, where a day is kept."""
-    Retention(open_uow, entries, lambda: datetime.now(UTC) + after, DAY, DAY).remove_expired()
+    Retention(transaction, entries, lambda: datetime.now(UTC) + after, DAY, DAY).remove_expired()
 
 
-def queued(open_uow: OpenUnitOfWork, kind: JobKind = "training") -> UUID:
+def queued(transaction: OpenTransaction, kind: JobKind = "training") -> UUID:
     """A job with its entry, running."""
-    job = samples.running_job(open_uow)
-    with open_uow() as uow:
-        uow.queue.submit(job, owner=samples.OWNER, kind=kind)
+    job = samples.running_job(transaction)
+    with transaction() as tx:
+        tx.queue.submit(job, owner=samples.OWNER, kind=kind)
     return job
 
 
-def failed(open_uow: OpenUnitOfWork, job: UUID) -> None:
-    with open_uow() as uow:
-        uow.jobs.fail(job, 1, samples.PROBLEM)
+def failed(transaction: OpenTransaction, job: UUID) -> None:
+    with transaction() as tx:
+        JobRepository(tx).fail(job, 1, samples.PROBLEM)
 
 
 def rows(engine: Engine, *ids: UUID) -> int:
@@ -60,53 +61,57 @@ def rows(engine: Engine, *ids: UUID) -> int:
 
 
 def test_entries_that_ended_long_ago_are_removed_with_all_that_belongs_to_them(
-    engine: Engine, open_uow: OpenUnitOfWork, control: Control, entries: EndedEntries, monkeypatch: pytest.MonkeyPatch
+    engine: Engine,
+    transaction: OpenTransaction,
+    control: Control,
+    entries: EndedEntries,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(retention, "ENTRIES_AT_ONCE", 2)
-    old, waiting = [queued(open_uow, kind) for kind in 3 * get_args(JobKind)], queued(open_uow)
+    old, waiting = [queued(transaction, kind) for kind in 3 * get_args(JobKind)], queued(transaction)
     for job in old:
         control.cancel(job)
-        failed(open_uow, job)
+        failed(transaction, job)
     assert rows(engine, *old) >= len(old)
-    remove_expired(open_uow, entries, AN_HOUR_LATER)
+    remove_expired(transaction, entries, AN_HOUR_LATER)
     assert set(control.endings(old).values()) == {"cancelled"}
-    remove_expired(open_uow, entries, TWO_DAYS_LATER)
+    remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert rows(engine, *old) == 0
     assert control.state(waiting) == "waiting"
-    with open_uow() as uow:
-        assert {uow.jobs.get(samples.OWNER, job).state for job in old} == {"failed"}
+    with transaction() as tx:
+        assert {JobRepository(tx).get(samples.OWNER, job).state for job in old} == {"failed"}
 
 
 def test_an_entry_stays_until_it_is_known_what_became_of_its_job(
-    open_uow: OpenUnitOfWork, control: Control, entries: EndedEntries, monkeypatch: pytest.MonkeyPatch
+    transaction: OpenTransaction, control: Control, entries: EndedEntries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retention, "ENTRIES_AT_ONCE", 1)
-    lost, ended = queued(open_uow), queued(open_uow)
+    lost, ended = queued(transaction), queued(transaction)
     for job in (lost, ended):
         control.cancel(job)
-    failed(open_uow, ended)
-    remove_expired(open_uow, entries, TWO_DAYS_LATER)
+    failed(transaction, ended)
+    remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert control.endings([lost, ended]) == {lost: "cancelled", ended: "unknown"}
-    failed(open_uow, lost)
-    remove_expired(open_uow, entries, TWO_DAYS_LATER)
+    failed(transaction, lost)
+    remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert control.endings([lost]) == {lost: "unknown"}
 
 
 def test_an_attempts_entry_stays_until_the_attempt_is_recorded(
-    open_uow: OpenUnitOfWork, control: Control, entries: EndedEntries
+    transaction: OpenTransaction, control: Control, entries: EndedEntries
 ) -> None:
-    webhook = hook(open_uow)
-    failed(open_uow, queued(open_uow))
-    with open_uow() as uow:
-        ((entry, _),) = uow.deliveries.overdue(seconds=-1.0, limit=9)
+    webhook = hook(transaction)
+    failed(transaction, queued(transaction))
+    with transaction() as tx:
+        ((entry, _),) = DeliveryRepository(tx).overdue(seconds=-1.0, limit=9)
     stranger = uuid4()
-    with open_uow() as uow:
-        uow.queue.deliver(stranger, webhook_id=webhook.id, delay=0.0)
+    with transaction() as tx:
+        tx.queue.deliver(stranger, webhook_id=webhook.id, delay=0.0)
     for one in (entry, stranger):
         control.cancel(one)
-    remove_expired(open_uow, entries, TWO_DAYS_LATER)
+    remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert control.endings([entry, stranger]) == {entry: "cancelled", stranger: "unknown"}
-    with open_uow() as uow:
-        uow.deliveries.record(entry, Attempt(samples.AT, 0.1, status=204), retry_in=None)
-    remove_expired(open_uow, entries, TWO_DAYS_LATER)
+    with transaction() as tx:
+        DeliveryRepository(tx).record(entry, Attempt(samples.AT, 0.1, status=204), retry_in=None)
+    remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert control.endings([entry]) == {entry: "unknown"}

@@ -10,9 +10,9 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine as Database
 
-from app.domain.ports import OpenUnitOfWork
 from app.identity import uuid7
 from app.jobs.queue.client import Control
+from app.storage.transaction import OpenTransaction
 from tests.jobs.queue.test_engine import Ran, running
 from tests.waiting import until
 
@@ -20,21 +20,21 @@ FEW_STARTS = 20
 """Two owners take turns by the toss of a coin: one in a million runs of a test would see more."""
 
 
-def submitted(open_uow: OpenUnitOfWork, owner: str, *priorities: int) -> list[UUID]:
+def submitted(transaction: OpenTransaction, owner: str, *priorities: int) -> list[UUID]:
     """Jobs of one owner, in this order."""
     jobs = [uuid7() for _ in priorities]
-    with open_uow() as uow:
+    with transaction() as tx:
         for job, priority in zip(jobs, priorities, strict=True):
-            uow.queue.submit(job, owner=owner, priority=priority)
+            tx.queue.submit(job, owner=owner, priority=priority)
     return jobs
 
 
 def test_a_thousand_jobs_of_one_owner_do_not_starve_one_of_another(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork
+    engine: Database, client: DBOSClient, transaction: OpenTransaction
 ) -> None:
     for _ in range(10):
-        submitted(open_uow, "ada", *[100] * 100)
-    (lone,) = submitted(open_uow, "bob", -100)
+        submitted(transaction, "ada", *[100] * 100)
+    (lone,) = submitted(transaction, "bob", -100)
     ran = Ran()
     with running(engine, client, ran):
         starts = [ran.jobs.get(timeout=10)]
@@ -44,11 +44,11 @@ def test_a_thousand_jobs_of_one_owner_do_not_starve_one_of_another(
 
 
 def test_an_owners_jobs_begin_by_priority_and_then_in_their_order(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork
+    engine: Database, client: DBOSClient, transaction: OpenTransaction
 ) -> None:
     jobs: list[UUID] = []
     for priority in (-100, 0, 0, 100):
-        jobs += submitted(open_uow, "ada", priority)
+        jobs += submitted(transaction, "ada", priority)
         time.sleep(0.002)  # ids are in order of milliseconds, and on SQLite the engine's own times are whole seconds
     late, first, second, soon = jobs
     ran = Ran()
@@ -58,7 +58,7 @@ def test_an_owners_jobs_begin_by_priority_and_then_in_their_order(
 
 
 def test_a_worker_with_many_free_slots_gives_them_to_owners_in_turn(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork
+    engine: Database, client: DBOSClient, transaction: OpenTransaction
 ) -> None:
     begun: SimpleQueue[UUID] = SimpleQueue()
     ended = Event()
@@ -67,7 +67,7 @@ def test_a_worker_with_many_free_slots_gives_them_to_owners_in_turn(
         begun.put(job)
         return ended.wait(30)
 
-    owners = {job: owner for owner in ("ada", "bob") for job in submitted(open_uow, owner, *[0] * 6)}
+    owners = {job: owner for owner in ("ada", "bob") for job in submitted(transaction, owner, *[0] * 6)}
     with running(engine, client, run, slots=6):
         first = [begun.get(timeout=10) for _ in range(6)]
         ended.set()
@@ -76,7 +76,7 @@ def test_a_worker_with_many_free_slots_gives_them_to_owners_in_turn(
 
 @pytest.mark.parametrize("most", [1, 2])
 def test_an_owner_has_so_many_jobs_running_and_others_have_the_rest(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control, most: int
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control, most: int
 ) -> None:
     begun: SimpleQueue[UUID] = SimpleQueue()
     ended = Event()
@@ -85,7 +85,7 @@ def test_an_owner_has_so_many_jobs_running_and_others_have_the_rest(
         begun.put(job)
         return ended.wait(30)
 
-    owners = {job: owner for owner in ("ada", "bob") for job in submitted(open_uow, owner, 0, 0, 0)}
+    owners = {job: owner for owner in ("ada", "bob") for job in submitted(transaction, owner, 0, 0, 0)}
     with running(engine, client, run, slots=6, max_of_one_owner=most):
         first = [begun.get(timeout=10) for _ in range(2 * most)]
         assert Counter(owners[job] for job in first) == {"ada": most, "bob": most}

@@ -10,10 +10,10 @@ import numpy as np
 from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job
-from app.domain.ports import OpenUnitOfWork
 from app.identity import uuid7
 from app.jobs.fit import Trainer
-from app.storage.unit_of_work import now
+from app.storage.repositories import JobRepository
+from app.storage.transaction import OpenTransaction, now
 from app.tasks.runner import Runner
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest, Validation
@@ -45,11 +45,11 @@ class Bench:
     """A runner on a real database, whose children are stand-ins."""
 
     run: Runner
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
 
     def dataset(self) -> Dataset:
         kinds: tuple[ColumnKind, ...] = ("number", "category", "number")
-        return Ingest(self.open_uow, now).receive(
+        return Ingest(self.transaction, now).receive(
             OWNER, "things", names=("size", "colour", "y"), kinds=kinds, blocks=blocks()
         )
 
@@ -75,13 +75,13 @@ class Bench:
             effort="quick",
         )
         job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
-        with self.open_uow() as uow:
-            uow.jobs.add(job)
+        with self.transaction() as tx:
+            JobRepository(tx).add(job)
         return job.id
 
     def look(self, job: UUID) -> Job:
-        with self.open_uow() as uow:
-            return uow.jobs.get(OWNER, job)
+        with self.transaction() as tx:
+            return JobRepository(tx).get(OWNER, job)
 
     def begin(self, job: UUID) -> "Running":
         return Running(self.run, job)

@@ -5,12 +5,11 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.ports import OpenUnitOfWork
 from app.jobs.limits import Limits
 from app.jobs.worker.attempts import Records
 from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
-from app.storage.unit_of_work import unit_of_work
+from app.storage.transaction import OpenTransaction, open_transactions
 from app.tasks.runner import Runner
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import PROGRAM, Bench
@@ -27,16 +26,16 @@ def pool() -> Iterator[Pool]:
 
 
 @pytest.fixture
-def open_uow(engine: Engine) -> OpenUnitOfWork:
-    return unit_of_work(engine, ListedQueue)
+def transaction(engine: Engine) -> OpenTransaction:
+    return open_transactions(engine, ListedQueue)
 
 
 @pytest.fixture
-def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Bench]:
+def bench(transaction: OpenTransaction, pool: Pool, tmp_path: Path) -> Iterator[Bench]:
     spool = Spool(tmp_path, executor="here:1")
     spool.open()
     stopping = Event()
-    yield Bench(Runner(Records(open_uow, stopping), pool, spool, 10_000, PROGRAM, 600.0), open_uow)
+    yield Bench(Runner(Records(transaction, stopping), pool, spool, 10_000, PROGRAM, 600.0), transaction)
     stopping.set()
     assert not any(path for path in tmp_path.glob("relevance-worker-*/*")), "a start left its files behind"
     spool.close()

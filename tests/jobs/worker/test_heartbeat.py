@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import Engine
 
 from app.domain.jobs import JobActivity
-from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.errors import UnavailableError
 from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, BeatStreak, Heartbeat
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import WorkerRepository
+from app.storage.transaction import OpenTransaction, Transaction, open_transactions
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 from tests.storage import samples
@@ -53,17 +53,17 @@ def test_a_jump_of_the_clock_on_the_wall_is_a_gap(jump: float) -> None:
 
 @dataclass
 class Door:
-    """Units of work, unless it is shut."""
+    """Transactions, unless it is shut."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     shut: bool = False
     knocks: int = 0
 
-    def __call__(self) -> AbstractContextManager[UnitOfWork]:
+    def __call__(self) -> AbstractContextManager[Transaction]:
         if self.shut:
             self.knocks += 1
             raise UnavailableError("The database is away.")
-        return self.open_uow()
+        return self.transaction()
 
 
 @dataclass
@@ -78,13 +78,13 @@ class Life:
     activities: list[JobActivity]
 
     def alive(self) -> tuple[str, ...]:
-        with self.door.open_uow() as uow:
-            return uow.workers.alive(within=0.5)
+        with self.door.transaction() as tx:
+            return WorkerRepository(tx).alive(within=0.5)
 
 
 @pytest.fixture
 def life(engine: Engine) -> Life:
-    door, recovery, broken = Door(unit_of_work(engine, ListedQueue)), ToldRecovery(), Event()
+    door, recovery, broken = Door(open_transactions(engine, ListedQueue)), ToldRecovery(), Event()
     confirmed: list[None] = []
     activities: list[JobActivity] = []
     heart = Heartbeat(
@@ -105,8 +105,8 @@ def test_a_worker_is_alive_as_soon_as_it_has_started_and_not_after_it_has_left(l
     assert life.alive() == (HERE,)
     life.heart.stop()
     assert life.alive() == ()
-    with life.door() as uow:
-        assert uow.workers.last_heartbeats()[HERE].left
+    with life.door() as tx:
+        assert WorkerRepository(tx).last_heartbeats()[HERE].left
     assert not life.broken.is_set()
 
 
@@ -140,7 +140,7 @@ def test_an_idle_heart_looks_after_the_others_at_each_fifth_beat_and_a_busy_one_
     life.heart.start()
     until(lambda: len(looks) >= 3)
     assert looks[:3] == [0, HEARTBEATS_PER_IDLE_CHECK, 2 * HEARTBEATS_PER_IDLE_CHECK]
-    samples.queued_job(life.door.open_uow)
+    samples.queued_job(life.door.transaction)
     until(lambda: any(activity.is_unfinished for activity in life.activities))
     begun = len(looks)
     until(lambda: len(looks) >= begun + 4)
@@ -176,9 +176,9 @@ def test_a_heart_that_has_beaten_long_enough_takes_over_from_the_silent(life: Li
 
 def test_a_heart_that_was_told_of_the_dead_takes_over_from_them_without_judging(life: Life) -> None:
     life.recovery.holding = {HERE, "here:0", "here:2"}
-    with life.door() as uow:
-        uow.workers.record_heartbeat("here:0")
-        uow.workers.record_heartbeat("here:2")
+    with life.door() as tx:
+        WorkerRepository(tx).record_heartbeat("here:0")
+        WorkerRepository(tx).record_heartbeat("here:2")
     heart = Heartbeat(
         life.door,
         life.recovery,

@@ -9,6 +9,7 @@ import pytest
 
 from app.jobs.worker.attempts import Records
 from app.jobs.worker.job_log import Outcome
+from app.storage.repositories import CheckpointRepository, JobRepository
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import OWNER, Bench, Running
 from tests.waiting import until
@@ -56,7 +57,7 @@ def test_a_job_that_fails_is_logged_with_its_reason(bench: Bench, caplog: pytest
 
 def test_a_job_past_its_time_limit_is_logged_as_timed_out(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     records = bench.run.records
-    run = replace(bench.run, records=Records(records.open_uow, records.stopping, 0.3))
+    run = replace(bench.run, records=Records(records.transaction, records.stopping, 0.3))
     assert run(bench.queued(trainers.endless))
     assert events(caplog) == [started(), ended("timed_out")]
 
@@ -65,8 +66,8 @@ def test_a_job_that_is_cancelled_is_logged(bench: Bench, caplog: pytest.LogCaptu
     job_id = bench.queued(trainers.endless)
     running = bench.begin(job_id)
     until(lambda: bench.look(job_id).progress is not None, seconds=30)
-    with bench.open_uow() as uow:
-        uow.jobs.request_cancel(OWNER, job_id)
+    with bench.transaction() as tx:
+        JobRepository(tx).request_cancel(OWNER, job_id)
     assert running.ended()
     assert events(caplog) == [started(), ended("cancelled")]
 
@@ -76,8 +77,8 @@ def test_a_job_that_is_handed_back_and_resumed_is_logged(bench: Bench, caplog: p
     running = Running(replace(bench.run, keep_seconds=0.0), job_id)
 
     def has_checkpoint() -> bool:
-        with bench.open_uow() as uow:
-            return uow.checkpoints.find(job_id, by=bench.run.program) is not None
+        with bench.transaction() as tx:
+            return CheckpointRepository(tx).find(job_id, by=bench.run.program) is not None
 
     until(has_checkpoint, seconds=30)
     bench.run.records.stopping.set()
@@ -103,9 +104,9 @@ def test_the_death_of_a_jobs_worker_is_logged_by_the_worker_that_resumes_it(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
     job_id = bench.queued(trainers.quick)
-    with bench.open_uow() as uow:
-        uow.jobs.claim(job_id)
-        uow.jobs.record_running_time(job_id, 1, 4.5)
+    with bench.transaction() as tx:
+        JobRepository(tx).claim(job_id)
+        JobRepository(tx).record_running_time(job_id, 1, 4.5)
     assert bench.run(job_id)
     assert events(caplog) == [("job died", "training", 1, "died"), started(2), ended("succeeded", 2)]
     assert vars(caplog.records[0])["seconds"] == 4.5
@@ -116,8 +117,8 @@ def test_a_start_that_was_superseded_is_logged(bench: Bench, caplog: pytest.LogC
     job_id = bench.queued(trainers.endless)
     running = bench.begin(job_id)
     until(lambda: bench.look(job_id).progress is not None, seconds=30)
-    with bench.open_uow() as uow:
-        uow.jobs.claim(job_id)
+    with bench.transaction() as tx:
+        JobRepository(tx).claim(job_id)
     assert running.ended() is False
     assert events(caplog) == [started(), ("job superseded", "training", 1, "superseded")]
 

@@ -3,9 +3,9 @@ from dataclasses import dataclass, replace
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.ports import OpenUnitOfWork
 from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import WorkerRepository
+from app.storage.transaction import OpenTransaction, open_transactions
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 
@@ -16,32 +16,32 @@ LIMIT = 60.0
 class Reaper:
     """One who has watched four workers: one beats, one is silent, one left, and one left and is forgotten."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     recovery: ToldRecovery
     watch: HeartbeatWatch
     now: float = 100.0
 
     def look(self, *, is_reliable: bool = True, later: float = 0.0) -> None:
         self.now += later
-        recover_orphans(self.open_uow, self.recovery, self.watch, now=self.now, is_reliable=is_reliable)
+        recover_orphans(self.transaction, self.recovery, self.watch, now=self.now, is_reliable=is_reliable)
 
     def record_heartbeat(self, *executors: str) -> None:
         for executor in executors:
-            with self.open_uow() as uow:
-                uow.workers.record_heartbeat(executor)
+            with self.transaction() as tx:
+                WorkerRepository(tx).record_heartbeat(executor)
 
     def known(self) -> set[str]:
-        with self.open_uow() as uow:
-            return set(uow.workers.last_heartbeats())
+        with self.transaction() as tx:
+            return set(WorkerRepository(tx).last_heartbeats())
 
 
 @pytest.fixture
 def reaper(engine: Engine) -> Reaper:
-    it = Reaper(unit_of_work(engine, ListedQueue), ToldRecovery(), HeartbeatWatch(limit=LIMIT))
+    it = Reaper(open_transactions(engine, ListedQueue), ToldRecovery(), HeartbeatWatch(limit=LIMIT))
     it.record_heartbeat("living", "silent", "left", "forgotten")
-    with it.open_uow() as uow:
-        uow.workers.leave("left")
-        uow.workers.forget("forgotten")
+    with it.transaction() as tx:
+        WorkerRepository(tx).leave("left")
+        WorkerRepository(tx).forget("forgotten")
     it.recovery.holding = {"living", "silent", "left", "forgotten"}
     it.look(is_reliable=False)
     it.recovery.recovered = []

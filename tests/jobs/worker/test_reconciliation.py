@@ -8,10 +8,11 @@ from sqlalchemy import Engine
 
 from app.datasets.ingest import Ingest
 from app.domain.jobs import Job
-from app.domain.ports import OpenUnitOfWork, QueueEnding
+from app.domain.ports import QueueEnding
 from app.identity import uuid7
 from app.jobs.worker.reconciliation import reconcile_jobs
-from app.storage.unit_of_work import now, unit_of_work
+from app.storage.repositories import JobRepository
+from app.storage.transaction import OpenTransaction, now, open_transactions
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
@@ -29,93 +30,97 @@ REASONS: list[tuple[QueueEnding, str]] = [
 
 
 @pytest.fixture
-def open_uow(engine: Engine) -> OpenUnitOfWork:
-    return unit_of_work(engine, ListedQueue)
+def transaction(engine: Engine) -> OpenTransaction:
+    return open_transactions(engine, ListedQueue)
 
 
 @pytest.fixture
-def job_id(open_uow: OpenUnitOfWork) -> UUID:
+def job_id(transaction: OpenTransaction) -> UUID:
     """A queued job."""
     values = NumberColumn(np.arange(4.0))
     blocks = iter([{"x": values, "y": values}])
-    dataset = Ingest(open_uow, now).receive(OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks)
+    dataset = Ingest(transaction, now).receive(
+        OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks
+    )
     request = SupervisedRequest(dataset.id, "y", task="regression")
     job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
-    with open_uow() as uow:
-        uow.jobs.add(job)
+    with transaction() as tx:
+        JobRepository(tx).add(job)
     return job.id
 
 
-def look(open_uow: OpenUnitOfWork, job_id: UUID) -> Job:
-    with open_uow() as uow:
-        return uow.jobs.get(OWNER, job_id)
+def look(transaction: OpenTransaction, job_id: UUID) -> Job:
+    with transaction() as tx:
+        return JobRepository(tx).get(OWNER, job_id)
 
 
-def test_a_job_whose_entry_goes_on_is_left_alone(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
-    reconcile_jobs(open_uow, ToldRecovery())
-    assert look(open_uow, job_id).state == "queued"
+def test_a_job_whose_entry_goes_on_is_left_alone(transaction: OpenTransaction, job_id: UUID) -> None:
+    reconcile_jobs(transaction, ToldRecovery())
+    assert look(transaction, job_id).state == "queued"
 
 
 @pytest.mark.parametrize("claimed", [False, True], ids=["queued", "running"])
 @pytest.mark.parametrize(("ending", "kind"), REASONS, ids=[ending for ending, _ in REASONS])
 def test_an_unfinished_job_fails_with_the_reason_of_its_entrys_end(
-    open_uow: OpenUnitOfWork, job_id: UUID, *, ending: QueueEnding, kind: str, claimed: bool
+    transaction: OpenTransaction, job_id: UUID, *, ending: QueueEnding, kind: str, claimed: bool
 ) -> None:
     if claimed:
-        with open_uow() as uow:
-            uow.jobs.claim(job_id)
-    reconcile_jobs(open_uow, ToldRecovery(ended={job_id: ending}))
-    job = look(open_uow, job_id)
+        with transaction() as tx:
+            JobRepository(tx).claim(job_id)
+    reconcile_jobs(transaction, ToldRecovery(ended={job_id: ending}))
+    job = look(transaction, job_id)
     assert job.error is not None
     assert (job.state, job.error.kind) == ("failed", kind)
 
 
-def test_a_job_whose_owner_wanted_its_end_is_cancelled(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
-    with open_uow() as uow:
-        uow.jobs.claim(job_id)
-        uow.jobs.request_cancel(OWNER, job_id)
-    reconcile_jobs(open_uow, ToldRecovery(ended={job_id: "cancelled"}))
-    assert look(open_uow, job_id).state == "cancelled"
+def test_a_job_whose_owner_wanted_its_end_is_cancelled(transaction: OpenTransaction, job_id: UUID) -> None:
+    with transaction() as tx:
+        JobRepository(tx).claim(job_id)
+        JobRepository(tx).request_cancel(OWNER, job_id)
+    reconcile_jobs(transaction, ToldRecovery(ended={job_id: "cancelled"}))
+    assert look(transaction, job_id).state == "cancelled"
 
 
-def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(
+    transaction: OpenTransaction, job_id: UUID
+) -> None:
     class Late(ToldRecovery):
         """Answers after somebody else has claimed."""
 
         def endings(self, job_ids: object) -> dict[UUID, QueueEnding]:
-            with open_uow() as uow:
-                uow.jobs.claim(job_id)
+            with transaction() as tx:
+                JobRepository(tx).claim(job_id)
             return {job_id: "lost"}
 
-    reconcile_jobs(open_uow, Late())
-    assert (look(open_uow, job_id).state, look(open_uow, job_id).attempt) == ("running", 1)
+    reconcile_jobs(transaction, Late())
+    assert (look(transaction, job_id).state, look(transaction, job_id).attempt) == ("running", 1)
 
 
 def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
-    open_uow: OpenUnitOfWork, job_id: UUID, monkeypatch: pytest.MonkeyPatch
+    transaction: OpenTransaction, job_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.jobs.worker.reconciliation.MAX_AT_ONCE", 2)
-    first = look(open_uow, job_id)
+    first = look(transaction, job_id)
     others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
-    with open_uow() as uow:
+    with transaction() as tx:
         for other in others:
-            uow.jobs.add(other)
+            JobRepository(tx).add(other)
     recovery = ToldRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
-    after = reconcile_jobs(open_uow, recovery)
+    after = reconcile_jobs(transaction, recovery)
     assert after == others[0].id
-    assert [look(open_uow, other.id).state for other in [first, *others]] == ["failed", "failed", "queued"]
-    assert reconcile_jobs(open_uow, recovery, after=after) is None
-    assert look(open_uow, others[1].id).state == "failed"
-    assert reconcile_jobs(open_uow, recovery) is None
+    assert [look(transaction, other.id).state for other in [first, *others]] == ["failed", "failed", "queued"]
+    assert reconcile_jobs(transaction, recovery, after=after) is None
+    assert look(transaction, others[1].id).state == "failed"
+    assert reconcile_jobs(transaction, recovery) is None
 
 
 def test_a_job_that_the_sweep_ends_is_logged_as_ended(
-    open_uow: OpenUnitOfWork, job_id: UUID, caplog: pytest.LogCaptureFixture
+    transaction: OpenTransaction, job_id: UUID, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "app.jobs.worker.job_log")
     recovery = ToldRecovery(ended={job_id: "failed"})
-    reconcile_jobs(open_uow, recovery)
-    reconcile_jobs(open_uow, recovery)
+    reconcile_jobs(transaction, recovery)
+    reconcile_jobs(transaction, recovery)
     (line,) = [vars(record) for record in caplog.records]
     assert (line["msg"], line["job_id"], line["kind"], line["attempt"]) == ("job ended", str(job_id), "training", 0)
     assert (line["outcome"], line["reason"], line["seconds"]) == ("failed", "internal-error", None)

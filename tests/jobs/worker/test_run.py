@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from app.domain.attempts import Checkpoint, Claim
-from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.errors import UnavailableError
 from app.jobs.worker.attempts import Records
+from app.storage.repositories import CheckpointRepository, JobRepository, ModelRepository
+from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.marginal import LogEvidence
@@ -26,18 +27,18 @@ from tests.waiting import until
 
 @dataclass
 class Flaky:
-    """Units of work on a database that is away every other time, `failures` times in all."""
+    """Transactions on a database that is away every other time, `failures` times in all."""
 
-    open_uow: OpenUnitOfWork
+    transaction: OpenTransaction
     failures: int
     requested: int = 0
 
-    def __call__(self) -> AbstractContextManager[UnitOfWork]:
+    def __call__(self) -> AbstractContextManager[Transaction]:
         self.requested += 1
         if self.failures and self.requested % 2:
             self.failures -= 1
             raise UnavailableError("The database is away.")
-        return self.open_uow()
+        return self.transaction()
 
 
 def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(bench: Bench) -> None:
@@ -46,10 +47,10 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt, job.version, job.error) == ("succeeded", 1, 1, None)
-    with bench.open_uow() as uow:
-        version = uow.models.version(OWNER, "things")
-        vectors = uow.models.vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
-        scale = of_kind(SupervisedPredictor, uow.models.predictor(version.id)).encoding.target.scale
+    with bench.transaction() as tx:
+        version = ModelRepository(tx).version(OWNER, "things")
+        vectors = ModelRepository(tx).vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
+        scale = of_kind(SupervisedPredictor, ModelRepository(tx).predictor(version.id)).encoding.target.scale
     report = of_data(version.report)
     assert 1.0 < scale <= 2.0
     assert (report.dataset_id, report.dataset_digest) == (dataset.id, dataset.digest)
@@ -80,8 +81,8 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
 
 def test_figures_of_folds_are_recorded_in_the_users_units_with_the_rows_measured(bench: Bench) -> None:
     assert bench.run(bench.queued(trainers.quick, validation=Validation(4)))
-    with bench.open_uow() as uow:
-        report = of_data(uow.models.version(OWNER, "things").report)
+    with bench.transaction() as tx:
+        report = of_data(ModelRepository(tx).version(OWNER, "things").report)
     expected = {"mae": 1.5 * 2.0, "nll": 0.5 + np.log(2.0), "rows": 8.0}
     assert report.metrics == {"validation": pytest.approx(expected)}
     assert report.plan.validation == Validation(4)
@@ -89,9 +90,9 @@ def test_figures_of_folds_are_recorded_in_the_users_units_with_the_rows_measured
 
 def test_what_a_process_learned_is_told_by_the_names_of_the_inputs(bench: Bench) -> None:
     assert bench.run(bench.queued(trainers.process))
-    with bench.open_uow() as uow:
-        report = of_data(uow.models.version(OWNER, "things").report)
-        vectors = uow.models.vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
+    with bench.transaction() as tx:
+        report = of_data(ModelRepository(tx).version(OWNER, "things").report)
+        vectors = ModelRepository(tx).vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
     found = report.hyperparameters
     assert found.widths == (
         InputWidth("size", 0.5),
@@ -115,8 +116,8 @@ def test_what_a_process_learned_is_told_by_the_names_of_the_inputs(bench: Bench)
 def test_the_first_and_the_last_step_are_events_in_the_users_units(bench: Bench) -> None:
     job_id = bench.queued(trainers.quick)
     assert bench.run(job_id)
-    with bench.open_uow() as uow:
-        events = uow.jobs.events(OWNER, job_id, limit=100, after=0)
+    with bench.transaction() as tx:
+        events = JobRepository(tx).events(OWNER, job_id, limit=100, after=0)
     reported = [event.progress for event in events if event.progress is not None]
     assert [(one.phase, one.completed, one.functions) for one in reported] == [("fit", 0, 0), ("fit", 1, 1)]
     assert [one.noise_sd for one in reported] == pytest.approx([0.5 * 2.0] * 2)
@@ -182,9 +183,9 @@ def test_the_last_words_of_a_fits_process_are_told(bench: Bench, monkeypatch: py
 def test_a_job_whose_workers_died_says_how_far_it_was(bench: Bench) -> None:
     job_id = bench.queued(trainers.quick)
     for attempt in (1, 2, 3):
-        with bench.open_uow() as uow:
-            uow.jobs.claim(job_id)
-            uow.jobs.progress(job_id, attempt, Progress("width search", 12, 65, "fits"))
+        with bench.transaction() as tx:
+            JobRepository(tx).claim(job_id)
+            JobRepository(tx).progress(job_id, attempt, Progress("width search", 12, 65, "fits"))
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert job.error is not None
@@ -192,8 +193,8 @@ def test_a_job_whose_workers_died_says_how_far_it_was(bench: Bench) -> None:
 
 
 def kept(bench: Bench, job_id: UUID) -> tuple[LogEntry, ...] | None:
-    with bench.open_uow() as uow:
-        found = uow.checkpoints.find(job_id, by=PROGRAM)
+    with bench.transaction() as tx:
+        found = CheckpointRepository(tx).find(job_id, by=PROGRAM)
     return None if found is None else found.checkpoint.fit_log
 
 
@@ -215,9 +216,9 @@ def test_a_start_goes_on_from_what_the_one_before_it_had_kept(bench: Bench) -> N
 
 def test_what_another_program_kept_is_left_alone(bench: Bench) -> None:
     job_id = bench.queued(trainers.quick)
-    with bench.open_uow() as uow:
-        uow.jobs.claim(job_id)
-        assert uow.checkpoints.keep(job_id, 1, Checkpoint("another", (np.ones(1),)))
+    with bench.transaction() as tx:
+        JobRepository(tx).claim(job_id)
+        assert CheckpointRepository(tx).keep(job_id, 1, Checkpoint("another", (np.ones(1),)))
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt, job.resumed_from) == ("succeeded", 2, None)
@@ -250,15 +251,15 @@ def test_to_be_handed_back_costs_no_start(bench: Bench) -> None:
         until(partial(has_attempt, attempt), seconds=30)
         bench.run.records.stopping.set()
         assert running.ended() is False
-    with bench.open_uow() as uow:
-        assert uow.jobs.claim(job_id) == Claim(6)
+    with bench.transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(6)
 
 
 def test_starts_on_workers_that_died_count_too(bench: Bench) -> None:
     job_id = bench.queued(trainers.quick)
     for _ in range(3):
-        with bench.open_uow() as uow:
-            uow.jobs.claim(job_id)
+        with bench.transaction() as tx:
+            JobRepository(tx).claim(job_id)
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert job.error is not None
@@ -269,17 +270,17 @@ def test_a_cancelled_job_ends_within_a_second(bench: Bench) -> None:
     job_id = bench.queued(trainers.endless)
     running = bench.begin(job_id)
     until(lambda: bench.look(job_id).progress is not None, seconds=30)
-    with bench.open_uow() as uow:
-        uow.jobs.request_cancel(OWNER, job_id)
+    with bench.transaction() as tx:
+        JobRepository(tx).request_cancel(OWNER, job_id)
     assert running.ended(seconds=1.0)
     assert bench.look(job_id).state == "cancelled"
 
 
 def test_a_job_that_was_cancelled_while_no_worker_had_it_ends_as_cancelled(bench: Bench) -> None:
     job_id = bench.queued(trainers.stuck)
-    with bench.open_uow() as uow:
-        uow.jobs.claim(job_id)  # by a worker that died since
-        uow.jobs.request_cancel(OWNER, job_id)
+    with bench.transaction() as tx:
+        JobRepository(tx).claim(job_id)  # by a worker that died since
+        JobRepository(tx).request_cancel(OWNER, job_id)
     assert bench.run(job_id)
     assert bench.look(job_id).state == "cancelled"
 
@@ -288,8 +289,8 @@ def test_a_start_that_was_superseded_stops_and_records_nothing(bench: Bench) -> 
     job_id = bench.queued(trainers.endless)
     running = bench.begin(job_id)
     until(lambda: bench.look(job_id).progress is not None, seconds=30)
-    with bench.open_uow() as uow:
-        assert uow.jobs.claim(job_id) == Claim(2)
+    with bench.transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(2)
     assert running.ended() is False
     assert (bench.look(job_id).state, bench.look(job_id).attempt) == ("running", 2)
 
@@ -312,8 +313,8 @@ def test_a_worker_that_stops_claims_nothing(bench: Bench) -> None:
 
 def test_a_job_that_has_ended_is_not_run_again(bench: Bench) -> None:
     job_id = bench.queued(trainers.stuck)
-    with bench.open_uow() as uow:
-        uow.jobs.request_cancel(OWNER, job_id)
+    with bench.transaction() as tx:
+        JobRepository(tx).request_cancel(OWNER, job_id)
     assert bench.run(job_id)
     assert bench.look(job_id).attempt == 0
 
@@ -321,7 +322,7 @@ def test_a_job_that_has_ended_is_not_run_again(bench: Bench) -> None:
 def test_a_database_that_is_away_now_and_then_costs_no_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.jobs.worker.retry.RETRY_SECONDS", 0.01)
     job_id = bench.queued(trainers.quick)
-    flaky = Flaky(bench.open_uow, failures=20)
+    flaky = Flaky(bench.transaction, failures=20)
     assert replace(bench.run, records=Records(flaky, bench.run.records.stopping))(job_id)
     assert flaky.failures < 20 - 5
     assert (bench.look(job_id).state, bench.look(job_id).attempt) == ("succeeded", 1)

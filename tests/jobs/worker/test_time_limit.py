@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from app.jobs.worker.attempts import Records
+from app.storage.repositories import JobRepository
 from app.tasks.runner import Runner
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import Bench, Running
@@ -17,7 +18,7 @@ STARTS = 3
 def limited(bench: Bench, seconds: float) -> Runner:
     """The bench's runner with a limit of so many seconds."""
     records = bench.run.records
-    return replace(bench.run, records=Records(records.open_uow, records.stopping, seconds))
+    return replace(bench.run, records=Records(records.transaction, records.stopping, seconds))
 
 
 def test_a_fit_that_runs_for_longer_than_the_limit_fails_as_timed_out(bench: Bench) -> None:
@@ -51,8 +52,8 @@ def test_the_seconds_of_starts_that_were_handed_back_are_added_up(bench: Bench) 
         bench.run.records.stopping.set()
         assert running.ended() is False
         bench.run.records.stopping.clear()
-    with bench.open_uow() as uow:
-        earlier = uow.jobs.earlier_starts(job_id)
+    with bench.transaction() as tx:
+        earlier = JobRepository(tx).earlier_starts(job_id)
     assert earlier is not None
     assert earlier.seconds >= STARTS * 0.3
     assert limited(bench, earlier.seconds)(job_id)
@@ -65,8 +66,8 @@ def test_the_seconds_of_a_start_whose_process_died_count(bench: Bench, monkeypat
     monkeypatch.setattr("app.storage.repositories.jobs.MAX_STARTS", 1)
     job_id = bench.queued(trainers.dying)
     assert bench.run(job_id)
-    with bench.open_uow() as uow:
-        earlier = uow.jobs.earlier_starts(job_id)
+    with bench.transaction() as tx:
+        earlier = JobRepository(tx).earlier_starts(job_id)
     assert earlier is not None
     assert earlier.seconds > 0.0
 
@@ -77,8 +78,8 @@ def test_the_seconds_of_a_start_are_recorded_while_it_runs(bench: Bench, monkeyp
     running = bench.begin(job_id)
 
     def recorded() -> float:
-        with bench.open_uow() as uow:
-            earlier = uow.jobs.earlier_starts(job_id)
+        with bench.transaction() as tx:
+            earlier = JobRepository(tx).earlier_starts(job_id)
         return 0.0 if earlier is None else earlier.seconds
 
     until(lambda: recorded() > 0.3)
@@ -88,9 +89,9 @@ def test_the_seconds_of_a_start_are_recorded_while_it_runs(bench: Bench, monkeyp
 
 def test_time_in_the_queue_and_between_a_death_and_the_next_start_does_not_count(bench: Bench) -> None:
     job_id = bench.queued(trainers.quick)
-    with bench.open_uow() as uow:
-        uow.jobs.claim(job_id)  # by a worker that died after a second, an hour ago or so
-        uow.jobs.record_running_time(job_id, 1, 1.0)
+    with bench.transaction() as tx:
+        JobRepository(tx).claim(job_id)  # by a worker that died after a second, an hour ago or so
+        JobRepository(tx).record_running_time(job_id, 1, 1.0)
     assert limited(bench, 60.0)(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt) == ("succeeded", 2)
@@ -99,10 +100,10 @@ def test_time_in_the_queue_and_between_a_death_and_the_next_start_does_not_count
 def test_an_attempt_that_was_superseded_records_no_seconds(bench: Bench) -> None:
     job_id = bench.queued(trainers.quick)
     for _ in range(2):
-        with bench.open_uow() as uow:
-            uow.jobs.claim(job_id)
-    with bench.open_uow() as uow:
-        uow.jobs.record_running_time(job_id, 1, 100.0)
-        earlier = uow.jobs.earlier_starts(job_id)
+        with bench.transaction() as tx:
+            JobRepository(tx).claim(job_id)
+    with bench.transaction() as tx:
+        JobRepository(tx).record_running_time(job_id, 1, 100.0)
+        earlier = JobRepository(tx).earlier_starts(job_id)
     assert earlier is not None
     assert (earlier.attempt, earlier.seconds) == (2, 0.0)

@@ -21,6 +21,7 @@ from app.application import make_application
 from app.identity import BUILT_IN_OWNER
 from app.storage.codec import encode_predictor
 from app.storage.migrations import migrate
+from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.tables import JobCheckpointRow, PosteriorRow
 from tests.applications import LIMITS, StoredParts, closing_engine
 from tests.conftest import DATABASES
@@ -169,9 +170,9 @@ def test_what_was_exported_is_imported_and_predicts_what_the_version_does(opened
 def test_what_the_migration_wrote_is_what_would_be_written_today(opened: Opened) -> None:
     with opened.engine.connect() as connection:
         contents = connection.execute(select(PosteriorRow.version_id, PosteriorRow.content)).all()
-    with opened.parts.open_uow() as uow:
+    with opened.parts.transaction() as tx:
         for version_id, content in contents:
-            assert encode_predictor(uow.models.predictor(version_id)) == content
+            assert encode_predictor(ModelRepository(tx).predictor(version_id)) == content
 
 
 def test_a_job_that_was_running_is_there_without_its_checkpoint(opened: Opened) -> None:
@@ -179,8 +180,8 @@ def test_a_job_that_was_running_is_there_without_its_checkpoint(opened: Opened) 
         assert connection.execute(select(func.count()).select_from(JobCheckpointRow)).scalar_one() == 0
     response = opened.client.get("/v1/training-jobs", params={"state": "running"})
     (job,) = response.json()["items"]
-    with opened.parts.open_uow() as uow:
-        read = uow.jobs.get(BUILT_IN_OWNER, UUID(job["id"]))
+    with opened.parts.transaction() as tx:
+        read = JobRepository(tx).get(BUILT_IN_OWNER, UUID(job["id"]))
     assert (read.state, read.plan.model) == ("running", "unfinished")
 
 

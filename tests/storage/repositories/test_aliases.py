@@ -10,12 +10,13 @@ from sqlalchemy import Engine
 from app.domain import aliases as limits
 from app.domain.aliases import MovedAlias
 from app.domain.conditions import ANY, UNCONDITIONAL, Condition
-from app.domain.ports import OpenUnitOfWork, PageRequest
+from app.domain.ports import PageRequest
 from app.errors import ConflictError, InUseError, PreconditionFailedError
 from app.prediction.served_versions import ServedVersions
 from app.registry.alias_service import Aliases
+from app.storage.repositories import AliasRepository, JobRepository, ModelRepository
 from app.storage.repositories import aliases as under_test
-from app.storage.unit_of_work import unit_of_work
+from app.storage.transaction import OpenTransaction, open_transactions
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.references import Selector
 from tests.ports.queue import ListedQueue
@@ -27,14 +28,14 @@ OWNER, MODEL = samples.OWNER, "prices"
 
 
 @pytest.fixture
-def versions(open_uow: OpenUnitOfWork) -> OpenUnitOfWork:
+def versions(transaction: OpenTransaction) -> OpenTransaction:
     """A model with three versions."""
-    assert [samples.stored_version(open_uow) for _ in range(3)] == [1, 2, 3]
-    return open_uow
+    assert [samples.stored_version(transaction) for _ in range(3)] == [1, 2, 3]
+    return transaction
 
 
 def point(
-    open_uow: OpenUnitOfWork,
+    transaction: OpenTransaction,
     name: str,
     to: Selector,
     *,
@@ -42,11 +43,11 @@ def point(
     condition: Condition = UNCONDITIONAL,
     by: str = OWNER,
 ) -> MovedAlias:
-    with open_uow() as uow:
-        return uow.aliases.move(OWNER, MODEL, name, to=to, by=by, reason=reason, condition=condition)
+    with transaction() as tx:
+        return AliasRepository(tx).move(OWNER, MODEL, name, to=to, by=by, reason=reason, condition=condition)
 
 
-def test_an_alias_is_made_moved_and_found(versions: OpenUnitOfWork) -> None:
+def test_an_alias_is_made_moved_and_found(versions: OpenTransaction) -> None:
     made = point(versions, "champion", 2, reason="The first.")
     assert made.is_new
     assert (made.alias.version, made.alias.reason, made.alias.moved_by) == (2, "The first.", OWNER)
@@ -54,41 +55,41 @@ def test_an_alias_is_made_moved_and_found(versions: OpenUnitOfWork) -> None:
     assert not moved.is_new
     assert (moved.alias.version, moved.alias.reason, moved.alias.moved_by) == (3, None, "ada")
     assert moved.alias.tag != made.alias.tag
-    with versions() as uow:
-        assert uow.aliases.get(OWNER, MODEL, "champion") == moved.alias
-        assert uow.models.version(OWNER, MODEL, "champion").number == 3
-        vectors = uow.models.vectors(OWNER, MODEL, "champion", limit=9, after=None, sort="number")
+    with versions() as tx:
+        assert AliasRepository(tx).get(OWNER, MODEL, "champion") == moved.alias
+        assert ModelRepository(tx).version(OWNER, MODEL, "champion").number == 3
+        vectors = ModelRepository(tx).vectors(OWNER, MODEL, "champion", limit=9, after=None, sort="number")
         assert vectors.items == samples.vectors()
-        assert uow.models.get(OWNER, MODEL).aliases == {"champion": 3}
+        assert ModelRepository(tx).get(OWNER, MODEL).aliases == {"champion": 3}
 
 
-def test_the_same_move_again_changes_nothing_and_another_reason_is_one_more(versions: OpenUnitOfWork) -> None:
+def test_the_same_move_again_changes_nothing_and_another_reason_is_one_more(versions: OpenTransaction) -> None:
     first = point(versions, "champion", 2, reason="Better.")
     assert point(versions, "champion", 2, reason="Better.") == MovedAlias(first.alias, is_new=False)
     other = point(versions, "champion", 2, reason="Much better.")
     assert other.alias.tag != first.alias.tag
-    with versions() as uow:
-        assert len(uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
+    with versions() as tx:
+        assert len(AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
 
 
-def test_an_alias_may_point_to_where_another_one_does(versions: OpenUnitOfWork) -> None:
+def test_an_alias_may_point_to_where_another_one_does(versions: OpenTransaction) -> None:
     point(versions, "challenger", 3)
     point(versions, "champion", "challenger")
     point(versions, "challenger", 1)
-    with versions() as uow:
-        assert uow.models.get(OWNER, MODEL).aliases == {"challenger": 1, "champion": 3}
+    with versions() as tx:
+        assert ModelRepository(tx).get(OWNER, MODEL).aliases == {"challenger": 1, "champion": 3}
 
 
-def test_its_history_tells_who_when_from_where_to_where_and_why_page_by_page(versions: OpenUnitOfWork) -> None:
+def test_its_history_tells_who_when_from_where_to_where_and_why_page_by_page(versions: OpenTransaction) -> None:
     point(versions, "champion", 1)
     point(versions, "champion", 2, reason="Less error.", by="ada")
-    with versions() as uow:
-        uow.aliases.remove(OWNER, MODEL, "champion", by="bob", reason="Both are bad.", condition=UNCONDITIONAL)
+    with versions() as tx:
+        AliasRepository(tx).remove(OWNER, MODEL, "champion", by="bob", reason="Both are bad.", condition=UNCONDITIONAL)
     point(versions, "champion", 3)
-    with versions() as uow:
-        whole = uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items
-        first = uow.aliases.history(OWNER, MODEL, "champion", PageRequest(3))
-        rest = uow.aliases.history(OWNER, MODEL, "champion", PageRequest(3, first.next))
+    with versions() as tx:
+        whole = AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9)).items
+        first = AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(3))
+        rest = AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(3, first.next))
     assert [(move.number, move.by, move.from_version, move.to_version, move.reason) for move in whole] == [
         (4, OWNER, None, 3, None),
         (3, "bob", 2, None, "Both are bad."),
@@ -102,38 +103,38 @@ def test_its_history_tells_who_when_from_where_to_where_and_why_page_by_page(ver
     assert all(move.at > datetime(2026, 3, 1, tzinfo=UTC) for move in whole)
 
 
-def test_what_was_removed_is_gone_and_its_history_stays(versions: OpenUnitOfWork) -> None:
+def test_what_was_removed_is_gone_and_its_history_stays(versions: OpenTransaction) -> None:
     before = point(versions, "champion", 1).alias.tag
-    with versions() as uow:
-        uow.aliases.remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
-    with versions() as uow:
+    with versions() as tx:
+        AliasRepository(tx).remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
+    with versions() as tx:
         with pytest.raises(NotFoundError, match="no alias 'champion'"):
-            uow.aliases.get(OWNER, MODEL, "champion")
+            AliasRepository(tx).get(OWNER, MODEL, "champion")
         with pytest.raises(NotFoundError, match="no alias 'champion'"):
-            uow.models.version(OWNER, MODEL, "champion")
+            ModelRepository(tx).version(OWNER, MODEL, "champion")
         with pytest.raises(NotFoundError, match="no alias 'champion'"):
-            uow.aliases.remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
-        assert len(uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
+            AliasRepository(tx).remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
+        assert len(AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
         with pytest.raises(NotFoundError, match="no alias 'never'"):
-            uow.aliases.history(OWNER, MODEL, "never", PageRequest(9))
+            AliasRepository(tx).history(OWNER, MODEL, "never", PageRequest(9))
     again = point(versions, "champion", 1)
     assert again.is_new
     assert again.alias.tag != before
 
 
-def test_an_alias_may_be_removed_and_made_again_in_one_unit(versions: OpenUnitOfWork) -> None:
+def test_an_alias_may_be_removed_and_made_again_in_one_unit(versions: OpenTransaction) -> None:
     point(versions, "champion", 1)
-    with versions() as uow:
+    with versions() as tx:
         for number in (2, 3):
-            uow.aliases.remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
+            AliasRepository(tx).remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
             new = Condition(none_match=frozenset({ANY}))
-            uow.aliases.move(OWNER, MODEL, "champion", to=number, by=OWNER, reason=None, condition=new)
-    with versions() as uow:
-        assert uow.models.get(OWNER, MODEL).aliases == {"champion": 3}
-        assert len(uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items) == 5
+            AliasRepository(tx).move(OWNER, MODEL, "champion", to=number, by=OWNER, reason=None, condition=new)
+    with versions() as tx:
+        assert ModelRepository(tx).get(OWNER, MODEL).aliases == {"champion": 3}
+        assert len(AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9)).items) == 5
 
 
-def test_a_move_that_depends_on_what_is_no_more_changes_nothing(versions: OpenUnitOfWork) -> None:
+def test_a_move_that_depends_on_what_is_no_more_changes_nothing(versions: OpenTransaction) -> None:
     seen = point(versions, "champion", 1).alias
     now = point(versions, "champion", 2).alias
     for condition in (
@@ -144,17 +145,17 @@ def test_a_move_that_depends_on_what_is_no_more_changes_nothing(versions: OpenUn
             point(versions, "champion", 3, condition=condition)
     with pytest.raises(PreconditionFailedError):
         point(versions, "other", 3, condition=Condition(match=frozenset({ANY})))
-    with versions() as uow:
-        assert uow.aliases.page(OWNER, MODEL, limit=9, after=None).items == (now,)
+    with versions() as tx:
+        assert AliasRepository(tx).page(OWNER, MODEL, limit=9, after=None).items == (now,)
         with pytest.raises(PreconditionFailedError):
-            uow.aliases.remove(
+            AliasRepository(tx).remove(
                 OWNER, MODEL, "champion", by=OWNER, reason=None, condition=Condition(match=frozenset({seen.tag}))
             )
     assert point(versions, "champion", 3, condition=Condition(match=frozenset({now.tag}))).alias.version == 3
     assert point(versions, "other", 3, condition=Condition(none_match=frozenset({ANY}))).is_new
 
 
-def test_of_many_who_saw_the_same_one_moves_it_and_the_others_learn_that(versions: OpenUnitOfWork) -> None:
+def test_of_many_who_saw_the_same_one_moves_it_and_the_others_learn_that(versions: OpenTransaction) -> None:
     seen = point(versions, "champion", 1).alias
     others, together = 6, Barrier(6)
 
@@ -169,12 +170,12 @@ def test_of_many_who_saw_the_same_one_moves_it_and_the_others_learn_that(version
     with ThreadPoolExecutor(others) as threads:
         outcomes = list(threads.map(attempt, range(others)))
     assert sorted(map(bool, outcomes)) == [False] * (others - 1) + [True]
-    with versions() as uow:
-        assert uow.aliases.get(OWNER, MODEL, "champion").version == max(outcomes)
-        assert len(uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
+    with versions() as tx:
+        assert AliasRepository(tx).get(OWNER, MODEL, "champion").version == max(outcomes)
+        assert len(AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9)).items) == 2
 
 
-def test_moves_without_a_condition_are_made_one_after_the_other(versions: OpenUnitOfWork) -> None:
+def test_moves_without_a_condition_are_made_one_after_the_other(versions: OpenTransaction) -> None:
     together = Barrier(6)
 
     def attempt(number: int) -> bool:
@@ -183,29 +184,29 @@ def test_moves_without_a_condition_are_made_one_after_the_other(versions: OpenUn
 
     with ThreadPoolExecutor(6) as threads:
         assert sorted(threads.map(attempt, range(6))) == [False] * 5 + [True]
-    with versions() as uow:
-        moves = uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9)).items
+    with versions() as tx:
+        moves = AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9)).items
     assert [move.number for move in moves] == [6, 5, 4, 3, 2, 1]
     assert [move.from_version for move in moves[:-1]] == [move.to_version for move in moves[1:]]
 
 
-def test_a_version_that_an_alias_points_to_stays(versions: OpenUnitOfWork) -> None:
+def test_a_version_that_an_alias_points_to_stays(versions: OpenTransaction) -> None:
     point(versions, "champion", 2)
     point(versions, "blue", 2)
     for selector in (2, "champion"):
-        with pytest.raises(InUseError, match="the aliases 'blue', 'champion' point to"), versions() as uow:
-            uow.models.delete_version(OWNER, MODEL, selector)
+        with pytest.raises(InUseError, match="the aliases 'blue', 'champion' point to"), versions() as tx:
+            ModelRepository(tx).delete_version(OWNER, MODEL, selector)
     point(versions, "blue", 1)
-    with pytest.raises(InUseError, match="the alias 'champion' points to"), versions() as uow:
-        uow.models.delete_version(OWNER, MODEL, 2)
+    with pytest.raises(InUseError, match="the alias 'champion' points to"), versions() as tx:
+        ModelRepository(tx).delete_version(OWNER, MODEL, 2)
     point(versions, "champion", 1)
-    with versions() as uow:
-        uow.models.delete_version(OWNER, MODEL, 2)
+    with versions() as tx:
+        ModelRepository(tx).delete_version(OWNER, MODEL, 2)
     with pytest.raises(NotFoundError, match="no version 2"):
         point(versions, "champion", 2)
 
 
-def test_a_version_that_is_deleted_while_an_alias_moves_there_is_one_or_the_other(versions: OpenUnitOfWork) -> None:
+def test_a_version_that_is_deleted_while_an_alias_moves_there_is_one_or_the_other(versions: OpenTransaction) -> None:
     for number in (1, 2):
         together = Barrier(2)
 
@@ -219,8 +220,8 @@ def test_a_version_that_is_deleted_while_an_alias_moves_there_is_one_or_the_othe
         def remove(number: int = number, together: Barrier = together) -> bool:
             together.wait()
             try:
-                with versions() as uow:
-                    uow.models.delete_version(OWNER, MODEL, number)
+                with versions() as tx:
+                    ModelRepository(tx).delete_version(OWNER, MODEL, number)
             except InUseError:
                 return False
             return True
@@ -230,48 +231,50 @@ def test_a_version_that_is_deleted_while_an_alias_moves_there_is_one_or_the_othe
         assert sorted(future.result() for future in done) == [False, True]
 
 
-def test_a_deleted_models_aliases_and_their_history_go_with_it(versions: OpenUnitOfWork) -> None:
+def test_a_deleted_models_aliases_and_their_history_go_with_it(versions: OpenTransaction) -> None:
     point(versions, "champion", 2)
-    with versions() as uow:
-        uow.models.delete(OWNER, MODEL)
-    with versions() as uow, pytest.raises(NotFoundError, match="no model"):
-        uow.aliases.get(OWNER, MODEL, "champion")
+    with versions() as tx:
+        ModelRepository(tx).delete(OWNER, MODEL)
+    with versions() as tx, pytest.raises(NotFoundError, match="no model"):
+        AliasRepository(tx).get(OWNER, MODEL, "champion")
     with pytest.raises(NotFoundError, match="no model"):
         point(versions, "champion", 2)
     assert samples.stored_version(versions) == 4
-    with versions() as uow:
-        assert uow.aliases.page(OWNER, MODEL, limit=9, after=None).items == ()
+    with versions() as tx:
+        assert AliasRepository(tx).page(OWNER, MODEL, limit=9, after=None).items == ()
         with pytest.raises(NotFoundError, match="no alias"):
-            uow.aliases.history(OWNER, MODEL, "champion", PageRequest(9))
+            AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9))
     assert point(versions, "champion", 4).is_new
 
 
-def test_owners_do_not_see_each_others_aliases(versions: OpenUnitOfWork) -> None:
+def test_owners_do_not_see_each_others_aliases(versions: OpenTransaction) -> None:
     samples.stored_version(versions, owner=samples.STRANGER)
     point(versions, "champion", 2)
-    with versions() as uow:
-        assert uow.models.get(samples.STRANGER, MODEL).aliases == {}
-        assert uow.aliases.page(samples.STRANGER, MODEL, limit=9, after=None).items == ()
-        for ask in (uow.aliases.get, uow.models.version):
+    with versions() as tx:
+        assert ModelRepository(tx).get(samples.STRANGER, MODEL).aliases == {}
+        assert AliasRepository(tx).page(samples.STRANGER, MODEL, limit=9, after=None).items == ()
+        for ask in (AliasRepository(tx).get, ModelRepository(tx).version):
             with pytest.raises(NotFoundError):
                 ask(samples.STRANGER, MODEL, "champion")
         with pytest.raises(NotFoundError):
-            uow.aliases.history(samples.STRANGER, MODEL, "champion", PageRequest(9))
+            AliasRepository(tx).history(samples.STRANGER, MODEL, "champion", PageRequest(9))
 
 
-def test_aliases_are_listed_by_name_page_by_page(versions: OpenUnitOfWork) -> None:
+def test_aliases_are_listed_by_name_page_by_page(versions: OpenTransaction) -> None:
     for name in ("c", "a", "b"):
         point(versions, name, 1)
-    with versions() as uow:
-        first = uow.aliases.page(OWNER, MODEL, limit=2, after=None)
-        rest = uow.aliases.page(OWNER, MODEL, limit=2, after=first.next)
+    with versions() as tx:
+        first = AliasRepository(tx).page(OWNER, MODEL, limit=2, after=None)
+        rest = AliasRepository(tx).page(OWNER, MODEL, limit=2, after=first.next)
         with pytest.raises(InvalidRequestError):
-            uow.aliases.page(OWNER, MODEL, limit=2, after="nonsense")
-        assert [model.aliases for model in uow.models.page(OWNER, PageRequest(9)).items] == [{"a": 1, "b": 1, "c": 1}]
+            AliasRepository(tx).page(OWNER, MODEL, limit=2, after="nonsense")
+        assert [model.aliases for model in ModelRepository(tx).page(OWNER, PageRequest(9)).items] == [
+            {"a": 1, "b": 1, "c": 1}
+        ]
     assert [alias.name for alias in (*first.items, *rest.items)] == ["a", "b", "c"]
 
 
-def test_a_model_has_so_many_aliases_and_no_more(versions: OpenUnitOfWork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_has_so_many_aliases_and_no_more(versions: OpenTransaction, monkeypatch: pytest.MonkeyPatch) -> None:
     assert limits.MAX_ALIASES == 100
     monkeypatch.setattr(under_test, "MAX_ALIASES", 2)
     for name in ("a", "b"):
@@ -282,14 +285,14 @@ def test_a_model_has_so_many_aliases_and_no_more(versions: OpenUnitOfWork, monke
 
 
 def test_another_process_serves_what_an_alias_points_to_within_a_second(
-    open_uow: OpenUnitOfWork, engine: Engine
+    transaction: OpenTransaction, engine: Engine
 ) -> None:
     made = small_version()
     for _ in range(2):
-        job_id = samples.running_job(open_uow, made=made.report.plan)
-        with open_uow() as uow:
-            assert uow.jobs.succeed(job_id, 1, made) is not None
-    here, there = Aliases(open_uow), ServedVersions(unit_of_work(engine, ListedQueue), 10**6)
+        job_id = samples.running_job(transaction, made=made.report.plan)
+        with transaction() as tx:
+            assert JobRepository(tx).succeed(job_id, 1, made) is not None
+    here, there = Aliases(transaction), ServedVersions(open_transactions(engine, ListedQueue), 10**6)
 
     def answering() -> int:
         at_hand = there.at_hand(OWNER, "small", "champion")

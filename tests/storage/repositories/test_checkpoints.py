@@ -4,8 +4,9 @@ from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
 from app.domain.attempts import Checkpoint, Claim
-from app.domain.ports import OpenUnitOfWork
+from app.storage.repositories import CheckpointRepository, JobRepository
 from app.storage.tables import JobCheckpointRow
+from app.storage.transaction import OpenTransaction
 from tests.storage import samples
 
 HERE = "this program"
@@ -15,9 +16,9 @@ def checkpoint(value: float, *, by: str = HERE) -> Checkpoint:
     return Checkpoint(by, (None, np.array([value])))
 
 
-def value_of(open_uow: OpenUnitOfWork, job_id: object, *, by: str = HERE) -> tuple[int, float] | None:
-    with open_uow() as uow:
-        kept = uow.checkpoints.find(job_id, by=by)  # type: ignore[arg-type]
+def value_of(transaction: OpenTransaction, job_id: object, *, by: str = HERE) -> tuple[int, float] | None:
+    with transaction() as tx:
+        kept = CheckpointRepository(tx).find(job_id, by=by)  # type: ignore[arg-type]
     if kept is None:
         return None
     mark = kept.checkpoint.fit_log[1]
@@ -25,63 +26,63 @@ def value_of(open_uow: OpenUnitOfWork, job_id: object, *, by: str = HERE) -> tup
     return kept.resumption.attempt, float(mark[0])
 
 
-def test_the_newest_takes_the_place_of_the_one_before(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    assert value_of(open_uow, job_id) is None
+def test_the_newest_takes_the_place_of_the_one_before(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    assert value_of(transaction, job_id) is None
     for value in (1.0, 2.0):
-        with open_uow() as uow:
-            assert uow.checkpoints.keep(job_id, 1, checkpoint(value))
-        assert value_of(open_uow, job_id) == (1, value)
-    with open_uow() as uow:
-        uow.jobs.claim(job_id)
-        assert uow.checkpoints.keep(job_id, 2, checkpoint(3.0))
-    assert value_of(open_uow, job_id) == (2, 3.0)
+        with transaction() as tx:
+            assert CheckpointRepository(tx).keep(job_id, 1, checkpoint(value))
+        assert value_of(transaction, job_id) == (1, value)
+    with transaction() as tx:
+        JobRepository(tx).claim(job_id)
+        assert CheckpointRepository(tx).keep(job_id, 2, checkpoint(3.0))
+    assert value_of(transaction, job_id) == (2, 3.0)
 
 
-def test_a_job_that_comes_further_each_time_is_not_given_up(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
+def test_a_job_that_comes_further_each_time_is_not_given_up(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
     for attempt in range(1, 7):
-        with open_uow() as uow:
-            assert uow.jobs.claim(job_id) == Claim(attempt)
-            uow.checkpoints.keep(job_id, attempt, checkpoint(float(attempt)))
+        with transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(attempt)
+            CheckpointRepository(tx).keep(job_id, attempt, checkpoint(float(attempt)))
     for attempt in (7, 8):
-        with open_uow() as uow:
-            assert uow.jobs.claim(job_id) == Claim(attempt)
-    with open_uow() as uow:
-        assert uow.jobs.claim(job_id) == Claim(8, spent=True)
+        with transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(attempt)
+    with transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(8, spent=True)
 
 
-def test_a_superseded_start_keeps_nothing(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        uow.jobs.claim(job_id)
-        assert not uow.checkpoints.keep(job_id, 1, checkpoint(1.0))
-    assert value_of(open_uow, job_id) is None
+def test_a_superseded_start_keeps_nothing(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        JobRepository(tx).claim(job_id)
+        assert not CheckpointRepository(tx).keep(job_id, 1, checkpoint(1.0))
+    assert value_of(transaction, job_id) is None
 
 
-def test_another_program_finds_nothing(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        uow.checkpoints.keep(job_id, 1, checkpoint(1.0))
-    assert value_of(open_uow, job_id, by="another") is None
+def test_another_program_finds_nothing(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        CheckpointRepository(tx).keep(job_id, 1, checkpoint(1.0))
+    assert value_of(transaction, job_id, by="another") is None
 
 
-def test_it_is_gone_with_the_end_of_its_job_and_not_kept_after_it(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        uow.checkpoints.keep(job_id, 1, checkpoint(1.0))
-        uow.jobs.fail(job_id, 1, samples.PROBLEM)
-    assert value_of(open_uow, job_id) is None
-    with open_uow() as uow:
-        assert not uow.checkpoints.keep(job_id, 1, checkpoint(2.0))
+def test_it_is_gone_with_the_end_of_its_job_and_not_kept_after_it(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        CheckpointRepository(tx).keep(job_id, 1, checkpoint(1.0))
+        JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
+    assert value_of(transaction, job_id) is None
+    with transaction() as tx:
+        assert not CheckpointRepository(tx).keep(job_id, 1, checkpoint(2.0))
 
 
 @pytest.mark.parametrize("damage", [b"", b"RLVC and no more"])
-def test_one_that_can_not_be_read_is_none(open_uow: OpenUnitOfWork, engine: Engine, damage: bytes) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        uow.checkpoints.keep(job_id, 1, checkpoint(1.0))
+def test_one_that_can_not_be_read_is_none(transaction: OpenTransaction, engine: Engine, damage: bytes) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        CheckpointRepository(tx).keep(job_id, 1, checkpoint(1.0))
     with Session(engine) as session:
         session.execute(update(JobCheckpointRow).values(content=damage))
         session.commit()
-    assert value_of(open_uow, job_id) is None
+    assert value_of(transaction, job_id) is None

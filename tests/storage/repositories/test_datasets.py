@@ -7,20 +7,21 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.datasets import Dataset
-from app.domain.ports import OpenUnitOfWork, PageRequest
+from app.domain.ports import PageRequest
 from app.errors import ConflictError, InUseError
+from app.storage.repositories import DatasetRepository, JobRepository
 from app.storage.repositories.removal import BLOCKS_AT_ONCE
-from app.storage.unit_of_work import now
+from app.storage.transaction import OpenTransaction, now
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
 from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from tests.storage import samples
 from tests.storage.conftest import HandClock
 
 
-def test_a_dataset_comes_back_as_it_was_stored(open_uow: OpenUnitOfWork) -> None:
-    stored = samples.stored_dataset(open_uow)
-    with open_uow() as uow:
-        found = uow.datasets.get(samples.OWNER, stored.id)
+def test_a_dataset_comes_back_as_it_was_stored(transaction: OpenTransaction) -> None:
+    stored = samples.stored_dataset(transaction)
+    with transaction() as tx:
+        found = DatasetRepository(tx).get(samples.OWNER, stored.id)
     assert found == stored
     assert found == Dataset(
         id=stored.id,
@@ -34,12 +35,12 @@ def test_a_dataset_comes_back_as_it_was_stored(open_uow: OpenUnitOfWork) -> None
     assert found.created_at.utcoffset() == timedelta(0)
 
 
-def test_blocks_come_back_in_order_and_then_there_is_none(open_uow: OpenUnitOfWork) -> None:
-    dataset = samples.stored_dataset(open_uow)
-    with open_uow() as uow:
+def test_blocks_come_back_in_order_and_then_there_is_none(transaction: OpenTransaction) -> None:
+    dataset = samples.stored_dataset(transaction)
+    with transaction() as tx:
         first_rows = []
         for number in range(2):
-            found = uow.datasets.block(dataset.id, number)
+            found = DatasetRepository(tx).block(dataset.id, number)
             assert found is not None
             first_rows.append(found[0])
             required, got = samples.block(4, seed=number)["colour 😀"], found[1]["colour 😀"]
@@ -48,210 +49,210 @@ def test_blocks_come_back_in_order_and_then_there_is_none(open_uow: OpenUnitOfWo
             assert got.labels == required.labels
             assert got.codes.tolist() == required.codes.tolist()
         assert first_rows == [0, 4]
-        assert uow.datasets.block(dataset.id, 2) is None
+        assert DatasetRepository(tx).block(dataset.id, 2) is None
 
 
-def test_the_block_of_a_row_is_found(open_uow: OpenUnitOfWork) -> None:
-    dataset = samples.stored_dataset(open_uow)
-    with open_uow() as uow:
-        assert [uow.datasets.block_holding(dataset.id, row) for row in range(8)] == [0, 0, 0, 0, 1, 1, 1, 1]
+def test_the_block_of_a_row_is_found(transaction: OpenTransaction) -> None:
+    dataset = samples.stored_dataset(transaction)
+    with transaction() as tx:
+        assert [DatasetRepository(tx).block_holding(dataset.id, row) for row in range(8)] == [0, 0, 0, 0, 1, 1, 1, 1]
         with pytest.raises(NotFoundError):
-            uow.datasets.block_holding(dataset.id, 8)
+            DatasetRepository(tx).block_holding(dataset.id, 8)
 
 
-def test_an_upload_is_invisible_until_it_is_finished(open_uow: OpenUnitOfWork) -> None:
+def test_an_upload_is_invisible_until_it_is_finished(transaction: OpenTransaction) -> None:
     upload = samples.upload()
-    with open_uow() as uow:
-        uow.datasets.begin(upload)
-        uow.datasets.append(upload.id, 0, 0, samples.block())
-    with open_uow() as uow:
-        assert uow.datasets.page(samples.OWNER, PageRequest(10)).items == ()
+    with transaction() as tx:
+        DatasetRepository(tx).begin(upload)
+        DatasetRepository(tx).append(upload.id, 0, 0, samples.block())
+    with transaction() as tx:
+        assert DatasetRepository(tx).page(samples.OWNER, PageRequest(10)).items == ()
         with pytest.raises(NotFoundError):
-            uow.datasets.get(samples.OWNER, upload.id)
+            DatasetRepository(tx).get(samples.OWNER, upload.id)
         with pytest.raises(NotFoundError):
-            uow.datasets.delete(samples.OWNER, upload.id)
-    with pytest.raises(NotFoundError), open_uow() as uow:
-        uow.jobs.add(samples.new_job(upload.id))
+            DatasetRepository(tx).delete(samples.OWNER, upload.id)
+    with pytest.raises(NotFoundError), transaction() as tx:
+        JobRepository(tx).add(samples.new_job(upload.id))
 
 
-def test_a_discarded_upload_leaves_nothing(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+def test_a_discarded_upload_leaves_nothing(transaction: OpenTransaction, engine: Engine) -> None:
     upload = samples.upload()
-    with open_uow() as uow:
-        uow.datasets.begin(upload)
-        uow.datasets.append(upload.id, 0, 0, samples.block())
-    with open_uow() as uow:
-        assert not uow.datasets.discard(upload.id)
+    with transaction() as tx:
+        DatasetRepository(tx).begin(upload)
+        DatasetRepository(tx).append(upload.id, 0, 0, samples.block())
+    with transaction() as tx:
+        assert not DatasetRepository(tx).discard(upload.id)
     assert _counts(engine) == (0, 0)
-    with pytest.raises(NotFoundError), open_uow() as uow:
-        uow.datasets.append(upload.id, 1, 4, samples.block())
-    with pytest.raises(NotFoundError), open_uow() as uow:
-        uow.datasets.finish(upload.id, rows=4, digest="", columns=())
+    with pytest.raises(NotFoundError), transaction() as tx:
+        DatasetRepository(tx).append(upload.id, 1, 4, samples.block())
+    with pytest.raises(NotFoundError), transaction() as tx:
+        DatasetRepository(tx).finish(upload.id, rows=4, digest="", columns=())
 
 
-def test_a_finished_dataset_is_neither_discarded_nor_added_to(open_uow: OpenUnitOfWork) -> None:
-    dataset = samples.stored_dataset(open_uow)
-    with open_uow() as uow:
-        assert not uow.datasets.discard(dataset.id)
-    with pytest.raises(NotFoundError), open_uow() as uow:
-        uow.datasets.append(dataset.id, 2, 8, samples.block())
-    with open_uow() as uow:
-        assert uow.datasets.get(samples.OWNER, dataset.id) == dataset
+def test_a_finished_dataset_is_neither_discarded_nor_added_to(transaction: OpenTransaction) -> None:
+    dataset = samples.stored_dataset(transaction)
+    with transaction() as tx:
+        assert not DatasetRepository(tx).discard(dataset.id)
+    with pytest.raises(NotFoundError), transaction() as tx:
+        DatasetRepository(tx).append(dataset.id, 2, 8, samples.block())
+    with transaction() as tx:
+        assert DatasetRepository(tx).get(samples.OWNER, dataset.id) == dataset
 
 
 def test_the_sweep_takes_uploads_that_fell_silent_and_nothing_else(
-    open_uow: OpenUnitOfWork, engine: Engine, clock: HandClock
+    transaction: OpenTransaction, engine: Engine, clock: HandClock
 ) -> None:
-    samples.stored_dataset(open_uow)
+    samples.stored_dataset(transaction)
     silent, alive = samples.upload(), samples.upload()
-    with open_uow() as uow:
-        uow.datasets.begin(silent)
-        uow.datasets.begin(alive)
+    with transaction() as tx:
+        DatasetRepository(tx).begin(silent)
+        DatasetRepository(tx).begin(alive)
     between = clock()
-    with open_uow() as uow:
-        uow.datasets.append(alive.id, 0, 0, samples.block())
-    with open_uow() as uow:
-        assert uow.datasets.remove_expired(not_written_since=between)
-        assert not uow.datasets.remove_expired(not_written_since=between)
+    with transaction() as tx:
+        DatasetRepository(tx).append(alive.id, 0, 0, samples.block())
+    with transaction() as tx:
+        assert DatasetRepository(tx).remove_expired(not_written_since=between)
+        assert not DatasetRepository(tx).remove_expired(not_written_since=between)
     assert _counts(engine) == (2, 3)
-    with open_uow() as uow:
-        assert uow.datasets.remove_expired(not_written_since=clock())
+    with transaction() as tx:
+        assert DatasetRepository(tx).remove_expired(not_written_since=clock())
     assert _counts(engine) == (1, 2)
 
 
 def test_what_is_large_goes_in_pieces_and_is_invisible_from_the_first(
-    open_uow: OpenUnitOfWork, engine: Engine, clock: HandClock
+    transaction: OpenTransaction, engine: Engine, clock: HandClock
 ) -> None:
-    dataset = samples.stored_dataset(open_uow, blocks=2 * BLOCKS_AT_ONCE + 1)
-    with open_uow() as uow:
-        uow.datasets.delete(samples.OWNER, dataset.id)
+    dataset = samples.stored_dataset(transaction, blocks=2 * BLOCKS_AT_ONCE + 1)
+    with transaction() as tx:
+        DatasetRepository(tx).delete(samples.OWNER, dataset.id)
     assert _counts(engine) == (1, BLOCKS_AT_ONCE + 1)
-    with open_uow() as uow:
-        assert uow.datasets.page(samples.OWNER, PageRequest(9)).items == ()
+    with transaction() as tx:
+        assert DatasetRepository(tx).page(samples.OWNER, PageRequest(9)).items == ()
         with pytest.raises(NotFoundError):
-            uow.datasets.get(samples.OWNER, dataset.id)
+            DatasetRepository(tx).get(samples.OWNER, dataset.id)
         with pytest.raises(NotFoundError):
-            uow.datasets.delete(samples.OWNER, dataset.id)
+            DatasetRepository(tx).delete(samples.OWNER, dataset.id)
         with pytest.raises(NotFoundError):
-            uow.jobs.add(samples.new_job(dataset.id))
+            JobRepository(tx).add(samples.new_job(dataset.id))
     swept = []
     for _ in range(3):
-        with open_uow() as uow:
-            swept.append(uow.datasets.remove_expired(not_written_since=clock()))
+        with transaction() as tx:
+            swept.append(DatasetRepository(tx).remove_expired(not_written_since=clock()))
     assert swept == [True, True, False]
     assert _counts(engine) == (0, 0)
 
 
-def test_a_large_upload_is_discarded_in_pieces(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+def test_a_large_upload_is_discarded_in_pieces(transaction: OpenTransaction, engine: Engine) -> None:
     upload = samples.upload()
-    with open_uow() as uow:
-        uow.datasets.begin(upload)
+    with transaction() as tx:
+        DatasetRepository(tx).begin(upload)
         for number in range(BLOCKS_AT_ONCE + 1):
-            uow.datasets.append(upload.id, number, 4 * number, samples.block())
-    with open_uow() as uow:
-        assert uow.datasets.discard(upload.id)
-    with pytest.raises(NotFoundError), open_uow() as uow:
-        uow.datasets.append(upload.id, 99, 400, samples.block())
-    with open_uow() as uow:
-        assert not uow.datasets.discard(upload.id)
+            DatasetRepository(tx).append(upload.id, number, 4 * number, samples.block())
+    with transaction() as tx:
+        assert DatasetRepository(tx).discard(upload.id)
+    with pytest.raises(NotFoundError), transaction() as tx:
+        DatasetRepository(tx).append(upload.id, 99, 400, samples.block())
+    with transaction() as tx:
+        assert not DatasetRepository(tx).discard(upload.id)
     assert _counts(engine) == (0, 0)
 
 
-def test_a_block_number_is_used_once(open_uow: OpenUnitOfWork) -> None:
+def test_a_block_number_is_used_once(transaction: OpenTransaction) -> None:
     upload = samples.upload()
-    with open_uow() as uow:
-        uow.datasets.begin(upload)
-        uow.datasets.append(upload.id, 0, 0, samples.block())
-    with pytest.raises(ConflictError), open_uow() as uow:
-        uow.datasets.append(upload.id, 0, 4, samples.block())
+    with transaction() as tx:
+        DatasetRepository(tx).begin(upload)
+        DatasetRepository(tx).append(upload.id, 0, 0, samples.block())
+    with pytest.raises(ConflictError), transaction() as tx:
+        DatasetRepository(tx).append(upload.id, 0, 4, samples.block())
 
 
-def test_ten_thousand_columns_can_be_kept(open_uow: OpenUnitOfWork) -> None:
+def test_ten_thousand_columns_can_be_kept(transaction: OpenTransaction) -> None:
     upload = samples.upload()
     wide = {f"column {number}": NumberColumn(np.zeros(2)) for number in range(10_000)}
-    with open_uow() as uow:
-        uow.datasets.begin(upload)
-        uow.datasets.append(upload.id, 0, 0, wide)
-    with open_uow() as uow:
-        found = uow.datasets.block(upload.id, 0)
+    with transaction() as tx:
+        DatasetRepository(tx).begin(upload)
+        DatasetRepository(tx).append(upload.id, 0, 0, wide)
+    with transaction() as tx:
+        found = DatasetRepository(tx).block(upload.id, 0)
     assert found is not None
     assert list(found[1]) == list(wide)
 
 
-def test_others_datasets_are_not_found(open_uow: OpenUnitOfWork) -> None:
-    dataset = samples.stored_dataset(open_uow)
-    with open_uow() as uow:
-        assert uow.datasets.page(samples.STRANGER, PageRequest(10)).items == ()
-        for refused in (uow.datasets.get, uow.datasets.delete):
+def test_others_datasets_are_not_found(transaction: OpenTransaction) -> None:
+    dataset = samples.stored_dataset(transaction)
+    with transaction() as tx:
+        assert DatasetRepository(tx).page(samples.STRANGER, PageRequest(10)).items == ()
+        for refused in (DatasetRepository(tx).get, DatasetRepository(tx).delete):
             with pytest.raises(NotFoundError):
                 refused(samples.STRANGER, dataset.id)
         with pytest.raises(NotFoundError):
-            uow.datasets.get(samples.OWNER, uuid4())
+            DatasetRepository(tx).get(samples.OWNER, uuid4())
 
 
-def test_pages_run_from_the_newest_to_the_oldest(open_uow: OpenUnitOfWork) -> None:
-    made = [samples.stored_dataset(open_uow, name=f"d{number}", blocks=0) for number in range(5)]
+def test_pages_run_from_the_newest_to_the_oldest(transaction: OpenTransaction) -> None:
+    made = [samples.stored_dataset(transaction, name=f"d{number}", blocks=0) for number in range(5)]
     made.sort(key=lambda dataset: dataset.id, reverse=True)
     seen: list[Dataset] = []
     after, pages = None, 0
     while after is not None or not pages:
-        with open_uow() as uow:
-            page = uow.datasets.page(samples.OWNER, PageRequest(2, after))
+        with transaction() as tx:
+            page = DatasetRepository(tx).page(samples.OWNER, PageRequest(2, after))
         seen += page.items
         after, pages = page.next, pages + 1
     assert seen == made
     assert pages == 3
 
 
-def test_pages_run_from_the_oldest_too_and_keep_to_a_name(open_uow: OpenUnitOfWork) -> None:
-    made = [samples.stored_dataset(open_uow, name=name, blocks=0) for name in ("a", "b", "a", "a")]
+def test_pages_run_from_the_oldest_too_and_keep_to_a_name(transaction: OpenTransaction) -> None:
+    made = [samples.stored_dataset(transaction, name=name, blocks=0) for name in ("a", "b", "a", "a")]
     made.sort(key=lambda dataset: dataset.id)
-    with open_uow() as uow:
-        first = uow.datasets.page(samples.OWNER, PageRequest(2, order="oldest"))
-        rest = uow.datasets.page(samples.OWNER, PageRequest(2, first.next, "oldest"))
-        back = uow.datasets.page(samples.OWNER, PageRequest(2, rest.next or first.next, "newest"))
-        named = uow.datasets.page(samples.OWNER, PageRequest(9), name="a")
+    with transaction() as tx:
+        first = DatasetRepository(tx).page(samples.OWNER, PageRequest(2, order="oldest"))
+        rest = DatasetRepository(tx).page(samples.OWNER, PageRequest(2, first.next, "oldest"))
+        back = DatasetRepository(tx).page(samples.OWNER, PageRequest(2, rest.next or first.next, "newest"))
+        named = DatasetRepository(tx).page(samples.OWNER, PageRequest(9), name="a")
     assert ([*first.items, *rest.items], rest.next) == (made, None)
     assert list(back.items) == [made[0]]
     assert list(named.items) == [dataset for dataset in reversed(made) if dataset.name == "a"]
 
 
-def test_a_page_after_nonsense_is_refused(open_uow: OpenUnitOfWork) -> None:
-    with pytest.raises(InvalidRequestError), open_uow() as uow:
-        uow.datasets.page(samples.OWNER, PageRequest(2, "nonsense"))
+def test_a_page_after_nonsense_is_refused(transaction: OpenTransaction) -> None:
+    with pytest.raises(InvalidRequestError), transaction() as tx:
+        DatasetRepository(tx).page(samples.OWNER, PageRequest(2, "nonsense"))
 
 
-def test_deleting_removes_the_blocks(open_uow: OpenUnitOfWork, engine: Engine) -> None:
-    dataset = samples.stored_dataset(open_uow)
-    with open_uow() as uow:
-        uow.datasets.delete(samples.OWNER, dataset.id)
+def test_deleting_removes_the_blocks(transaction: OpenTransaction, engine: Engine) -> None:
+    dataset = samples.stored_dataset(transaction)
+    with transaction() as tx:
+        DatasetRepository(tx).delete(samples.OWNER, dataset.id)
     assert _counts(engine) == (0, 0)
 
 
-def test_a_dataset_can_not_be_deleted_while_an_unfinished_job_needs_it(open_uow: OpenUnitOfWork) -> None:
-    dataset = samples.stored_dataset(open_uow)
-    job_id = samples.queued_job(open_uow, dataset_id=dataset.id)
+def test_a_dataset_can_not_be_deleted_while_an_unfinished_job_needs_it(transaction: OpenTransaction) -> None:
+    dataset = samples.stored_dataset(transaction)
+    job_id = samples.queued_job(transaction, dataset_id=dataset.id)
     for _ in range(2):
-        with pytest.raises(InUseError, match="unfinished"), open_uow() as uow:
-            uow.datasets.delete(samples.OWNER, dataset.id)
-        with open_uow() as uow:
-            uow.jobs.claim(job_id)
-    with open_uow() as uow:
-        assert uow.jobs.fail(job_id, 2, samples.PROBLEM)
-    with open_uow() as uow:
-        uow.datasets.delete(samples.OWNER, dataset.id)
-    with open_uow() as uow:
-        assert uow.jobs.get(samples.OWNER, job_id).request.dataset_id == dataset.id
+        with pytest.raises(InUseError, match="unfinished"), transaction() as tx:
+            DatasetRepository(tx).delete(samples.OWNER, dataset.id)
+        with transaction() as tx:
+            JobRepository(tx).claim(job_id)
+    with transaction() as tx:
+        assert JobRepository(tx).fail(job_id, 2, samples.PROBLEM)
+    with transaction() as tx:
+        DatasetRepository(tx).delete(samples.OWNER, dataset.id)
+    with transaction() as tx:
+        assert JobRepository(tx).get(samples.OWNER, job_id).request.dataset_id == dataset.id
 
 
-def test_of_a_delete_and_a_new_job_at_once_only_one_succeeds(open_uow: OpenUnitOfWork) -> None:
+def test_of_a_delete_and_a_new_job_at_once_only_one_succeeds(transaction: OpenTransaction) -> None:
     def add() -> bool:
-        with open_uow() as uow:
-            uow.jobs.add(samples.new_job(dataset.id))
+        with transaction() as tx:
+            JobRepository(tx).add(samples.new_job(dataset.id))
         return True
 
     def remove() -> bool:
-        with open_uow() as uow:
-            uow.datasets.delete(samples.OWNER, dataset.id)
+        with transaction() as tx:
+            DatasetRepository(tx).delete(samples.OWNER, dataset.id)
         return True
 
     def attempt(action: object) -> bool:
@@ -262,14 +263,14 @@ def test_of_a_delete_and_a_new_job_at_once_only_one_succeeds(open_uow: OpenUnitO
 
     with ThreadPoolExecutor(2) as pool:
         for _ in range(10):
-            dataset = samples.stored_dataset(open_uow, blocks=0)
+            dataset = samples.stored_dataset(transaction, blocks=0)
             done = list(pool.map(attempt, ["add", "remove"], timeout=30))
             assert sorted(done) == [False, True]
 
 
-def test_a_name_that_is_no_text_is_refused(open_uow: OpenUnitOfWork) -> None:
-    with pytest.raises(InvalidDataError, match="surrogate"), open_uow() as uow:
-        uow.datasets.begin(samples.upload(name="half \ud800"))
+def test_a_name_that_is_no_text_is_refused(transaction: OpenTransaction) -> None:
+    with pytest.raises(InvalidDataError, match="surrogate"), transaction() as tx:
+        DatasetRepository(tx).begin(samples.upload(name="half \ud800"))
 
 
 def test_the_default_clock_is_in_utc() -> None:

@@ -6,10 +6,11 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.ports import OpenUnitOfWork, PageRequest
+from app.domain.ports import PageRequest
 from app.domain.webhooks import Delivery
 from app.errors import ConflictError
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
+from app.storage.transaction import OpenTransaction, open_transactions
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt, EventType
 from tests.ports.queue import ListedQueue
@@ -34,24 +35,24 @@ def queued(engine: Engine) -> list[tuple[UUID, UUID, float]]:
         return [(UUID(entry), UUID(webhook), delay) for entry, webhook, delay in rows]
 
 
-def deliveries(open_uow: OpenUnitOfWork, webhook_id: UUID) -> list[Delivery]:
-    with open_uow() as uow:
-        return list(uow.deliveries.page(samples.OWNER, webhook_id, PageRequest(100)).items)
+def deliveries(transaction: OpenTransaction, webhook_id: UUID) -> list[Delivery]:
+    with transaction() as tx:
+        return list(DeliveryRepository(tx).page(samples.OWNER, webhook_id, PageRequest(100)).items)
 
 
-def failed(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
-    with open_uow() as uow:
-        assert uow.jobs.fail(job_id, 1, samples.PROBLEM)
+def failed(transaction: OpenTransaction, job_id: UUID) -> None:
+    with transaction() as tx:
+        assert JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
 
 
-def cancelled(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
-    with open_uow() as uow:
-        assert uow.jobs.cancelled(job_id, 1)
+def cancelled(transaction: OpenTransaction, job_id: UUID) -> None:
+    with transaction() as tx:
+        assert JobRepository(tx).cancelled(job_id, 1)
 
 
-def succeeded(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
-    with open_uow() as uow:
-        assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
+def succeeded(transaction: OpenTransaction, job_id: UUID) -> None:
+    with transaction() as tx:
+        assert JobRepository(tx).succeed(job_id, 1, samples.new_version()) is not None
 
 
 @pytest.mark.parametrize(
@@ -63,257 +64,259 @@ def succeeded(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
     ],
 )
 def test_every_end_of_a_job_is_queued_for_whoever_wants_it(
-    engine: Engine, open_uow: OpenUnitOfWork, end: Callable[[OpenUnitOfWork, UUID], None], event: EventType
+    engine: Engine, transaction: OpenTransaction, end: Callable[[OpenTransaction, UUID], None], event: EventType
 ) -> None:
-    all_of_it, that_alone = hook(open_uow), hook(open_uow, events=(event,))
+    all_of_it, that_alone = hook(transaction), hook(transaction, events=(event,))
     others = tuple(one for one in EVENT_TYPES if one != event)
-    unwanted, strangers = hook(open_uow, events=others), hook(open_uow, owner=samples.STRANGER)
-    disabled, removed = hook(open_uow), hook(open_uow)
-    with open_uow() as uow:
-        uow.webhooks.disable(disabled.id)
-        uow.webhooks.remove(samples.OWNER, removed.id)
-    job_id = samples.running_job(open_uow)
+    unwanted, strangers = hook(transaction, events=others), hook(transaction, owner=samples.STRANGER)
+    disabled, removed = hook(transaction), hook(transaction)
+    with transaction() as tx:
+        WebhookRepository(tx).disable(disabled.id)
+        WebhookRepository(tx).remove(samples.OWNER, removed.id)
+    job_id = samples.running_job(transaction)
     assert queued(engine) == []
-    end(open_uow, job_id)
-    made = [*deliveries(open_uow, all_of_it.id), *deliveries(open_uow, that_alone.id)]
+    end(transaction, job_id)
+    made = [*deliveries(transaction, all_of_it.id), *deliveries(transaction, that_alone.id)]
     assert [(one.type, one.job_id, one.state, one.attempts) for one in made] == 2 * [(event, job_id, "pending", ())]
     assert len({one.event_id for one in made}) == 1
     assert len({one.id for one in made}) == 2
     assert [(webhook, delay) for _, webhook, delay in queued(engine)] == [(all_of_it.id, 0.0), (that_alone.id, 0.0)]
-    assert deliveries(open_uow, unwanted.id) == deliveries(open_uow, disabled.id) == []
-    with open_uow() as uow:
-        assert uow.deliveries.page(samples.STRANGER, strangers.id, PageRequest(9)).items == ()
+    assert deliveries(transaction, unwanted.id) == deliveries(transaction, disabled.id) == []
+    with transaction() as tx:
+        assert DeliveryRepository(tx).page(samples.STRANGER, strangers.id, PageRequest(9)).items == ()
 
 
-def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    webhook = hook(open_uow)
-    job_id = samples.running_job(open_uow)
-    with suppress(Away), open_uow() as uow:
-        uow.jobs.fail(job_id, 1, samples.PROBLEM)
+def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, transaction: OpenTransaction) -> None:
+    webhook = hook(transaction)
+    job_id = samples.running_job(transaction)
+    with suppress(Away), transaction() as tx:
+        JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
         raise Away
-    with open_uow() as uow:
-        assert not uow.jobs.fail(job_id, 7, samples.PROBLEM)  # of a start that was superseded
-        uow.jobs.request_cancel(samples.OWNER, job_id)  # a wish is no end
-    assert deliveries(open_uow, webhook.id) == []
+    with transaction() as tx:
+        assert not JobRepository(tx).fail(job_id, 7, samples.PROBLEM)  # of a start that was superseded
+        JobRepository(tx).request_cancel(samples.OWNER, job_id)  # a wish is no end
+    assert deliveries(transaction, webhook.id) == []
     assert queued(engine) == []
-    cancelled(open_uow, job_id)
-    with open_uow() as uow:
-        assert not uow.jobs.cancelled(job_id, 1)
-    assert len(deliveries(open_uow, webhook.id)) == len(queued(engine)) == 1
+    cancelled(transaction, job_id)
+    with transaction() as tx:
+        assert not JobRepository(tx).cancelled(job_id, 1)
+    assert len(deliveries(transaction, webhook.id)) == len(queued(engine)) == 1
 
 
-def first_entry(engine: Engine, open_uow: OpenUnitOfWork, webhook_id: UUID) -> UUID:
+def first_entry(engine: Engine, transaction: OpenTransaction, webhook_id: UUID) -> UUID:
     """That of a job's end which the webhook is to be told."""
-    job_id = samples.queued_job(open_uow)
-    with open_uow() as uow:
-        uow.jobs.request_cancel(samples.OWNER, job_id)
+    job_id = samples.queued_job(transaction)
+    with transaction() as tx:
+        JobRepository(tx).request_cancel(samples.OWNER, job_id)
     return queued(engine)[-1][0]
 
 
 def test_an_attempt_that_fails_queues_the_next_one_and_one_that_succeeds_does_not(
-    engine: Engine, open_uow: OpenUnitOfWork
+    engine: Engine, transaction: OpenTransaction
 ) -> None:
-    webhook = hook(open_uow)
-    first = first_entry(engine, open_uow, webhook.id)
-    with open_uow() as uow:
-        delivery_attempt = uow.deliveries.delivery_attempt(first)
+    webhook = hook(transaction)
+    first = first_entry(engine, transaction, webhook.id)
+    with transaction() as tx:
+        delivery_attempt = DeliveryRepository(tx).delivery_attempt(first)
         assert delivery_attempt is not None
         assert (delivery_attempt.url, delivery_attempt.enabled, delivery_attempt.tries) == (webhook.url, True, 0)
         assert delivery_attempt.secret.startswith("whsec_")
         assert delivery_attempt.secret not in repr(delivery_attempt)
-        assert uow.deliveries.record(first, LATE, retry_in=30.0)
+        assert DeliveryRepository(tx).record(first, LATE, retry_in=30.0)
     second, to, delay = queued(engine)[-1]
     assert (to, delay) == (webhook.id, 30.0)
-    with open_uow() as uow:
-        assert uow.deliveries.delivery_attempt(first) is None
-        assert not uow.deliveries.record(first, TAKEN, retry_in=None)  # a worker that was frozen, and thawed
-        again = uow.deliveries.delivery_attempt(second)
+    with transaction() as tx:
+        assert DeliveryRepository(tx).delivery_attempt(first) is None
+        assert not DeliveryRepository(tx).record(first, TAKEN, retry_in=None)  # a worker that was frozen, and thawed
+        again = DeliveryRepository(tx).delivery_attempt(second)
         assert again is not None
         assert (again.event_id, again.tries) == (delivery_attempt.event_id, 1)
-    (pending,) = deliveries(open_uow, webhook.id)
+    (pending,) = deliveries(transaction, webhook.id)
     assert (pending.state, pending.attempts) == ("pending", (LATE,))
     assert pending.next_attempt_at is not None
-    with open_uow() as uow:
-        assert uow.deliveries.record(second, TAKEN, retry_in=30.0)
-        assert uow.deliveries.delivery_attempt(second) is None
-    (done,) = deliveries(open_uow, webhook.id)
+    with transaction() as tx:
+        assert DeliveryRepository(tx).record(second, TAKEN, retry_in=30.0)
+        assert DeliveryRepository(tx).delivery_attempt(second) is None
+    (done,) = deliveries(transaction, webhook.id)
     assert (done.state, done.next_attempt_at, done.attempts) == ("delivered", None, (LATE, TAKEN))
     assert len(queued(engine)) == 2
 
 
-def test_the_next_attempt_is_foretold(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    webhook = hook(open_uow)
-    entry = first_entry(engine, open_uow, webhook.id)
-    (before,) = deliveries(open_uow, webhook.id)
-    with open_uow() as uow:
-        uow.deliveries.record(entry, REFUSED, retry_in=3600.0)
-    (after,) = deliveries(open_uow, webhook.id)
+def test_the_next_attempt_is_foretold(engine: Engine, transaction: OpenTransaction) -> None:
+    webhook = hook(transaction)
+    entry = first_entry(engine, transaction, webhook.id)
+    (before,) = deliveries(transaction, webhook.id)
+    with transaction() as tx:
+        DeliveryRepository(tx).record(entry, REFUSED, retry_in=3600.0)
+    (after,) = deliveries(transaction, webhook.id)
     assert before.next_attempt_at is not None
     assert after.next_attempt_at is not None
     assert timedelta(0) <= after.next_attempt_at - before.next_attempt_at - timedelta(hours=1) < timedelta(minutes=1)
 
 
-def test_where_the_last_attempt_fails_a_delivery_has_failed(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    webhook = hook(open_uow)
-    entry = first_entry(engine, open_uow, webhook.id)
-    with open_uow() as uow:
-        assert uow.deliveries.record(entry, REFUSED, retry_in=None)
-    (delivery,) = deliveries(open_uow, webhook.id)
+def test_where_the_last_attempt_fails_a_delivery_has_failed(engine: Engine, transaction: OpenTransaction) -> None:
+    webhook = hook(transaction)
+    entry = first_entry(engine, transaction, webhook.id)
+    with transaction() as tx:
+        assert DeliveryRepository(tx).record(entry, REFUSED, retry_in=None)
+    (delivery,) = deliveries(transaction, webhook.id)
     assert (delivery.state, delivery.next_attempt_at, delivery.attempts) == ("failed", None, (REFUSED,))
     assert len(queued(engine)) == 1
 
 
 @pytest.mark.parametrize("state", ["pending", "failed", "delivered"])
-def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, open_uow: OpenUnitOfWork, state: str) -> None:
-    webhook = hook(open_uow)
-    entry = first_entry(engine, open_uow, webhook.id)
+def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, transaction: OpenTransaction, state: str) -> None:
+    webhook = hook(transaction)
+    entry = first_entry(engine, transaction, webhook.id)
     before = {"pending": (REFUSED, 60.0), "failed": (REFUSED, None), "delivered": (TAKEN, None)}[state]
-    with open_uow() as uow:
-        uow.deliveries.record(entry, before[0], retry_in=before[1])
-    (delivery,) = deliveries(open_uow, webhook.id)
+    with transaction() as tx:
+        DeliveryRepository(tx).record(entry, before[0], retry_in=before[1])
+    (delivery,) = deliveries(transaction, webhook.id)
     waiting = queued(engine)[-1][0]
     assert delivery.state == state
-    with open_uow() as uow:
-        again = uow.deliveries.redeliver(samples.OWNER, webhook.id, delivery.id)
+    with transaction() as tx:
+        again = DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, delivery.id)
     assert (again.state, again.attempts, again.event_id) == ("pending", (before[0],), delivery.event_id)
     entry, _, delay = queued(engine)[-1]
     assert delay == 0.0
-    with open_uow() as uow:
-        delivery_attempt = uow.deliveries.delivery_attempt(entry)
+    with transaction() as tx:
+        delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
         assert delivery_attempt is not None
         assert delivery_attempt.tries == 0
-        assert uow.deliveries.delivery_attempt(waiting) is None
-        uow.deliveries.record(entry, TAKEN, retry_in=None)
-    (done,) = deliveries(open_uow, webhook.id)
+        assert DeliveryRepository(tx).delivery_attempt(waiting) is None
+        DeliveryRepository(tx).record(entry, TAKEN, retry_in=None)
+    (done,) = deliveries(transaction, webhook.id)
     assert (done.state, done.attempts) == ("delivered", (before[0], TAKEN))
 
 
-def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    webhook, other = hook(open_uow), hook(open_uow)
-    first_entry(engine, open_uow, webhook.id)
-    (delivery,) = deliveries(open_uow, webhook.id)
-    with open_uow() as uow:
+def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(
+    engine: Engine, transaction: OpenTransaction
+) -> None:
+    webhook, other = hook(transaction), hook(transaction)
+    first_entry(engine, transaction, webhook.id)
+    (delivery,) = deliveries(transaction, webhook.id)
+    with transaction() as tx:
         for webhook_id, delivery_id in ((other.id, delivery.id), (webhook.id, uuid4()), (uuid4(), delivery.id)):
             with pytest.raises(NotFoundError):
-                uow.deliveries.redeliver(samples.OWNER, webhook_id, delivery_id)
-        uow.webhooks.disable(webhook.id)
+                DeliveryRepository(tx).redeliver(samples.OWNER, webhook_id, delivery_id)
+        WebhookRepository(tx).disable(webhook.id)
         with pytest.raises(ConflictError):
-            uow.deliveries.redeliver(samples.OWNER, webhook.id, delivery.id)
+            DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, delivery.id)
 
 
-def test_a_webhook_is_tried_whatever_it_is_told_of(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    webhook = hook(open_uow, events=("training_job.failed",))
-    with open_uow() as uow:
-        made = uow.deliveries.test(samples.OWNER, webhook.id)
+def test_a_webhook_is_tried_whatever_it_is_told_of(engine: Engine, transaction: OpenTransaction) -> None:
+    webhook = hook(transaction, events=("training_job.failed",))
+    with transaction() as tx:
+        made = DeliveryRepository(tx).test(samples.OWNER, webhook.id)
     assert (made.type, made.job_id, made.state, made.attempts) == ("webhook.test", None, "pending", ())
     ((entry, to, delay),) = queued(engine)
     assert (to, delay) == (webhook.id, 0.0)
-    with open_uow() as uow:
-        delivery_attempt = uow.deliveries.delivery_attempt(entry)
+    with transaction() as tx:
+        delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
     assert delivery_attempt is not None
     assert (delivery_attempt.type, delivery_attempt.job_id, delivery_attempt.created_at) == (
         made.type,
         None,
         made.created_at,
     )
-    assert deliveries(open_uow, webhook.id) == [made]
+    assert deliveries(transaction, webhook.id) == [made]
 
 
-def test_only_ones_own_webhook_that_is_enabled_is_tried(open_uow: OpenUnitOfWork) -> None:
-    webhook = hook(open_uow)
-    with open_uow() as uow, pytest.raises(NotFoundError):
-        uow.deliveries.test(samples.STRANGER, webhook.id)
-    with open_uow() as uow:
-        uow.webhooks.disable(webhook.id)
-    with open_uow() as uow, pytest.raises(ConflictError, match="disabled"):
-        uow.deliveries.test(samples.OWNER, webhook.id)
+def test_only_ones_own_webhook_that_is_enabled_is_tried(transaction: OpenTransaction) -> None:
+    webhook = hook(transaction)
+    with transaction() as tx, pytest.raises(NotFoundError):
+        DeliveryRepository(tx).test(samples.STRANGER, webhook.id)
+    with transaction() as tx:
+        WebhookRepository(tx).disable(webhook.id)
+    with transaction() as tx, pytest.raises(ConflictError, match="disabled"):
+        DeliveryRepository(tx).test(samples.OWNER, webhook.id)
 
 
 def test_what_is_to_be_told_to_a_webhook_that_was_removed_is_told_to_nobody(
-    engine: Engine, open_uow: OpenUnitOfWork
+    engine: Engine, transaction: OpenTransaction
 ) -> None:
-    webhook = hook(open_uow)
-    entry = first_entry(engine, open_uow, webhook.id)
-    with open_uow() as uow:
-        uow.webhooks.remove(samples.OWNER, webhook.id)
-        assert uow.deliveries.delivery_attempt(entry) is None
+    webhook = hook(transaction)
+    entry = first_entry(engine, transaction, webhook.id)
+    with transaction() as tx:
+        WebhookRepository(tx).remove(samples.OWNER, webhook.id)
+        assert DeliveryRepository(tx).delivery_attempt(entry) is None
 
 
-def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    webhook = hook(open_uow)
-    entry = first_entry(engine, open_uow, webhook.id)
-    with open_uow() as uow:
-        uow.webhooks.disable(webhook.id)
-        delivery_attempt = uow.deliveries.delivery_attempt(entry)
+def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, transaction: OpenTransaction) -> None:
+    webhook = hook(transaction)
+    entry = first_entry(engine, transaction, webhook.id)
+    with transaction() as tx:
+        WebhookRepository(tx).disable(webhook.id)
+        delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
         assert delivery_attempt is not None
         assert not delivery_attempt.enabled
 
 
 def test_of_many_attempts_the_newest_are_kept(
-    engine: Engine, open_uow: OpenUnitOfWork, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.storage.repositories.deliveries.ATTEMPTS_KEPT", 2)
-    webhook = hook(open_uow)
-    entry = first_entry(engine, open_uow, webhook.id)
+    webhook = hook(transaction)
+    entry = first_entry(engine, transaction, webhook.id)
     for status in (500, 501, 502):
-        with open_uow() as uow:
-            uow.deliveries.record(entry, Attempt(samples.AT, 0.1, status), retry_in=1.0)
+        with transaction() as tx:
+            DeliveryRepository(tx).record(entry, Attempt(samples.AT, 0.1, status), retry_in=1.0)
         entry = queued(engine)[-1][0]
-    (delivery,) = deliveries(open_uow, webhook.id)
+    (delivery,) = deliveries(transaction, webhook.id)
     assert [attempt.status for attempt in delivery.attempts] == [501, 502]
 
 
-def test_deliveries_are_listed_newest_first_page_by_page(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    webhook = hook(open_uow)
+def test_deliveries_are_listed_newest_first_page_by_page(engine: Engine, transaction: OpenTransaction) -> None:
+    webhook = hook(transaction)
     for _ in range(3):
-        first_entry(engine, open_uow, webhook.id)
-    with open_uow() as uow:
-        first = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(2))
-        second = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(2, first.next))
+        first_entry(engine, transaction, webhook.id)
+    with transaction() as tx:
+        first = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(2))
+        second = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(2, first.next))
     listed = [delivery.id for delivery in (*first.items, *second.items)]
     assert listed == sorted(listed, reverse=True)
     assert (len(set(listed)), second.next) == (3, None)
-    with open_uow() as uow:
-        turned = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(9, order="oldest"), state="pending")
-        none = uow.deliveries.page(samples.OWNER, webhook.id, PageRequest(9), state="failed")
+    with transaction() as tx:
+        turned = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(9, order="oldest"), state="pending")
+        none = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(9), state="failed")
     assert ([delivery.id for delivery in turned.items], none.items) == (listed[::-1], ())
 
 
-def test_attempts_that_should_have_begun_are_found(engine: Engine, open_uow: OpenUnitOfWork) -> None:
-    webhook = hook(open_uow)
-    late, waiting, done = (first_entry(engine, open_uow, webhook.id) for _ in range(3))
-    with open_uow() as uow:
-        uow.deliveries.record(waiting, REFUSED, retry_in=1000.0)
-        uow.deliveries.record(done, TAKEN, retry_in=None)
-        uow.deliveries.record(late, REFUSED, retry_in=0.0)
+def test_attempts_that_should_have_begun_are_found(engine: Engine, transaction: OpenTransaction) -> None:
+    webhook = hook(transaction)
+    late, waiting, done = (first_entry(engine, transaction, webhook.id) for _ in range(3))
+    with transaction() as tx:
+        DeliveryRepository(tx).record(waiting, REFUSED, retry_in=1000.0)
+        DeliveryRepository(tx).record(done, TAKEN, retry_in=None)
+        DeliveryRepository(tx).record(late, REFUSED, retry_in=0.0)
     late = queued(engine)[-1][0]
-    with open_uow() as uow:
-        assert uow.deliveries.overdue(seconds=60.0, limit=9) == ()
-        assert uow.deliveries.overdue(seconds=-1.0, limit=9) == ((late, 1),)
-        assert [tries for _, tries in uow.deliveries.overdue(seconds=-2000.0, limit=9)] == [1, 1]
-        assert len(uow.deliveries.overdue(seconds=-2000.0, limit=1)) == 1
+    with transaction() as tx:
+        assert DeliveryRepository(tx).overdue(seconds=60.0, limit=9) == ()
+        assert DeliveryRepository(tx).overdue(seconds=-1.0, limit=9) == ((late, 1),)
+        assert [tries for _, tries in DeliveryRepository(tx).overdue(seconds=-2000.0, limit=9)] == [1, 1]
+        assert len(DeliveryRepository(tx).overdue(seconds=-2000.0, limit=1)) == 1
 
 
 def test_deliveries_that_are_done_are_forgotten_for_their_age(
-    engine: Engine, open_uow: OpenUnitOfWork, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.storage.repositories.deliveries.DELIVERIES_AT_ONCE", 2)
-    webhook = hook(open_uow)
-    entries = [first_entry(engine, open_uow, webhook.id) for _ in range(5)]
-    with open_uow() as uow:
+    webhook = hook(transaction)
+    entries = [first_entry(engine, transaction, webhook.id) for _ in range(5)]
+    with transaction() as tx:
         for entry in entries[:4]:
-            uow.deliveries.record(entry, TAKEN, retry_in=None)
+            DeliveryRepository(tx).record(entry, TAKEN, retry_in=None)
     age("webhook_deliveries", "created_at", engine)
-    young = unit_of_work(engine, ListedQueue)  # by the real clock
+    young = open_transactions(engine, ListedQueue)  # by the real clock
     entries.append(first_entry(engine, young, webhook.id))
-    with open_uow() as uow:
-        uow.deliveries.record(entries[-1], REFUSED, retry_in=None)
+    with transaction() as tx:
+        DeliveryRepository(tx).record(entries[-1], REFUSED, retry_in=None)
     swept = []
     for _ in range(3):
-        with open_uow() as uow:
-            swept.append(uow.deliveries.remove_expired(older_than=86_400.0))
+        with transaction() as tx:
+            swept.append(DeliveryRepository(tx).remove_expired(older_than=86_400.0))
     assert swept == [True, True, False]
-    left = deliveries(open_uow, webhook.id)
+    left = deliveries(transaction, webhook.id)
     assert [delivery.state for delivery in left] == ["failed", "pending"]
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM webhook_attempts")).scalar_one() == 1

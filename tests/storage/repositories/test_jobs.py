@@ -11,8 +11,10 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.attempts import Claim
 from app.domain.jobs import JobActivity, JobFilter
-from app.domain.ports import OpenUnitOfWork, PageRequest
+from app.domain.ports import PageRequest
 from app.errors import ConflictError
+from app.storage.repositories import JobRepository, ModelRepository
+from app.storage.transaction import OpenTransaction
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.kernels import Matern52
@@ -25,13 +27,13 @@ from tests.narrowing import of_kind
 from tests.storage import samples
 
 
-def test_a_job_comes_back_as_it_was_added(open_uow: OpenUnitOfWork) -> None:
-    dataset = samples.stored_dataset(open_uow)
+def test_a_job_comes_back_as_it_was_added(transaction: OpenTransaction) -> None:
+    dataset = samples.stored_dataset(transaction)
     job = samples.new_job(dataset.id)
-    with open_uow() as uow:
-        uow.jobs.add(job)
-    with open_uow() as uow:
-        found = uow.jobs.get(samples.OWNER, job.id)
+    with transaction() as tx:
+        JobRepository(tx).add(job)
+    with transaction() as tx:
+        found = JobRepository(tx).get(samples.OWNER, job.id)
     assert (found.id, found.state, found.attempt, found.created_at) == (job.id, "queued", 0, samples.AT)
     assert (found.request, found.plan) == (job.request, job.plan)
     assert [type(label) for label in of_kind(SupervisedPlan, found.plan).classes] == [int, float, bool, str, int]
@@ -39,13 +41,13 @@ def test_a_job_comes_back_as_it_was_added(open_uow: OpenUnitOfWork) -> None:
     assert (found.priority, found.retry_of) == (0, None)
 
 
-def test_a_job_that_does_another_again_says_so_and_keeps_its_priority(open_uow: OpenUnitOfWork) -> None:
-    dataset, first = samples.stored_dataset(open_uow), uuid4()
+def test_a_job_that_does_another_again_says_so_and_keeps_its_priority(transaction: OpenTransaction) -> None:
+    dataset, first = samples.stored_dataset(transaction), uuid4()
     job = replace(samples.new_job(dataset.id), priority=-7, retry_of=first)
-    with open_uow() as uow:
-        uow.jobs.add(job)
-    with open_uow() as uow:
-        found = uow.jobs.get(samples.OWNER, job.id)
+    with transaction() as tx:
+        JobRepository(tx).add(job)
+    with transaction() as tx:
+        found = JobRepository(tx).get(samples.OWNER, job.id)
     assert (found.priority, found.retry_of) == (-7, first)
 
 
@@ -59,48 +61,48 @@ def test_a_job_that_does_another_again_says_so_and_keeps_its_priority(open_uow: 
     ],
 )
 def test_what_was_said_and_what_was_not_come_back(
-    open_uow: OpenUnitOfWork, basis: BasisChoice | tuple[BasisChoice, ...]
+    transaction: OpenTransaction, basis: BasisChoice | tuple[BasisChoice, ...]
 ) -> None:
-    dataset = samples.stored_dataset(open_uow)
+    dataset = samples.stored_dataset(transaction)
     job = samples.new_job(dataset.id)
     request = of_kind(SupervisedRequest, job.request)
     job = replace(
         job, request=replace(request, prior=GaussianProcess(max_functions=7), algorithm=Greedy(), basis=basis)
     )
-    with open_uow() as uow:
-        uow.jobs.add(job)
-    with open_uow() as uow:
-        assert uow.jobs.get(samples.OWNER, job.id).request == job.request
+    with transaction() as tx:
+        JobRepository(tx).add(job)
+    with transaction() as tx:
+        assert JobRepository(tx).get(samples.OWNER, job.id).request == job.request
 
 
-def test_a_job_needs_a_dataset_of_its_owner(open_uow: OpenUnitOfWork) -> None:
-    dataset = samples.stored_dataset(open_uow)
+def test_a_job_needs_a_dataset_of_its_owner(transaction: OpenTransaction) -> None:
+    dataset = samples.stored_dataset(transaction)
     for job in (samples.new_job(uuid4()), samples.new_job(dataset.id, owner=samples.STRANGER)):
-        with pytest.raises(NotFoundError), open_uow() as uow:
-            uow.jobs.add(job)
-        with open_uow() as uow:
-            assert uow.jobs.find(job.id) is None
+        with pytest.raises(NotFoundError), transaction() as tx:
+            JobRepository(tx).add(job)
+        with transaction() as tx:
+            assert JobRepository(tx).find(job.id) is None
 
 
-def test_others_jobs_are_not_found(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
-    with open_uow() as uow:
-        for refused in (uow.jobs.get, uow.jobs.request_cancel):
+def test_others_jobs_are_not_found(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
+    with transaction() as tx:
+        for refused in (JobRepository(tx).get, JobRepository(tx).request_cancel):
             with pytest.raises(NotFoundError):
                 refused(samples.STRANGER, job_id)
         with pytest.raises(NotFoundError):
-            uow.jobs.events(samples.STRANGER, job_id, limit=9, after=0)
-        assert uow.jobs.page(samples.STRANGER, PageRequest(9)).items == ()
-        assert uow.jobs.find(job_id) is not None
+            JobRepository(tx).events(samples.STRANGER, job_id, limit=9, after=0)
+        assert JobRepository(tx).page(samples.STRANGER, PageRequest(9)).items == ()
+        assert JobRepository(tx).find(job_id) is not None
 
 
-def test_each_claim_is_a_new_attempt(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
+def test_each_claim_is_a_new_attempt(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
     for attempt in (1, 2, 3):
-        with open_uow() as uow:
-            assert uow.jobs.claim(job_id) == Claim(attempt)
-    with open_uow() as uow:
-        job = uow.jobs.get(samples.OWNER, job_id)
+        with transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(attempt)
+    with transaction() as tx:
+        job = JobRepository(tx).get(samples.OWNER, job_id)
     assert (job.state, job.attempt) == ("running", 3)
     assert [(move.state, move.attempt) for move in job.transitions] == [
         ("queued", 0),
@@ -111,12 +113,12 @@ def test_each_claim_is_a_new_attempt(open_uow: OpenUnitOfWork) -> None:
     assert job.started_at == job.transitions[1].at
 
 
-def test_claims_at_once_get_different_attempts(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
+def test_claims_at_once_get_different_attempts(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
 
     def claim(_: int) -> int:
-        with open_uow() as uow:
-            claimed = uow.jobs.claim(job_id)
+        with transaction() as tx:
+            claimed = JobRepository(tx).claim(job_id)
         assert claimed is not None
         return 0 if claimed.spent else claimed.attempt
 
@@ -124,209 +126,209 @@ def test_claims_at_once_get_different_attempts(open_uow: OpenUnitOfWork) -> None
         assert sorted(pool.map(claim, range(8), timeout=30)) == [0, 0, 0, 0, 0, 1, 2, 3]
 
 
-def test_a_job_whose_starts_died_is_started_three_times(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
+def test_a_job_whose_starts_died_is_started_three_times(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
     claims = []
     for _ in range(5):
-        with open_uow() as uow:
-            claims.append(uow.jobs.claim(job_id))
+        with transaction() as tx:
+            claims.append(JobRepository(tx).claim(job_id))
     assert claims == [Claim(1), Claim(2), Claim(3), Claim(3, spent=True), Claim(3, spent=True)]
-    with open_uow() as uow:
-        assert uow.jobs.fail(job_id, 3, samples.PROBLEM)
+    with transaction() as tx:
+        assert JobRepository(tx).fail(job_id, 3, samples.PROBLEM)
 
 
-def test_to_be_handed_back_is_no_death(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
+def test_to_be_handed_back_is_no_death(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
     for attempt in range(1, 8):
-        with open_uow() as uow:
-            assert uow.jobs.claim(job_id) == Claim(attempt)
-            uow.jobs.hand_back(job_id, attempt)
+        with transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(attempt)
+            JobRepository(tx).hand_back(job_id, attempt)
     for attempt in (8, 9, 10):
-        with open_uow() as uow:
-            assert uow.jobs.claim(job_id) == Claim(attempt)
-    with open_uow() as uow:
-        assert uow.jobs.claim(job_id) == Claim(10, spent=True)
+        with transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(attempt)
+    with transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(10, spent=True)
 
 
-def test_a_superseded_start_hands_nothing_back_and_has_no_last_words(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
+def test_a_superseded_start_hands_nothing_back_and_has_no_last_words(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
     for _ in range(2):
-        with open_uow() as uow:
-            uow.jobs.claim(job_id)
-    with open_uow() as uow:
-        uow.jobs.hand_back(job_id, 1)
-        uow.jobs.died(job_id, 1, "of an earlier start")
-        assert uow.jobs.get(samples.OWNER, job_id).last_words is None
-        uow.jobs.died(job_id, 2, "Segmentation fault")
-        assert uow.jobs.get(samples.OWNER, job_id).last_words == "Segmentation fault"
+        with transaction() as tx:
+            JobRepository(tx).claim(job_id)
+    with transaction() as tx:
+        JobRepository(tx).hand_back(job_id, 1)
+        JobRepository(tx).died(job_id, 1, "of an earlier start")
+        assert JobRepository(tx).get(samples.OWNER, job_id).last_words is None
+        JobRepository(tx).died(job_id, 2, "Segmentation fault")
+        assert JobRepository(tx).get(samples.OWNER, job_id).last_words == "Segmentation fault"
     for expected in (Claim(3), Claim(3, spent=True)):
-        with open_uow() as uow:
-            assert uow.jobs.claim(job_id) == expected
+        with transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == expected
 
 
-def test_an_attempt_is_wanted_until_it_ends_is_superseded_or_its_owner_cancels(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        assert uow.jobs.is_needed(job_id, 1)
-        assert not uow.jobs.is_needed(job_id, 2)
-        uow.jobs.claim(job_id)
-        assert not uow.jobs.is_needed(job_id, 1)
-        uow.jobs.request_cancel(samples.OWNER, job_id)
-        assert not uow.jobs.is_needed(job_id, 2)
+def test_an_attempt_is_wanted_until_it_ends_is_superseded_or_its_owner_cancels(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        assert JobRepository(tx).is_needed(job_id, 1)
+        assert not JobRepository(tx).is_needed(job_id, 2)
+        JobRepository(tx).claim(job_id)
+        assert not JobRepository(tx).is_needed(job_id, 1)
+        JobRepository(tx).request_cancel(samples.OWNER, job_id)
+        assert not JobRepository(tx).is_needed(job_id, 2)
 
 
-def test_nothing_is_claimed_that_is_not_there_or_is_to_end(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        uow.jobs.request_cancel(samples.OWNER, job_id)
-        assert uow.jobs.claim(job_id) is None
-        assert uow.jobs.claim(uuid4()) is None
+def test_nothing_is_claimed_that_is_not_there_or_is_to_end(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        JobRepository(tx).request_cancel(samples.OWNER, job_id)
+        assert JobRepository(tx).claim(job_id) is None
+        assert JobRepository(tx).claim(uuid4()) is None
 
 
-def test_progress_is_seen_and_numbered(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
+def test_progress_is_seen_and_numbered(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
     steps = [Progress("search", done, 10, "widths", float("-inf"), None, 5e-324) for done in range(3)]
     for step in steps:
-        with open_uow() as uow:
-            assert uow.jobs.progress(job_id, 1, step)
-    with open_uow() as uow:
-        assert uow.jobs.get(samples.OWNER, job_id).progress == steps[-1]
-        events = uow.jobs.events(samples.OWNER, job_id, limit=100, after=0)
+        with transaction() as tx:
+            assert JobRepository(tx).progress(job_id, 1, step)
+    with transaction() as tx:
+        assert JobRepository(tx).get(samples.OWNER, job_id).progress == steps[-1]
+        events = JobRepository(tx).events(samples.OWNER, job_id, limit=100, after=0)
     assert [event.number for event in events] == [1, 2, 3, 4, 5]
     assert [event.kind for event in events] == ["transition"] * 2 + ["progress"] * 3
     assert [event.progress for event in events[2:]] == steps
     assert [event.transition.state for event in events if event.transition] == ["queued", "running"]
 
 
-def test_events_come_in_pieces(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
+def test_events_come_in_pieces(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
         for _ in range(5):
-            uow.jobs.progress(job_id, 1, samples.PROGRESS)
-        uow.jobs.claim(job_id)
-    with open_uow() as uow:
-        pieces = [uow.jobs.events(samples.OWNER, job_id, limit=3, after=after) for after in (0, 3, 6, 8)]
+            JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
+        JobRepository(tx).claim(job_id)
+    with transaction() as tx:
+        pieces = [JobRepository(tx).events(samples.OWNER, job_id, limit=3, after=after) for after in (0, 3, 6, 8)]
     assert [[event.number for event in piece] for piece in pieces] == [[1, 2, 3], [4, 5, 6], [7, 8], []]
 
 
-def test_a_superseded_attempt_can_not_speak(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        assert uow.jobs.claim(job_id) == Claim(2)
-    with open_uow() as uow:
-        before = uow.jobs.get(samples.OWNER, job_id)
-        assert not uow.jobs.progress(job_id, 1, samples.PROGRESS)
-        assert not uow.jobs.fail(job_id, 1, samples.PROBLEM)
-        assert not uow.jobs.cancelled(job_id, 1)
-        assert uow.jobs.succeed(job_id, 1, samples.new_version()) is None
-    with open_uow() as uow:
-        assert uow.jobs.get(samples.OWNER, job_id) == before
-        assert len(uow.jobs.events(samples.OWNER, job_id, limit=9, after=0)) == len(before.transitions)
-        assert uow.models.find(samples.OWNER, "prices") is None
+def test_a_superseded_attempt_can_not_speak(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(2)
+    with transaction() as tx:
+        before = JobRepository(tx).get(samples.OWNER, job_id)
+        assert not JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
+        assert not JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
+        assert not JobRepository(tx).cancelled(job_id, 1)
+        assert JobRepository(tx).succeed(job_id, 1, samples.new_version()) is None
+    with transaction() as tx:
+        assert JobRepository(tx).get(samples.OWNER, job_id) == before
+        assert len(JobRepository(tx).events(samples.OWNER, job_id, limit=9, after=0)) == len(before.transitions)
+        assert ModelRepository(tx).find(samples.OWNER, "prices") is None
 
 
-def test_success_records_the_version_and_the_end(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        version = uow.jobs.succeed(job_id, 1, samples.new_version())
+def test_success_records_the_version_and_the_end(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        version = JobRepository(tx).succeed(job_id, 1, samples.new_version())
     assert version is not None
-    with open_uow() as uow:
-        job = uow.jobs.get(samples.OWNER, job_id)
+    with transaction() as tx:
+        job = JobRepository(tx).get(samples.OWNER, job_id)
     assert (job.state, job.model, job.version) == ("succeeded", "prices", 1)
     assert job.finished_at == job.transitions[-1].at == version.created_at
     assert job.transitions[-1].state == "succeeded"
 
 
-def test_failure_keeps_its_problem(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        assert uow.jobs.fail(job_id, 1, samples.PROBLEM)
-    with open_uow() as uow:
-        job = uow.jobs.get(samples.OWNER, job_id)
+def test_failure_keeps_its_problem(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        assert JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
+    with transaction() as tx:
+        job = JobRepository(tx).get(samples.OWNER, job_id)
     assert (job.state, job.error) == ("failed", samples.PROBLEM)
     assert job.transitions[-1].reason == "constant-target"
 
 
-def test_a_queued_job_is_cancelled_at_once(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
-    with open_uow() as uow:
-        job = uow.jobs.request_cancel(samples.OWNER, job_id)
+def test_a_queued_job_is_cancelled_at_once(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
+    with transaction() as tx:
+        job = JobRepository(tx).request_cancel(samples.OWNER, job_id)
     assert job.state == "cancelled"
     assert job.cancel_requested_at == job.finished_at == job.transitions[-1].at
 
 
-def test_a_running_job_is_only_asked_to_end_and_once(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        assert not uow.jobs.cancel_requested(job_id)
-        first = uow.jobs.request_cancel(samples.OWNER, job_id)
-        again = uow.jobs.request_cancel(samples.OWNER, job_id)
-        assert uow.jobs.cancel_requested(job_id)
+def test_a_running_job_is_only_asked_to_end_and_once(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        assert not JobRepository(tx).cancel_requested(job_id)
+        first = JobRepository(tx).request_cancel(samples.OWNER, job_id)
+        again = JobRepository(tx).request_cancel(samples.OWNER, job_id)
+        assert JobRepository(tx).cancel_requested(job_id)
     assert first.state == again.state == "running"
     assert first.cancel_requested_at == again.cancel_requested_at is not None
-    with open_uow() as uow:
-        assert uow.jobs.cancelled(job_id, 1)
-    with open_uow() as uow:
-        assert uow.jobs.get(samples.OWNER, job_id).state == "cancelled"
+    with transaction() as tx:
+        assert JobRepository(tx).cancelled(job_id, 1)
+    with transaction() as tx:
+        assert JobRepository(tx).get(samples.OWNER, job_id).state == "cancelled"
 
 
-def test_a_finished_job_can_not_be_cancelled(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.running_job(open_uow)
-    with open_uow() as uow:
-        uow.jobs.fail(job_id, 1, samples.PROBLEM)
-        failed = uow.jobs.get(samples.OWNER, job_id)
+def test_a_finished_job_can_not_be_cancelled(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
+        failed = JobRepository(tx).get(samples.OWNER, job_id)
     assert failed.finished_at is not None
     since = f"{failed.finished_at:%Y-%m-%dT%H:%M:%SZ}"
-    with pytest.raises(ConflictError, match=re.escape(f"too late: the job failed at {since}.")), open_uow() as uow:
-        uow.jobs.request_cancel(samples.OWNER, job_id)
+    with pytest.raises(ConflictError, match=re.escape(f"too late: the job failed at {since}.")), transaction() as tx:
+        JobRepository(tx).request_cancel(samples.OWNER, job_id)
 
 
-def test_a_cancelled_job_may_be_cancelled_again_and_stays_as_it_is(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
-    with open_uow() as uow:
-        first = uow.jobs.request_cancel(samples.OWNER, job_id)
-    with open_uow() as uow:
-        assert uow.jobs.request_cancel(samples.OWNER, job_id) == first
+def test_a_cancelled_job_may_be_cancelled_again_and_stays_as_it_is(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
+    with transaction() as tx:
+        first = JobRepository(tx).request_cancel(samples.OWNER, job_id)
+    with transaction() as tx:
+        assert JobRepository(tx).request_cancel(samples.OWNER, job_id) == first
 
 
-def _bring_to(open_uow: OpenUnitOfWork, state: JobState) -> UUID:
-    job_id = samples.queued_job(open_uow) if state == "queued" else samples.running_job(open_uow)
-    with open_uow() as uow:
+def _bring_to(transaction: OpenTransaction, state: JobState) -> UUID:
+    job_id = samples.queued_job(transaction) if state == "queued" else samples.running_job(transaction)
+    with transaction() as tx:
         match state:
             case "succeeded":
-                assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
+                assert JobRepository(tx).succeed(job_id, 1, samples.new_version()) is not None
             case "failed":
-                assert uow.jobs.fail(job_id, 1, samples.PROBLEM)
+                assert JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
             case "cancelled":
-                assert uow.jobs.cancelled(job_id, 1)
+                assert JobRepository(tx).cancelled(job_id, 1)
             case _:
                 pass
     return job_id
 
 
-def _try(open_uow: OpenUnitOfWork, job_id: UUID, following: JobState, attempt: int) -> bool:
-    with open_uow() as uow:
+def _try(transaction: OpenTransaction, job_id: UUID, following: JobState, attempt: int) -> bool:
+    with transaction() as tx:
         doing: dict[JobState, Callable[[], bool]] = {
-            "running": lambda: uow.jobs.claim(job_id) is not None,
-            "succeeded": lambda: uow.jobs.succeed(job_id, attempt, samples.new_version()) is not None,
-            "failed": lambda: uow.jobs.fail(job_id, attempt, samples.PROBLEM),
-            "cancelled": lambda: uow.jobs.cancelled(job_id, attempt),
+            "running": lambda: JobRepository(tx).claim(job_id) is not None,
+            "succeeded": lambda: JobRepository(tx).succeed(job_id, attempt, samples.new_version()) is not None,
+            "failed": lambda: JobRepository(tx).fail(job_id, attempt, samples.PROBLEM),
+            "cancelled": lambda: JobRepository(tx).cancelled(job_id, attempt),
         }
         return doing[following]()
 
 
 @pytest.mark.parametrize(("state", "following"), [(a, b) for a, b in product(MOVES, MOVES) if b != "queued"])
 def test_a_job_makes_the_moves_of_its_kind_and_no_other(
-    open_uow: OpenUnitOfWork, state: JobState, following: JobState
+    transaction: OpenTransaction, state: JobState, following: JobState
 ) -> None:
-    job_id = _bring_to(open_uow, state)
-    with open_uow() as uow:
-        before = uow.jobs.get(samples.OWNER, job_id)
+    job_id = _bring_to(transaction, state)
+    with transaction() as tx:
+        before = JobRepository(tx).get(samples.OWNER, job_id)
     assert before.state == state
-    made = _try(open_uow, job_id, following, before.attempt)
-    with open_uow() as uow:
-        after = uow.jobs.get(samples.OWNER, job_id)
-        events = uow.jobs.events(samples.OWNER, job_id, limit=100, after=0)
+    made = _try(transaction, job_id, following, before.attempt)
+    with transaction() as tx:
+        after = JobRepository(tx).get(samples.OWNER, job_id)
+        events = JobRepository(tx).events(samples.OWNER, job_id, limit=100, after=0)
     assert made == may_move(state, following)
     assert after.state == (following if made else state)
     if made:
@@ -336,44 +338,44 @@ def test_a_job_makes_the_moves_of_its_kind_and_no_other(
     assert [event.number for event in events] == list(range(1, len(events) + 1))
 
 
-def test_unfinished_jobs_are_listed_with_their_attempts(open_uow: OpenUnitOfWork) -> None:
-    queued, running = samples.queued_job(open_uow), samples.running_job(open_uow, owner=samples.STRANGER)
+def test_unfinished_jobs_are_listed_with_their_attempts(transaction: OpenTransaction) -> None:
+    queued, running = samples.queued_job(transaction), samples.running_job(transaction, owner=samples.STRANGER)
     for ended in ("succeeded", "failed", "cancelled"):
-        _bring_to(open_uow, ended)
-    with open_uow() as uow:
-        found = uow.jobs.unfinished(after=None, limit=10)
+        _bring_to(transaction, ended)
+    with transaction() as tx:
+        found = JobRepository(tx).unfinished(after=None, limit=10)
         assert set(found) == {(queued, "queued", 0), (running, "running", 1)}
         assert [job[0] for job in found] == sorted(job[0] for job in found)
-        assert uow.jobs.unfinished(after=None, limit=1) == found[:1]
-        assert uow.jobs.unfinished(after=found[0][0], limit=10) == found[1:]
+        assert JobRepository(tx).unfinished(after=None, limit=1) == found[:1]
+        assert JobRepository(tx).unfinished(after=found[0][0], limit=10) == found[1:]
 
 
-def test_activity_is_the_newest_job_and_whether_one_waits_or_has_not_ended(open_uow: OpenUnitOfWork) -> None:
+def test_activity_is_the_newest_job_and_whether_one_waits_or_has_not_ended(transaction: OpenTransaction) -> None:
     def activity() -> JobActivity:
-        with open_uow() as uow:
-            return uow.jobs.activity()
+        with transaction() as tx:
+            return JobRepository(tx).activity()
 
     assert activity() == JobActivity(None, is_waiting=False, is_unfinished=False)
-    first = samples.queued_job(open_uow)
+    first = samples.queued_job(transaction)
     assert activity() == JobActivity(first, is_waiting=True, is_unfinished=True)
-    with open_uow() as uow:
-        uow.jobs.claim(first)
+    with transaction() as tx:
+        JobRepository(tx).claim(first)
     assert activity() == JobActivity(first, is_waiting=False, is_unfinished=True)
-    with open_uow() as uow:
-        uow.jobs.request_cancel(samples.OWNER, first)
-        uow.jobs.cancelled(first, 1)
+    with transaction() as tx:
+        JobRepository(tx).request_cancel(samples.OWNER, first)
+        JobRepository(tx).cancelled(first, 1)
     assert activity() == JobActivity(first, is_waiting=False, is_unfinished=False)
 
 
-def test_of_an_owners_jobs_those_that_have_not_ended_are_counted(open_uow: OpenUnitOfWork) -> None:
-    samples.queued_job(open_uow)
-    samples.running_job(open_uow)
-    samples.queued_job(open_uow, owner=samples.STRANGER)
+def test_of_an_owners_jobs_those_that_have_not_ended_are_counted(transaction: OpenTransaction) -> None:
+    samples.queued_job(transaction)
+    samples.running_job(transaction)
+    samples.queued_job(transaction, owner=samples.STRANGER)
     for ended in ("succeeded", "failed", "cancelled"):
-        _bring_to(open_uow, ended)
-    with open_uow() as uow:
-        assert uow.jobs.count_unfinished(samples.OWNER) == 2
-        assert uow.jobs.count_unfinished("nobody") == 0
+        _bring_to(transaction, ended)
+    with transaction() as tx:
+        assert JobRepository(tx).count_unfinished(samples.OWNER) == 2
+        assert JobRepository(tx).count_unfinished("nobody") == 0
 
 
 def test_unfinished_jobs_are_found_by_their_index(engine: Engine) -> None:
@@ -388,15 +390,15 @@ def test_unfinished_jobs_are_found_by_their_index(engine: Engine) -> None:
     assert "ix_training_jobs_unfinished" in str(plan)
 
 
-def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
-    ids = [samples.queued_job(open_uow) for _ in range(3)]
-    with open_uow() as uow:
-        uow.jobs.claim(ids[1])
-    with open_uow() as uow:
-        first = uow.jobs.page(samples.OWNER, PageRequest(1), which=JobFilter(state="queued"))
-        second = uow.jobs.page(samples.OWNER, PageRequest(1, first.next), which=JobFilter(state="queued"))
-        everything = uow.jobs.page(samples.OWNER, PageRequest(9))
-        running = uow.jobs.page(samples.OWNER, PageRequest(9), which=JobFilter(state="running"))
+def test_pages_of_jobs_can_be_of_one_state(transaction: OpenTransaction) -> None:
+    ids = [samples.queued_job(transaction) for _ in range(3)]
+    with transaction() as tx:
+        JobRepository(tx).claim(ids[1])
+    with transaction() as tx:
+        first = JobRepository(tx).page(samples.OWNER, PageRequest(1), which=JobFilter(state="queued"))
+        second = JobRepository(tx).page(samples.OWNER, PageRequest(1, first.next), which=JobFilter(state="queued"))
+        everything = JobRepository(tx).page(samples.OWNER, PageRequest(9))
+        running = JobRepository(tx).page(samples.OWNER, PageRequest(9), which=JobFilter(state="running"))
     newest_first = sorted(ids, reverse=True)
     assert [job.id for job in everything.items] == newest_first
     assert [first.items[0].id, second.items[0].id] == [job_id for job_id in newest_first if job_id != ids[1]]
@@ -404,9 +406,9 @@ def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
     assert [[move.state for move in job.transitions] for job in running.items] == [["queued", "running"]]
 
 
-def test_a_page_of_jobs_after_nonsense_is_refused(open_uow: OpenUnitOfWork) -> None:
-    with pytest.raises(InvalidRequestError), open_uow() as uow:
-        uow.jobs.page(samples.OWNER, PageRequest(2, "nonsense"))
+def test_a_page_of_jobs_after_nonsense_is_refused(transaction: OpenTransaction) -> None:
+    with pytest.raises(InvalidRequestError), transaction() as tx:
+        JobRepository(tx).page(samples.OWNER, PageRequest(2, "nonsense"))
 
 
 @pytest.mark.parametrize(
@@ -421,8 +423,8 @@ def test_a_page_of_jobs_after_nonsense_is_refused(open_uow: OpenUnitOfWork) -> N
     ],
 )
 def test_the_database_itself_refuses_a_job_that_can_not_be(
-    open_uow: OpenUnitOfWork, engine: Engine, wrong: str
+    transaction: OpenTransaction, engine: Engine, wrong: str
 ) -> None:
-    samples.queued_job(open_uow)
+    samples.queued_job(transaction)
     with pytest.raises(IntegrityError), engine.begin() as connection:
         connection.execute(text(f"UPDATE training_jobs SET {wrong}"))

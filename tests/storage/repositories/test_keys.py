@@ -9,10 +9,9 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.idempotency import RequestKey, StoredResponse
-from app.domain.ports import OpenUnitOfWork
 from app.errors import KeyInUseError, KeyReusedError
-from app.storage.repositories import keys
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import IdempotencyKeyRepository, keys
+from app.storage.transaction import OpenTransaction, open_transactions
 from tests.ports.queue import ListedQueue
 from tests.storage import samples
 
@@ -36,169 +35,171 @@ def age(engine: Engine, seconds: int) -> None:
         connection.execute(text(f"UPDATE request_keys SET heard_at = {shift}"))
 
 
-def found(open_uow: OpenUnitOfWork, key: RequestKey = KEY) -> StoredResponse | None:
-    with open_uow() as uow:
-        return uow.keys.find(key)
+def found(transaction: OpenTransaction, key: RequestKey = KEY) -> StoredResponse | None:
+    with transaction() as tx:
+        return IdempotencyKeyRepository(tx).find(key)
 
 
-def test_an_answer_comes_back_byte_for_byte(open_uow: OpenUnitOfWork) -> None:
-    assert found(open_uow) is None
-    with open_uow() as uow:
-        uow.keys.keep(KEY, ANSWER)
-    assert found(open_uow) == ANSWER
+def test_an_answer_comes_back_byte_for_byte(transaction: OpenTransaction) -> None:
+    assert found(transaction) is None
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
+    assert found(transaction) == ANSWER
 
 
-def test_a_key_is_its_owners_and_its_scopes_alone(open_uow: OpenUnitOfWork) -> None:
-    with open_uow() as uow:
-        uow.keys.keep(KEY, ANSWER)
+def test_a_key_is_its_owners_and_its_scopes_alone(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
     others = (
         replace(KEY, owner=samples.STRANGER),
         replace(KEY, scope="POST /v1/others"),
         replace(KEY, key="order-8"),
     )
     for other in others:
-        assert found(open_uow, other) is None
-        with open_uow() as uow:
-            uow.keys.keep(other, replace(ANSWER, status=202))
-    assert found(open_uow) == ANSWER
+        assert found(transaction, other) is None
+        with transaction() as tx:
+            IdempotencyKeyRepository(tx).keep(other, replace(ANSWER, status=202))
+    assert found(transaction) == ANSWER
 
 
-def test_a_key_of_another_request_is_refused(open_uow: OpenUnitOfWork) -> None:
-    with open_uow() as uow:
-        uow.keys.keep(KEY, ANSWER)
+def test_a_key_of_another_request_is_refused(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
     with pytest.raises(KeyReusedError):
-        found(open_uow, replace(KEY, fingerprint="cd" * 32))
+        found(transaction, replace(KEY, fingerprint="cd" * 32))
 
 
-def test_what_was_rolled_back_was_never_answered(open_uow: OpenUnitOfWork) -> None:
+def test_what_was_rolled_back_was_never_answered(transaction: OpenTransaction) -> None:
     def change_ones_mind() -> None:
-        with open_uow() as uow:
-            uow.keys.keep(KEY, ANSWER)
+        with transaction() as tx:
+            IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
             raise Changed
 
     with pytest.raises(Changed):
         change_ones_mind()
-    assert found(open_uow) is None
+    assert found(transaction) is None
 
 
-def test_a_key_is_in_use_until_its_holder_answers(open_uow: OpenUnitOfWork) -> None:
+def test_a_key_is_in_use_until_its_holder_answers(transaction: OpenTransaction) -> None:
     holder = uuid4()
-    with open_uow() as uow:
-        uow.keys.begin(KEY, holder)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).begin(KEY, holder)
     with pytest.raises(KeyInUseError):
-        found(open_uow)
+        found(transaction)
     with pytest.raises(KeyReusedError):
-        found(open_uow, replace(KEY, fingerprint="cd" * 32))
-    with pytest.raises(KeyInUseError), open_uow() as uow:
-        uow.keys.begin(KEY, uuid4())
-    with open_uow() as uow:
-        uow.keys.renew(KEY, holder)
-        uow.keys.complete(KEY, holder, ANSWER)
-    assert found(open_uow) == ANSWER
+        found(transaction, replace(KEY, fingerprint="cd" * 32))
+    with pytest.raises(KeyInUseError), transaction() as tx:
+        IdempotencyKeyRepository(tx).begin(KEY, uuid4())
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).renew(KEY, holder)
+        IdempotencyKeyRepository(tx).complete(KEY, holder, ANSWER)
+    assert found(transaction) == ANSWER
 
 
-def test_a_key_that_was_let_go_of_may_be_had_by_another_request(open_uow: OpenUnitOfWork) -> None:
+def test_a_key_that_was_let_go_of_may_be_had_by_another_request(transaction: OpenTransaction) -> None:
     holder = uuid4()
-    with open_uow() as uow:
-        uow.keys.begin(KEY, holder)
-    with open_uow() as uow:
-        uow.keys.release(KEY, uuid4())
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).begin(KEY, holder)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).release(KEY, uuid4())
     with pytest.raises(KeyInUseError):
-        found(open_uow)
-    with open_uow() as uow:
-        uow.keys.release(KEY, holder)
-    with open_uow() as uow:
-        uow.keys.keep(replace(KEY, fingerprint="cd" * 32), ANSWER)
+        found(transaction)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).release(KEY, holder)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).keep(replace(KEY, fingerprint="cd" * 32), ANSWER)
 
 
-def test_an_answer_is_not_let_go_of(open_uow: OpenUnitOfWork) -> None:
+def test_an_answer_is_not_let_go_of(transaction: OpenTransaction) -> None:
     holder = uuid4()
-    with open_uow() as uow:
-        uow.keys.begin(KEY, holder)
-        uow.keys.complete(KEY, holder, ANSWER)
-    with open_uow() as uow:
-        uow.keys.release(KEY, holder)
-    assert found(open_uow) == ANSWER
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).begin(KEY, holder)
+        IdempotencyKeyRepository(tx).complete(KEY, holder, ANSWER)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).release(KEY, holder)
+    assert found(transaction) == ANSWER
 
 
-def test_a_dead_holders_key_is_taken_over_and_the_dead_do_not_answer(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+def test_a_dead_holders_key_is_taken_over_and_the_dead_do_not_answer(
+    transaction: OpenTransaction, engine: Engine
+) -> None:
     dead, heir = uuid4(), uuid4()
-    with open_uow() as uow:
-        uow.keys.begin(KEY, dead)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).begin(KEY, dead)
     age(engine, round(keys.LEASE_SECONDS) + 1)
-    assert found(open_uow) is None
-    with open_uow() as uow:
-        uow.keys.begin(KEY, heir)
-    with pytest.raises(KeyInUseError), open_uow() as uow:
-        uow.keys.renew(KEY, dead)
-    with pytest.raises(KeyInUseError), open_uow() as uow:
-        uow.keys.complete(KEY, dead, ANSWER)
-    with open_uow() as uow:
-        uow.keys.complete(KEY, heir, ANSWER)
-    assert found(open_uow) == ANSWER
+    assert found(transaction) is None
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).begin(KEY, heir)
+    with pytest.raises(KeyInUseError), transaction() as tx:
+        IdempotencyKeyRepository(tx).renew(KEY, dead)
+    with pytest.raises(KeyInUseError), transaction() as tx:
+        IdempotencyKeyRepository(tx).complete(KEY, dead, ANSWER)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).complete(KEY, heir, ANSWER)
+    assert found(transaction) == ANSWER
 
 
-def test_a_holder_that_is_heard_of_keeps_its_key(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+def test_a_holder_that_is_heard_of_keeps_its_key(transaction: OpenTransaction, engine: Engine) -> None:
     holder = uuid4()
-    with open_uow() as uow:
-        uow.keys.begin(KEY, holder)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).begin(KEY, holder)
     age(engine, round(keys.LEASE_SECONDS) + 1)
-    with open_uow() as uow:
-        uow.keys.renew(KEY, holder)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).renew(KEY, holder)
     with pytest.raises(KeyInUseError):
-        found(open_uow)
+        found(transaction)
 
 
-def test_an_answer_is_kept_for_its_time(open_uow: OpenUnitOfWork, engine: Engine) -> None:
-    with open_uow() as uow:
-        uow.keys.keep(KEY, ANSWER)
+def test_an_answer_is_kept_for_its_time(transaction: OpenTransaction, engine: Engine) -> None:
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
     age(engine, 86_300)
-    assert found(open_uow) == ANSWER
+    assert found(transaction) == ANSWER
     age(engine, 200)
-    assert found(open_uow) is None
+    assert found(transaction) is None
     again = replace(ANSWER, content=b"again")
-    with open_uow() as uow:
-        uow.keys.keep(replace(KEY, fingerprint="cd" * 32), again)
-    assert found(open_uow, replace(KEY, fingerprint="cd" * 32)) == again
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).keep(replace(KEY, fingerprint="cd" * 32), again)
+    assert found(transaction, replace(KEY, fingerprint="cd" * 32)) == again
 
 
 def test_the_sweep_forgets_what_is_over_and_nothing_else(
-    open_uow: OpenUnitOfWork, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    transaction: OpenTransaction, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keys, "AT_ONCE", 2)
     for number in range(5):
-        with open_uow() as uow:
-            uow.keys.keep(replace(KEY, key=f"old-{number}"), ANSWER)
+        with transaction() as tx:
+            IdempotencyKeyRepository(tx).keep(replace(KEY, key=f"old-{number}"), ANSWER)
     age(engine, 90_000)
-    with open_uow() as uow:
-        uow.keys.keep(KEY, ANSWER)
+    with transaction() as tx:
+        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
     more = []
     for _ in range(3):
-        with open_uow() as uow:
-            more.append(uow.keys.remove_expired())
+        with transaction() as tx:
+            more.append(IdempotencyKeyRepository(tx).remove_expired())
     assert more == [True, True, False]
     with engine.connect() as connection:
         assert connection.execute(text("SELECT key FROM request_keys")).scalars().all() == ["order-7"]
-    with open_uow() as uow:
-        assert not uow.keys.remove_expired()
+    with transaction() as tx:
+        assert not IdempotencyKeyRepository(tx).remove_expired()
 
 
 def test_how_long_answers_are_kept_is_said_where_units_are_made(engine: Engine) -> None:
-    briefly = unit_of_work(engine, ListedQueue, responses_kept_for=10.0)
-    with briefly() as uow:
-        uow.keys.keep(KEY, ANSWER)
+    briefly = open_transactions(engine, ListedQueue, response_retention=10.0)
+    with briefly() as tx:
+        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
     age(engine, 11)
     assert found(briefly) is None
 
 
-def test_of_requests_at_once_one_is_first(open_uow: OpenUnitOfWork) -> None:
+def test_of_requests_at_once_one_is_first(transaction: OpenTransaction) -> None:
     together = Barrier(6)
 
     def keep(number: int) -> bool:
         together.wait(20)
         try:
-            with open_uow() as uow:
-                uow.keys.keep(KEY, replace(ANSWER, content=str(number).encode()))
+            with transaction() as tx:
+                IdempotencyKeyRepository(tx).keep(KEY, replace(ANSWER, content=str(number).encode()))
         except KeyInUseError:
             return False
         return True
@@ -206,24 +207,24 @@ def test_of_requests_at_once_one_is_first(open_uow: OpenUnitOfWork) -> None:
     with ThreadPoolExecutor(6) as pool:
         first = list(pool.map(keep, range(6), timeout=60))
     assert sum(first) == 1
-    kept = found(open_uow)
+    kept = found(transaction)
     assert kept is not None
     assert int(kept.content) == first.index(True)
 
 
-def test_whoever_waits_for_the_first_is_first_when_that_one_gives_up(open_uow: OpenUnitOfWork) -> None:
+def test_whoever_waits_for_the_first_is_first_when_that_one_gives_up(transaction: OpenTransaction) -> None:
     kept, give_up = Event(), Event()
 
     def change_ones_mind() -> None:
-        with open_uow() as uow:
-            uow.keys.keep(KEY, ANSWER)
+        with transaction() as tx:
+            IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
             kept.set()
             give_up.wait(20)
             raise Changed
 
     def keep() -> None:
-        with open_uow() as uow:
-            uow.keys.keep(KEY, replace(ANSWER, status=202))
+        with transaction() as tx:
+            IdempotencyKeyRepository(tx).keep(KEY, replace(ANSWER, status=202))
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(change_ones_mind)
@@ -233,4 +234,4 @@ def test_whoever_waits_for_the_first_is_first_when_that_one_gives_up(open_uow: O
         with pytest.raises(Changed):
             first.result(30)
         second.result(30)
-    assert found(open_uow) == replace(ANSWER, status=202)
+    assert found(transaction) == replace(ANSWER, status=202)

@@ -3,8 +3,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.ports import OpenUnitOfWork
-from app.storage.unit_of_work import unit_of_work
+from app.storage.repositories import JobRepository
+from app.storage.transaction import OpenTransaction, open_transactions
 from tests.ports.queue import ListedQueue
 from tests.storage import samples
 from tests.storage.repositories.test_deliveries import age
@@ -12,43 +12,45 @@ from tests.storage.repositories.test_deliveries import age
 DAY = 86_400.0
 
 
-def job_with_progress(open_uow: OpenUnitOfWork, *, times: int, ended: bool = True) -> UUID:
-    job_id = samples.running_job(open_uow)
+def job_with_progress(transaction: OpenTransaction, *, times: int, ended: bool = True) -> UUID:
+    job_id = samples.running_job(transaction)
     for _ in range(times):
-        with open_uow() as uow:
-            uow.jobs.progress(job_id, 1, samples.PROGRESS)
+        with transaction() as tx:
+            JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
     if ended:
-        with open_uow() as uow:
-            uow.jobs.fail(job_id, 1, samples.PROBLEM)
+        with transaction() as tx:
+            JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
     return job_id
 
 
-def reported(open_uow: OpenUnitOfWork, job_id: UUID) -> list[tuple[int, str]]:
-    with open_uow() as uow:
-        return [(event.number, event.kind) for event in uow.jobs.events(samples.OWNER, job_id, limit=99, after=0)]
+def reported(transaction: OpenTransaction, job_id: UUID) -> list[tuple[int, str]]:
+    with transaction() as tx:
+        return [
+            (event.number, event.kind) for event in JobRepository(tx).events(samples.OWNER, job_id, limit=99, after=0)
+        ]
 
 
-def remove_expired(open_uow: OpenUnitOfWork) -> int:
+def remove_expired(transaction: OpenTransaction) -> int:
     """Until nothing is found; how often."""
     for calls in range(1, 100):
-        with open_uow() as uow:
-            if not uow.jobs.forget_progress(ended_before=DAY):
+        with transaction() as tx:
+            if not JobRepository(tx).forget_progress(ended_before=DAY):
                 return calls
     raise AssertionError("there is no end")
 
 
 def test_progress_of_old_jobs_goes_and_transitions_keep_their_numbers(engine: Engine) -> None:
-    open_uow = unit_of_work(engine, ListedQueue)
-    old = job_with_progress(open_uow, times=3)
+    transaction = open_transactions(engine, ListedQueue)
+    old = job_with_progress(transaction, times=3)
     age("training_jobs", "finished_at", engine)
-    young, running = job_with_progress(open_uow, times=3), job_with_progress(open_uow, times=2, ended=False)
+    young, running = job_with_progress(transaction, times=3), job_with_progress(transaction, times=2, ended=False)
     age("training_jobs", "started_at", engine)
-    assert remove_expired(open_uow) == 1
-    assert reported(open_uow, old) == [(1, "transition"), (2, "transition"), (6, "transition")]
-    assert [number for number, _ in reported(open_uow, young)] == [1, 2, 3, 4, 5, 6]
-    assert len(reported(open_uow, running)) == 4
-    with open_uow() as uow:
-        assert uow.jobs.get(samples.OWNER, old).progress == samples.PROGRESS  # where it was last
+    assert remove_expired(transaction) == 1
+    assert reported(transaction, old) == [(1, "transition"), (2, "transition"), (6, "transition")]
+    assert [number for number, _ in reported(transaction, young)] == [1, 2, 3, 4, 5, 6]
+    assert len(reported(transaction, running)) == 4
+    with transaction() as tx:
+        assert JobRepository(tx).get(samples.OWNER, old).progress == samples.PROGRESS  # where it was last
 
 
 @pytest.mark.parametrize(("at_once", "jobs_at_once", "calls"), [(4, 100, 3), (5, 1, 6), (500, 2, 2)])
@@ -57,19 +59,19 @@ def test_it_goes_in_pieces(
 ) -> None:
     monkeypatch.setattr("app.storage.repositories.retention.PROGRESS_AT_ONCE", at_once)
     monkeypatch.setattr("app.storage.repositories.retention.JOBS_AT_ONCE", jobs_at_once)
-    open_uow = unit_of_work(engine, ListedQueue)
-    jobs = [job_with_progress(open_uow, times=times) for times in (6, 0, 5)]
+    transaction = open_transactions(engine, ListedQueue)
+    jobs = [job_with_progress(transaction, times=times) for times in (6, 0, 5)]
     age("training_jobs", "finished_at", engine)
-    assert remove_expired(open_uow) == calls
+    assert remove_expired(transaction) == calls
     for job_id in jobs:
-        assert {kind for _, kind in reported(open_uow, job_id)} == {"transition"}
-    assert remove_expired(open_uow) == 1
+        assert {kind for _, kind in reported(transaction, job_id)} == {"transition"}
+    assert remove_expired(transaction) == 1
 
 
 def test_what_is_done_is_not_looked_at_again(engine: Engine) -> None:
-    open_uow = unit_of_work(engine, ListedQueue)
-    job_with_progress(open_uow, times=2)
+    transaction = open_transactions(engine, ListedQueue)
+    job_with_progress(transaction, times=2)
     age("training_jobs", "finished_at", engine)
-    remove_expired(open_uow)
+    remove_expired(transaction)
     with engine.connect() as connection:
         assert not connection.execute(text("SELECT progress_kept FROM training_jobs")).scalar_one()

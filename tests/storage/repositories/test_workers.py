@@ -2,7 +2,8 @@ import time
 
 from sqlalchemy import Engine, text
 
-from app.domain.ports import OpenUnitOfWork
+from app.storage.repositories import WorkerRepository
+from app.storage.transaction import OpenTransaction
 
 
 def _age(engine: Engine, executor: str, seconds: int) -> None:
@@ -17,78 +18,78 @@ def _age(engine: Engine, executor: str, seconds: int) -> None:
         )
 
 
-def test_a_worker_that_beats_is_alive(open_uow: OpenUnitOfWork) -> None:
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("a")
-    with open_uow() as uow:
-        assert uow.workers.alive(within=5.0) == ("a",)
-        assert not uow.workers.last_heartbeats()["a"].left
+def test_a_worker_that_beats_is_alive(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=5.0) == ("a",)
+        assert not WorkerRepository(tx).last_heartbeats()["a"].left
 
 
-def test_each_beat_is_another_one(open_uow: OpenUnitOfWork) -> None:
+def test_each_beat_is_another_one(transaction: OpenTransaction) -> None:
     met = set()
     for _ in range(3):
-        with open_uow() as uow:
-            uow.workers.record_heartbeat("a")
-        with open_uow() as uow:
-            met.add(uow.workers.last_heartbeats()["a"].at)
+        with transaction() as tx:
+            WorkerRepository(tx).record_heartbeat("a")
+        with transaction() as tx:
+            met.add(WorkerRepository(tx).last_heartbeats()["a"].at)
         time.sleep(0.02)
     assert len(met) == 3
 
 
-def test_a_worker_that_stopped_beating_is_not_alive(open_uow: OpenUnitOfWork, engine: Engine) -> None:
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("dead")
-        uow.workers.record_heartbeat("slow")
-        uow.workers.record_heartbeat("well")
+def test_a_worker_that_stopped_beating_is_not_alive(transaction: OpenTransaction, engine: Engine) -> None:
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("dead")
+        WorkerRepository(tx).record_heartbeat("slow")
+        WorkerRepository(tx).record_heartbeat("well")
     _age(engine, "dead", 60)
     _age(engine, "slow", 6)
-    with open_uow() as uow:
-        assert uow.workers.alive(within=8.0) == ("slow", "well")
-        assert uow.workers.alive(within=5.9) == ("well",)
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("dead")
-    with open_uow() as uow:
-        assert uow.workers.alive(within=8.0) == ("dead", "slow", "well")
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=8.0) == ("slow", "well")
+        assert WorkerRepository(tx).alive(within=5.9) == ("well",)
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("dead")
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=8.0) == ("dead", "slow", "well")
 
 
-def test_a_worker_that_left_is_gone_at_once_and_stays_so(open_uow: OpenUnitOfWork) -> None:
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("a")
-        uow.workers.leave("a")
-    with open_uow() as uow:
-        assert uow.workers.last_heartbeats()["a"].left
-        assert uow.workers.alive(within=1000.0) == ()
-        uow.workers.record_heartbeat("a")
-    with open_uow() as uow:
-        assert uow.workers.last_heartbeats()["a"].left
-        assert uow.workers.alive(within=1000.0) == ()
+def test_a_worker_that_left_is_gone_at_once_and_stays_so(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
+        WorkerRepository(tx).leave("a")
+    with transaction() as tx:
+        assert WorkerRepository(tx).last_heartbeats()["a"].left
+        assert WorkerRepository(tx).alive(within=1000.0) == ()
+        WorkerRepository(tx).record_heartbeat("a")
+    with transaction() as tx:
+        assert WorkerRepository(tx).last_heartbeats()["a"].left
+        assert WorkerRepository(tx).alive(within=1000.0) == ()
 
 
-def test_a_forgotten_worker_is_not_there_until_it_beats(open_uow: OpenUnitOfWork) -> None:
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("a")
-        uow.workers.forget("a")
-    with open_uow() as uow:
-        assert uow.workers.last_heartbeats() == {}
-        assert uow.workers.alive(within=1000.0) == ()
-        uow.workers.record_heartbeat("a")
-    with open_uow() as uow:
-        assert uow.workers.alive(within=1000.0) == ("a",)
+def test_a_forgotten_worker_is_not_there_until_it_beats(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
+        WorkerRepository(tx).forget("a")
+    with transaction() as tx:
+        assert WorkerRepository(tx).last_heartbeats() == {}
+        assert WorkerRepository(tx).alive(within=1000.0) == ()
+        WorkerRepository(tx).record_heartbeat("a")
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=1000.0) == ("a",)
 
 
-def test_beats_are_counted_to_parts_of_a_second(open_uow: OpenUnitOfWork) -> None:
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("a")
-    with open_uow() as uow:
-        assert uow.workers.alive(within=-0.5) == ()
-        assert uow.workers.alive(within=20.0) == ("a",)
+def test_beats_are_counted_to_parts_of_a_second(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=-0.5) == ()
+        assert WorkerRepository(tx).alive(within=20.0) == ("a",)
 
 
-def test_a_beat_is_by_the_clock_of_the_database(open_uow: OpenUnitOfWork, engine: Engine) -> None:
-    """The unit of work's own clock stands in March; the database's does not."""
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("a")
+def test_a_beat_is_by_the_clock_of_the_database(transaction: OpenTransaction, engine: Engine) -> None:
+    """The transaction's own clock stands in March; the database's does not."""
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     now = "strftime('%Y-%m-%d', 'now')" if engine.dialect.name == "sqlite" else "(now() AT TIME ZONE 'UTC')::date::text"
     day = "date(beat_at)" if engine.dialect.name == "sqlite" else "(beat_at AT TIME ZONE 'UTC')::date::text"
     with engine.connect() as connection:

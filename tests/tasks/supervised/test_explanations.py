@@ -140,7 +140,7 @@ def test_a_versions_functions_are_listed_in_the_targets_units(
     stored: SmallDatabase, made: NewSupervisedVersion, unit: float
 ) -> None:
     stored.put_version(OWNER, made, number=1)
-    catalogue = Catalogue(stored.open, weight_unit)
+    catalogue = Catalogue(stored.transaction, weight_unit)
     page = catalogue.vectors(OWNER, Reference(made.report.plan.model, 1), limit=10, after=None, sort="number")
     assert page.items == tuple(one.in_units(unit) for one in made.vectors)
     assert [one.weight_sd for one in page.items] == pytest.approx([unit * one.weight_sd for one in made.vectors])

@@ -9,11 +9,11 @@ from threading import Event, Thread, Timer
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.errors import UnavailableError
 from app.storage.engine import make_engine
+from app.storage.repositories import DatasetRepository, JobRepository, ModelRepository, WorkerRepository
+from app.storage.transaction import OpenTransaction, Transaction, open_transactions
 from app.storage.types import UtcDateTime
-from app.storage.unit_of_work import unit_of_work
 from relevance_bayes.types.errors import InvalidDataError, NotFoundError
 from tests import postgres
 from tests.conftest import TEMPLATE
@@ -26,84 +26,84 @@ def _submitted(engine: Engine) -> int:
         return int(connection.execute(text("SELECT count(*) FROM submitted")).scalar_one())
 
 
-def test_a_job_and_its_queue_entry_share_one_fate(open_uow: OpenUnitOfWork, engine: Engine) -> None:
-    dataset = samples.stored_dataset(open_uow)
-    with open_uow() as uow:
+def test_a_job_and_its_queue_entry_share_one_fate(transaction: OpenTransaction, engine: Engine) -> None:
+    dataset = samples.stored_dataset(transaction)
+    with transaction() as tx:
         job = samples.new_job(dataset.id)
-        uow.jobs.add(job)
-        uow.queue.submit(job.id, owner=samples.OWNER)
+        JobRepository(tx).add(job)
+        tx.queue.submit(job.id, owner=samples.OWNER)
     assert _submitted(engine) == 1
     lost = samples.new_job(dataset.id)
 
     def submit_and_stumble() -> None:
-        with open_uow() as uow:
-            uow.jobs.add(lost)
-            uow.queue.submit(lost.id, owner=samples.OWNER)
+        with transaction() as tx:
+            JobRepository(tx).add(lost)
+            tx.queue.submit(lost.id, owner=samples.OWNER)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         submit_and_stumble()
     assert _submitted(engine) == 1
-    with open_uow() as uow:
-        assert uow.jobs.find(lost.id) is None
+    with transaction() as tx:
+        assert JobRepository(tx).find(lost.id) is None
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, NotFoundError])
-def test_whatever_interrupts_a_unit_of_work_undoes_it(
-    open_uow: OpenUnitOfWork, interruption: type[BaseException]
+def test_whatever_interrupts_a_transaction_undoes_it(
+    transaction: OpenTransaction, interruption: type[BaseException]
 ) -> None:
     upload = samples.upload()
 
     def begin_and_stop() -> None:
-        with open_uow() as uow:
-            uow.datasets.begin(upload)
+        with transaction() as tx:
+            DatasetRepository(tx).begin(upload)
             raise interruption("stopped")
 
     with pytest.raises(interruption, match="stopped"):
         begin_and_stop()
-    with pytest.raises(NotFoundError), open_uow() as uow:
-        uow.datasets.append(upload.id, 0, 0, samples.block())
+    with pytest.raises(NotFoundError), transaction() as tx:
+        DatasetRepository(tx).append(upload.id, 0, 0, samples.block())
 
 
-def test_a_unit_that_only_reads_does_not_wait_for_one_that_writes(open_uow: OpenUnitOfWork) -> None:
-    dataset = samples.stored_dataset(open_uow)
-    with _writing(open_uow) as release, open_uow() as uow:
-        assert uow.datasets.get(samples.OWNER, dataset.id) == dataset
+def test_a_unit_that_only_reads_does_not_wait_for_one_that_writes(transaction: OpenTransaction) -> None:
+    dataset = samples.stored_dataset(transaction)
+    with _writing(transaction) as release, transaction() as tx:
+        assert DatasetRepository(tx).get(samples.OWNER, dataset.id) == dataset
         release.set()
 
 
-def test_a_unit_that_writes_sees_what_was_committed_while_it_read(open_uow: OpenUnitOfWork) -> None:
+def test_a_unit_that_writes_sees_what_was_committed_while_it_read(transaction: OpenTransaction) -> None:
     """Where SQLite promotes a transaction that began by reading it fails at once; ours begins with the write."""
-    dataset = samples.stored_dataset(open_uow)
-    with open_uow() as uow:
-        uow.datasets.get(samples.OWNER, dataset.id)
-        other = samples.stored_dataset(open_uow)
-        assert uow.datasets.get(samples.OWNER, other.id) == other
-        uow.datasets.delete(samples.OWNER, other.id)
+    dataset = samples.stored_dataset(transaction)
+    with transaction() as tx:
+        DatasetRepository(tx).get(samples.OWNER, dataset.id)
+        other = samples.stored_dataset(transaction)
+        assert DatasetRepository(tx).get(samples.OWNER, other.id) == other
+        DatasetRepository(tx).delete(samples.OWNER, other.id)
 
 
-def test_a_unit_sees_its_own_changes(open_uow: OpenUnitOfWork) -> None:
-    job_id = samples.queued_job(open_uow)
-    with open_uow() as uow:
-        assert uow.jobs.get(samples.OWNER, job_id).state == "queued"
-        uow.jobs.claim(job_id)
-        assert uow.jobs.get(samples.OWNER, job_id).state == "running"
-        uow.jobs.succeed(job_id, 1, samples.new_version())
-        assert uow.jobs.get(samples.OWNER, job_id).version == 1
-        assert uow.models.get(samples.OWNER, "prices").latest == 1
+def test_a_unit_sees_its_own_changes(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
+    with transaction() as tx:
+        assert JobRepository(tx).get(samples.OWNER, job_id).state == "queued"
+        JobRepository(tx).claim(job_id)
+        assert JobRepository(tx).get(samples.OWNER, job_id).state == "running"
+        JobRepository(tx).succeed(job_id, 1, samples.new_version())
+        assert JobRepository(tx).get(samples.OWNER, job_id).version == 1
+        assert ModelRepository(tx).get(samples.OWNER, "prices").latest == 1
 
 
 def test_a_database_that_can_not_be_reached_is_unavailable() -> None:
     engine = make_engine("postgresql://nobody@127.0.0.1:1/nothing")
-    with pytest.raises(UnavailableError, match="reached"), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.record_heartbeat("a")
+    with pytest.raises(UnavailableError, match="reached"), open_transactions(engine, ListedQueue)() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     engine.dispose()
 
 
 def test_a_database_without_tables_is_unavailable(empty_database_url: str) -> None:
     engine = make_engine(empty_database_url)
-    with pytest.raises(UnavailableError, match="migrate"), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.record_heartbeat("a")
+    with pytest.raises(UnavailableError, match="migrate"), open_transactions(engine, ListedQueue)() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     engine.dispose()
 
 
@@ -111,8 +111,8 @@ def test_a_file_that_is_no_database_is_unavailable(tmp_path_factory: pytest.Temp
     path = tmp_path_factory.mktemp("foreign") / "foreign.db"
     path.write_bytes(b"not a database, though longer than its header would be" * 100)
     engine = make_engine(f"sqlite:///{path}")
-    with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.record_heartbeat("a")
+    with pytest.raises(UnavailableError), open_transactions(engine, ListedQueue)() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     engine.dispose()
 
 
@@ -123,8 +123,8 @@ def test_a_busy_sqlite_file_is_unavailable_after_a_while(
     engine = make_engine(f"sqlite:///{sqlite_template}")
     other = sqlite3.connect(str(sqlite_template), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.record_heartbeat("a")
+    with pytest.raises(UnavailableError), open_transactions(engine, ListedQueue)() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     other.rollback()
     other.close()
     engine.dispose()
@@ -133,22 +133,22 @@ def test_a_busy_sqlite_file_is_unavailable_after_a_while(
 def test_a_lost_connection_is_unavailable_and_the_next_unit_works_again(postgres_server: postgres.Server) -> None:
     postgres_server.create("outage", TEMPLATE)
     engine = make_engine(postgres_server.url("outage"))
-    open_uow = unit_of_work(engine, ListedQueue)
+    transaction = open_transactions(engine, ListedQueue)
 
     def beat_through_an_outage() -> None:
-        with open_uow() as uow:
-            uow.workers.record_heartbeat("a")
+        with transaction() as tx:
+            WorkerRepository(tx).record_heartbeat("a")
             postgres_server.allow_connections("outage", allowed=False)
-            uow.workers.record_heartbeat("b")
+            WorkerRepository(tx).record_heartbeat("b")
 
     with pytest.raises(UnavailableError):
         beat_through_an_outage()
-    with pytest.raises(UnavailableError), open_uow() as uow:
-        uow.workers.record_heartbeat("a")
+    with pytest.raises(UnavailableError), transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     postgres_server.allow_connections("outage", allowed=True)
-    with open_uow() as uow:
-        assert uow.workers.alive(within=60.0) == ()
-        uow.workers.record_heartbeat("a")
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=60.0) == ()
+        WorkerRepository(tx).record_heartbeat("a")
     engine.dispose()
     postgres_server.drop("outage")
 
@@ -156,35 +156,35 @@ def test_a_lost_connection_is_unavailable_and_the_next_unit_works_again(postgres
 def test_a_connection_that_died_while_idle_is_noticed_before_it_is_used(postgres_server: postgres.Server) -> None:
     postgres_server.create("idle", TEMPLATE)
     engine = make_engine(postgres_server.url("idle"))
-    open_uow = unit_of_work(engine, ListedQueue)
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("a")
+    transaction = open_transactions(engine, ListedQueue)
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     postgres_server.allow_connections("idle", allowed=False)
     postgres_server.allow_connections("idle", allowed=True)
-    with open_uow() as uow:
-        uow.workers.record_heartbeat("a")
+    with transaction() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     engine.dispose()
     postgres_server.drop("idle")
 
 
-def test_a_process_that_freezes_within_a_unit_of_work_stops_nobody_for_long(
+def test_a_process_that_freezes_within_a_transaction_stops_nobody_for_long(
     postgres_server: postgres.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.storage.engine.IDLE_MILLISECONDS", 200)
     postgres_server.create("frozen", TEMPLATE)
     engine = make_engine(postgres_server.url("frozen"))
-    open_uow = unit_of_work(engine, ListedQueue)
+    transaction = open_transactions(engine, ListedQueue)
 
     def freeze_while_another_wants_the_same_row() -> None:
-        with open_uow() as frozen:
-            frozen.workers.record_heartbeat("a")
-            with open_uow() as other:
-                other.workers.record_heartbeat("a")  # waits until the frozen one's session is ended
+        with transaction() as frozen:
+            WorkerRepository(frozen).record_heartbeat("a")
+            with transaction() as other:
+                WorkerRepository(other).record_heartbeat("a")  # waits until the frozen one's session is ended
 
     with pytest.raises(UnavailableError):
         freeze_while_another_wants_the_same_row()
-    with open_uow() as uow:
-        assert uow.workers.alive(within=60.0) == ("a",)
+    with transaction() as tx:
+        assert WorkerRepository(tx).alive(within=60.0) == ("a",)
     engine.dispose()
     postgres_server.drop("frozen")
 
@@ -192,8 +192,8 @@ def test_a_process_that_freezes_within_a_unit_of_work_stops_nobody_for_long(
 def test_text_that_postgresql_can_not_keep_is_invalid_data(postgres_server: postgres.Server) -> None:
     postgres_server.create("nul", TEMPLATE)
     engine = make_engine(postgres_server.url("nul"))
-    with pytest.raises(InvalidDataError), unit_of_work(engine, ListedQueue)() as uow:
-        uow.datasets.begin(samples.upload(name="a\x00b"))
+    with pytest.raises(InvalidDataError), open_transactions(engine, ListedQueue)() as tx:
+        DatasetRepository(tx).begin(samples.upload(name="a\x00b"))
     engine.dispose()
     postgres_server.drop("nul")
 
@@ -227,8 +227,8 @@ def test_a_new_sqlite_file_that_stays_locked_is_unavailable(tmp_path: Path, monk
     other.execute("CREATE TABLE first (a)")
     other.execute("BEGIN IMMEDIATE")
     engine = make_engine(f"sqlite:///{tmp_path / 'new.db'}")
-    with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.record_heartbeat("a")
+    with pytest.raises(UnavailableError), open_transactions(engine, ListedQueue)() as tx:
+        WorkerRepository(tx).record_heartbeat("a")
     engine.dispose()
     other.close()
 
@@ -247,9 +247,9 @@ def file_engine(file: Path) -> Iterator[Engine]:
 
 def record_heartbeat(engine: Engine, name: str) -> tuple[str, ...]:
     """Note that a worker is alive; return all that are."""
-    with unit_of_work(engine, ListedQueue)() as uow:
-        uow.workers.record_heartbeat(name)
-        return uow.workers.alive(within=60.0)
+    with open_transactions(engine, ListedQueue)() as tx:
+        WorkerRepository(tx).record_heartbeat(name)
+        return WorkerRepository(tx).alive(within=60.0)
 
 
 def test_a_sqlite_file_that_is_not_there_is_unavailable_and_is_not_made(tmp_path: Path) -> None:
@@ -290,13 +290,13 @@ def test_a_time_without_its_zone_is_refused() -> None:
 
 
 @contextmanager
-def _writing(open_uow: OpenUnitOfWork) -> Iterator[Event]:
+def _writing(transaction: OpenTransaction) -> Iterator[Event]:
     """Another thread in the middle of a unit that has written; it goes on when the event is set."""
     wrote, release = Event(), Event()
 
     def write() -> None:
-        with open_uow() as uow:
-            _write_something(uow)
+        with transaction() as tx:
+            _write_something(tx)
             wrote.set()
             release.wait(20)
 
@@ -311,5 +311,5 @@ def _writing(open_uow: OpenUnitOfWork) -> Iterator[Event]:
         thread.join(30)
 
 
-def _write_something(uow: UnitOfWork) -> None:
-    uow.workers.record_heartbeat("somebody")
+def _write_something(tx: Transaction) -> None:
+    WorkerRepository(tx).record_heartbeat("somebody")

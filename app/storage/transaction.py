@@ -1,0 +1,67 @@
+"""Transactions, from which repositories are made where they are used."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.orm import Session
+
+from app.domain.ports import Clock, Queue
+from app.storage.failures import translated
+from app.storage.monitor import DatabaseMonitor
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """One transaction with what belongs to it; short, and never waiting for a socket.
+
+    `queue` takes entries within it. Responses to requests with a key are kept for `response_retention` seconds.
+    """
+
+    session: Session
+    clock: Clock
+    queue: Queue
+    response_retention: float
+
+
+OpenTransaction = Callable[[], AbstractContextManager[Transaction]]
+"""Opens a transaction, which commits when its block ends well, else rolls back."""
+
+
+def now() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)
+
+
+def open_transactions(
+    engine: Engine,
+    submitter: Callable[[Connection], Queue],
+    *,
+    clock: Clock = now,
+    response_retention: float = DAY,
+    monitor: DatabaseMonitor | None = None,
+) -> OpenTransaction:
+    """Opens transactions on an engine; `submitter` makes the queue that belongs to a transaction's connection.
+
+    Opening and using one raises UnavailableError when the database can't be reached or is too busy, ConflictError where
+    somebody else changed the same at the same time. A transaction that only reads takes no lock on either database.
+    With a `monitor` transactions are refused at once while the database is away.
+    """
+
+    @contextmanager
+    def opened() -> Iterator[Transaction]:
+        watched = nullcontext() if monitor is None else monitor.unit()
+        with (
+            watched,
+            translated(),
+            engine.begin() as connection,
+            Session(connection, expire_on_commit=False) as session,
+        ):
+            yield Transaction(session, clock, submitter(connection), response_retention)
+            session.flush()
+
+    return opened
