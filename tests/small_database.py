@@ -15,7 +15,7 @@ from app.domain.jobs import Job, Problem
 from app.domain.models import NewVersion, Version
 from app.errors import UnavailableError
 from app.storage.codec import encode_block
-from app.storage.documents import COLUMNS, PROBLEM, PROGRESS, RESULT
+from app.storage.documents import COLUMNS, PROBLEM, PROGRESS
 from app.storage.engine import file_of, make_engine
 from app.storage.notifier import notify
 from app.storage.repositories import JobRepository, ModelRepository
@@ -100,7 +100,7 @@ class SmallDatabase:
             row.model, row.version, row.last_words = job.model, job.version, job.last_words
             row.progress = None if job.progress is None else PROGRESS.write(job.progress)
             row.error = PROBLEM.write(job.error or FAILED) if job.state == "failed" else None
-            row.result = None if job.result is None else RESULT.write(job.result)
+            row.result = job.result
             session.add(row)
             session.flush()
             for number, move in enumerate(job.transitions, start=1):

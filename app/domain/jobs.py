@@ -2,23 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
 from uuid import UUID
 
-from app.domain.requests import JudgingRequest, PredictionPlan, PredictionRequest, ScoringPlan, ScoringRequest
-from app.domain.results import BatchPredicted
-from app.domain.scoring import Evaluation, Promotion
 from app.errors import ConflictError
 from app.identity import uuid7
-from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault, NotFoundError
 from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, JobKind, JobState, Progress, Resumption, Transition
-
-JobRequest: TypeAlias = TrainingRequest | ScoringRequest
-JobPlan: TypeAlias = TrainingPlan | ScoringPlan
-
-JobResult: TypeAlias = Evaluation | Promotion | BatchPredicted
-"""The results of jobs that train no version."""
 
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
 
@@ -46,18 +35,24 @@ class JobActivity:
 class Job:
     """A job as its owner sees it.
 
-    `model` and `version` are those of what was learned, set once a training succeeded; `attempt` counts starts from 1,
-    0 is none yet. `last_words` are what a start that died was heard to say. Among an owner's queued jobs those of
-    greater `priority` begin sooner. `retry_of` is the job whose request this one does again. `result` is what came of
-    it, once a job that learns nothing succeeded.
+    `request`, `plan` and `result` are JSON, which the feature that the job belongs to reads: `result` is that of a job
+    that trains no version, once it succeeded. The job reads the dataset `dataset_id` and is about the model
+    `for_model`: it trains a version of it, or scores those with the numbers `scores`, the first of which it is about.
+    `model` and `version` are those of what was learned, set once a training succeeded. `attempt` counts starts from 1,
+    0 is none yet. `last_words` are the last output of a start that died. Among an owner's queued jobs those of greater
+    `priority` begin sooner. `retry_of` is the job whose request this one repeats.
     """
 
     id: UUID
     owner: str
+    kind: JobKind
     state: JobState
     created_at: datetime
-    request: JobRequest
-    plan: JobPlan
+    dataset_id: UUID
+    for_model: str
+    request: str
+    plan: str
+    scores: tuple[int, ...] = ()
     attempt: int = 0
     started_at: datetime | None = None
     finished_at: datetime | None = None
@@ -70,12 +65,7 @@ class Job:
     last_words: str | None = None
     priority: int = 0
     retry_of: UUID | None = None
-    result: JobResult | None = None
-
-    @property
-    def kind(self) -> JobKind:
-        """Return what it does, as its plan says."""
-        return self.plan.kind if isinstance(self.plan, ScoringPlan) else "training"
+    result: str | None = None
 
     @property
     def path(self) -> str:
@@ -84,8 +74,8 @@ class Job:
 
     @property
     def number(self) -> int | None:
-        """Of the version that it is about: the one that was learned, once it is there, or the one that it scores."""
-        return self.plan.version if isinstance(self.plan, ScoringPlan) else self.version
+        """The number of the version that it is about: the one it scores, or the one it has trained."""
+        return self.scores[0] if self.scores else self.version
 
     @property
     def resumed_from(self) -> Resumption | None:
@@ -94,50 +84,40 @@ class Job:
         return starts[-1].resumed_from if starts else None
 
 
-def training_of(job: Job) -> tuple[TrainingRequest, TrainingPlan]:
-    """Return the request and the plan of a training; raises TypeError for a job of another kind."""
-    if isinstance(job.request, ScoringRequest) or isinstance(job.plan, ScoringPlan):
-        raise TypeError(f"expected a training, got the {NOUNS[job.kind]} {job.id}")
-    return job.request, job.plan
-
-
-def scoring_of(job: Job) -> tuple[ScoringRequest, ScoringPlan]:
-    """The same of what scores; raises TypeError for a training."""
-    if not isinstance(job.request, ScoringRequest) or not isinstance(job.plan, ScoringPlan):
-        raise TypeError(f"expected a job that scores, got the {NOUNS[job.kind]} {job.id}")
-    return job.request, job.plan
-
-
-def judging_of(job: Job) -> tuple[JudgingRequest, ScoringPlan]:
-    """The same of what judges versions; raises TypeError for other jobs."""
-    request, plan = scoring_of(job)
-    if not isinstance(request, JudgingRequest):
-        raise TypeError(f"expected a job that judges, got the {NOUNS[job.kind]} {job.id}")
-    return request, plan
-
-
-def prediction_of(job: Job) -> tuple[PredictionRequest, PredictionPlan]:
-    """The same of what predicts; raises TypeError for other jobs."""
-    if not isinstance(job.request, PredictionRequest) or not isinstance(job.plan, PredictionPlan):
-        raise TypeError(f"expected a batch prediction, got the {NOUNS[job.kind]} {job.id}")
-    return job.request, job.plan
-
-
 def queued(
-    owner: str, request: JobRequest, plan: JobPlan, *, at: datetime, priority: int = 0, retry_of: UUID | None = None
+    owner: str,
+    kind: JobKind,
+    *,
+    dataset_id: UUID,
+    for_model: str,
+    request: str,
+    plan: str,
+    at: datetime,
+    scores: tuple[int, ...] = (),
+    priority: int = 0,
+    retry_of: UUID | None = None,
 ) -> Job:
     """A new job with its first transition."""
     return Job(
         id=uuid7(),
         owner=owner,
+        kind=kind,
         state="queued",
         created_at=at,
+        dataset_id=dataset_id,
+        for_model=for_model,
         request=request,
         plan=plan,
+        scores=scores,
         transitions=(Transition("queued", at, 0),),
         priority=priority,
         retry_of=retry_of,
     )
+
+
+def wrong_kind(job: Job, expected: str) -> TypeError:
+    """The error of code that was handed a job of another kind."""
+    return TypeError(f"expected {expected}, got the {NOUNS[job.kind]} {job.id}")
 
 
 def too_late_to_cancel(job: Job) -> ConflictError:

@@ -26,11 +26,11 @@ def message(event: MessageType, job: Job) -> bytes:
         "started_at": _moment(job.started_at),
         "finished_at": _moment(job.finished_at),
         "attempt": job.attempt,
-        "version": None if job.number is None else {"model": job.model or job.plan.model, "version": job.number},
+        "version": None if job.number is None else {"model": job.model or job.for_model, "version": job.number},
         "error": None if job.error is None else _problem(job.error, job.path),
-        "dataset_id": str(job.request.dataset_id),
-        "model": job.plan.model,
-        "task": job.plan.task,
+        "dataset_id": str(job.dataset_id),
+        "model": job.for_model,
+        "task": json.loads(job.plan)["task"],
     }
     content = {"type": event, "timestamp": _moment(job.finished_at), "data": data}
     return json.dumps(content, separators=(",", ":")).encode()

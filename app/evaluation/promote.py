@@ -15,6 +15,7 @@ from app.domain.requests import PromotionPlan
 from app.domain.scoring import PairedDifferences, Promotion, losses, verdict
 from app.errors import ConflictError
 from app.evaluation.accumulator import ScoreAccumulator
+from app.evaluation.jobs import PROMOTION
 from app.jobs.worker.attempts import Attempt
 from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
@@ -135,7 +136,7 @@ def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, tx: 
     ModelRepository(tx).hold(job.owner, plan.model)
     if _holder(tx, job.owner, plan) != plan.champion:
         JobRepository(tx).fail(attempt.job_id, attempt.number, ALIAS_MOVED)
-    elif JobRepository(tx).conclude(attempt.job_id, attempt.number, found) and found.moved:
+    elif JobRepository(tx).conclude(attempt.job_id, attempt.number, PROMOTION.write(found)) and found.moved:
         reason = f"Promotion {attempt.job_id}: {found.reason}"[:MAX_REASON_LENGTH]
         alias, to = plan.alias, plan.version
         AliasRepository(tx).move(

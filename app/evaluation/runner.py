@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.jobs import Job, JobResult, Problem, scoring_of
-from app.domain.requests import EvaluationPlan, PredictionPlan, PromotionPlan
+from app.domain.jobs import Job, Problem, wrong_kind
 from app.evaluation.evaluate import evaluate
+from app.evaluation.jobs import EVALUATION, evaluation_of, promotion_of
 from app.evaluation.promote import conclude, promote
 from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.jobs.worker.problems import TOO_LONG
 from app.jobs.worker.retry import Interrupted
+from app.prediction.batch_jobs import RESULT
 from app.storage.repositories import JobRepository
 
 
@@ -48,20 +49,24 @@ class Scorer:
             raise
 
     def _score(self, attempt: Attempt, job: Job) -> None:
-        _, plan = scoring_of(job)
-        match plan:
-            case EvaluationPlan():
-                _end(attempt, evaluate(attempt, job, plan))
-            case PromotionPlan():
-                conclude(attempt, job, plan, promote(attempt, job, plan))
-            case PredictionPlan():
+        match job.kind:
+            case "evaluation":
+                _, evaluated = evaluation_of(job)
+                _end(attempt, EVALUATION.write(evaluate(attempt, job, evaluated)))
+            case "promotion":
+                _, promoted = promotion_of(job)
+                conclude(attempt, job, promoted, promote(attempt, job, promoted))
+            case "prediction":
                 # Here, and not with the others: workers that write no files do without Arrow's memory.
                 from app.prediction.batch_runner import predict_dataset
 
-                _end(attempt, predict_dataset(attempt, job, by=self.program))
+                found = predict_dataset(attempt, job, by=self.program)
+                _end(attempt, found if isinstance(found, Problem) else RESULT.write(found))
+            case "training":
+                raise wrong_kind(job, "a job that scores")
 
 
-def _end(attempt: Attempt, found: JobResult | Problem) -> None:
+def _end(attempt: Attempt, found: str | Problem) -> None:
     if isinstance(found, Problem):
         attempt.fail(found)
     else:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.idempotency import Keyed
-from app.domain.jobs import Job, judging_of, queued
+from app.domain.jobs import Job
 from app.domain.models import Version
 from app.domain.ports import Clock
 from app.domain.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
+from app.evaluation.jobs import judging_of, queued_judging
 from app.evaluation.planning import plan_evaluation, plan_promotion
 from app.jobs.service import ended, enqueue
 from app.storage.repositories import DatasetRepository, ModelRepository
@@ -40,7 +41,7 @@ class Scoring:
         KeyInUseError.
         """
         made = self._planned(owner, request)
-        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        job = queued_judging(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
         with self.transaction() as tx:
             return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 

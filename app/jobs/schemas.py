@@ -1,15 +1,12 @@
 """The members that jobs of all kinds have."""
 
 from app.domain.jobs import Job, Problem
-from app.domain.requests import ScoringPlan
 from app.http.problems import ProblemKind
-from relevance_bayes.plans.requests import TrainingPlan
 from relevance_bayes.types.jobs import JobProblem, VersionName
 
 
 def shared_by_jobs(job: Job) -> dict[str, object]:
-    """The members of `JobBase`, and the columns that a training reads."""
-    plan = job.plan
+    """The members of `JobBase`."""
     return {
         "id": str(job.id),
         "state": job.state,
@@ -20,18 +17,14 @@ def shared_by_jobs(job: Job) -> dict[str, object]:
         "attempt": job.attempt,
         "resumed_from": job.resumed_from,
         "progress": job.progress,
-        "version": None if job.number is None else VersionName(model=job.model or plan.model, version=job.number),
+        "version": None if job.number is None else VersionName(model=job.model or job.for_model, version=job.number),
         "error": None if job.error is None else _job_problem(job, job.error),
         "transitions": job.transitions,
-        "dataset_id": str(job.request.dataset_id),
-        "model": plan.model,
+        "dataset_id": str(job.dataset_id),
+        "model": job.for_model,
         "priority": job.priority,
         "retry_of": None if job.retry_of is None else str(job.retry_of),
-    } | ({} if isinstance(plan, ScoringPlan) else _columns(plan))
-
-
-def _columns(plan: TrainingPlan) -> dict[str, object]:
-    return {"inputs": plan.inputs, "ignored": plan.ignored}
+    }
 
 
 def _job_problem(job: Job, problem: Problem) -> JobProblem:

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
 from app.domain.idempotency import Keyed, StoredResponse
-from app.domain.jobs import Job, prediction_of
+from app.domain.jobs import Job
 from app.formats import BATCH_FORMATS
 from app.formats import named as format_named
 from app.http.bodies import read_strictly
@@ -23,6 +23,7 @@ from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.http.rendering import to_json
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
+from app.prediction.batch_jobs import prediction_of
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.schemas.batch_jobs import batch_prediction_record
 from app.prediction.schemas.batch_requests import BATCH_PREDICTION_IN

@@ -7,7 +7,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.jobs import Job, Problem, prediction_of
+from app.domain.jobs import Job, Problem
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.domain.results import MAX_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
@@ -16,6 +16,7 @@ from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat
 from app.jobs.worker.attempts import Attempt, Pace, Superseded
 from app.prediction import PredictRequest, ServedVersion, predict, version_metadata
+from app.prediction.batch_jobs import prediction_of
 from app.prediction.batch_service import options_by
 from app.prediction.dataset_rows import PROGRESS_SECONDS, version_at_hand
 from app.storage.repositories import DatasetRepository, ResultRepository

@@ -6,12 +6,13 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset
 from app.domain.idempotency import Keyed
-from app.domain.jobs import Job, prediction_of, queued
+from app.domain.jobs import Job
 from app.domain.ports import Clock
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.errors import ConflictError, GoneError
 from app.jobs.service import ended, enqueue
 from app.prediction import PredictRequest, ServedVersion, predict, requested_outputs
+from app.prediction.batch_jobs import prediction_of, queued_prediction
 from app.prediction.column_checks import refuse_unfit
 from app.prediction.served_versions import ServedVersions
 from app.storage.repositories import DatasetRepository, JobRepository, ResultRepository
@@ -52,7 +53,7 @@ class BatchPredictions:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         served = self.prediction.version(owner, request.model, request.version)
         made = plan_of(request, dataset, served)
-        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        job = queued_prediction(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
         with self.transaction() as tx:
             return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 

@@ -21,7 +21,7 @@ def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
     """A version of the job's model, ready to answer; raises Interrupted."""
 
     def read(tx: Transaction) -> tuple[Version, Stored]:
-        version = ModelRepository(tx).version(job.owner, job.plan.model, number)
+        version = ModelRepository(tx).version(job.owner, job.for_model, number)
         return version, stored(tx, version)
 
     version, kept = attempt.records.retry(read)
@@ -33,7 +33,7 @@ def reported_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block
 
     Raises Superseded, Interrupted.
     """
-    dataset_id: UUID = job.request.dataset_id
+    dataset_id: UUID = job.dataset_id
     dataset = attempt.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, dataset_id))
     pace = Pace(PROGRESS_SECONDS)
     for first_row, block in attempt.blocks(dataset_id):

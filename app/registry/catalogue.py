@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from app.domain.annotations import NO_TAGS
-from app.domain.jobs import training_of
 from app.domain.lineage import Lineage
 from app.domain.models import Model, Version
 from app.domain.ports import Page, PageRequest
+from app.registry.trainings import training_of
 from app.storage.repositories import AliasRepository, DatasetRepository, JobRepository, ModelRepository
 from app.storage.transaction import OpenTransaction
 from relevance_bayes.documents.models import Predictor, VersionReport

@@ -2,14 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from pydantic import Discriminator, TypeAdapter
+from pydantic import TypeAdapter
 
-from app.domain.jobs import JobResult, Problem
-from app.domain.requests import ScoringPlan, ScoringRequest
+from app.domain.jobs import Problem
 from relevance_bayes.documents.models import VersionReport
-from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.types.functions import ClassWeight, InputShape
 from relevance_bayes.types.jobs import JobKind, JobState, Progress
@@ -35,14 +33,7 @@ class Document(Generic[T]):
         return self.adapter.validate_json(text)
 
 
-BY_KIND = Discriminator("kind")
-
 COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))
-REQUEST = Document(TypeAdapter(TrainingRequest))
-PLAN = Document(TypeAdapter(TrainingPlan))
-SCORING_REQUEST: Document[ScoringRequest] = Document(TypeAdapter(Annotated[ScoringRequest, BY_KIND]))
-SCORING_PLAN: Document[ScoringPlan] = Document(TypeAdapter(Annotated[ScoringPlan, BY_KIND]))
-RESULT: Document[JobResult] = Document(TypeAdapter(Annotated[JobResult, BY_KIND]))
 PROGRESS = Document(TypeAdapter(Progress))
 PROBLEM = Document(TypeAdapter(Problem))
 REPORT = Document(TypeAdapter(VersionReport))

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.domain.attempts import Checkpoint
 from app.domain.datasets import Dataset
-from app.domain.jobs import Problem, training_of
+from app.domain.jobs import Problem
 from app.domain.models import Learned, NewVersion
 from app.errors import ConflictError, TrainingFailedError
 from app.jobs.fit import FitCheckpoint, Fitted
@@ -18,6 +18,7 @@ from app.jobs.worker.pool import Child, ChildDied, Pool
 from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.jobs.worker.retry import Interrupted
 from app.jobs.worker.spool import Spool
+from app.registry.trainings import training_of
 from app.storage.repositories import CheckpointRepository, DatasetRepository, JobRepository
 from app.storage.transaction import Transaction
 from app.tasks.task import Training
@@ -144,7 +145,7 @@ class Start:
     def _read(self) -> tuple[TrainingPlan, Dataset]:
         job = self.attempt.job()
         _, plan = training_of(job)
-        return plan, self.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, job.request.dataset_id))
+        return plan, self.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, job.dataset_id))
 
     def _train(self, training: Training) -> Fitted | Failure:
         child = self.runner.pool.take()

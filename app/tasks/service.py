@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.idempotency import Keyed
-from app.domain.jobs import Job, queued, training_of
+from app.domain.jobs import Job
 from app.domain.models import Model
 from app.domain.ports import Clock
 from app.errors import ConflictError
 from app.jobs.service import ended, enqueue
+from app.registry.trainings import queued_training, training_of
 from app.storage.repositories import DatasetRepository, ModelRepository
 from app.storage.transaction import OpenTransaction
 from relevance_bayes.plans import plan
@@ -41,7 +42,7 @@ class Training:
         with self.transaction() as tx:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         made = plan(request, dataset)
-        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        job = queued_training(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
         # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset
         # that was deleted in between.
         with self.transaction() as tx:

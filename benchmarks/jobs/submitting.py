@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from app.domain.jobs import training_of
 from app.domain.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
+from app.registry.trainings import training_of
 from app.storage.repositories import JobRepository
 from app.wiring import build
 from benchmarks.jobs import requests

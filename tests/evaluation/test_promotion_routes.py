@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.scoring import Evaluation, NumberScores, PairedDifferences, Promotion, verdict
+from app.evaluation.jobs import PROMOTION
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.storage.repositories import AliasRepository
 from app.storage.tables import TrainingJobRow
@@ -68,7 +69,13 @@ def test_what_was_found_is_shown(client: TestClient, duel: SmallParts) -> None:
     seen = replace(nothing, seen_in_training=7)
     result = Promotion(moved, reason, seen, nothing, paired.result(), rows_seen_in_training=9)
     duel.stored.put_job(
-        replace(job, state="succeeded", finished_at=NOW, transitions=(Transition("succeeded", NOW, 1),), result=result)
+        replace(
+            job,
+            state="succeeded",
+            finished_at=NOW,
+            transitions=(Transition("succeeded", NOW, 1),),
+            result=PROMOTION.write(result),
+        )
     )
     shown = client.get(f"{PATH}/{job_id}").json()["result"]
     assert (shown["moved"], shown["improvement"]["estimate"], shown["champion"]["rows"]) == (True, 1.0, 0)

@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.scoring import ClassScores, Evaluation, LabelledClasses, LabelledNumbers, NumberResult, NumberScores
+from app.evaluation.jobs import EVALUATION
 from app.identity import BUILT_IN_OWNER
 from app.prediction import evaluate_block
 from app.storage.tables import TrainingJobRow
@@ -35,7 +36,15 @@ def concluded(parts: SmallParts, job_id: UUID, result: Evaluation) -> None:
     job = parts.stored.job(job_id)
     moves = (*job.transitions, Transition("running", NOW, 1), Transition("succeeded", NOW, 1))
     parts.stored.put_job(
-        replace(job, state="succeeded", attempt=1, started_at=NOW, finished_at=NOW, transitions=moves, result=result)
+        replace(
+            job,
+            state="succeeded",
+            attempt=1,
+            started_at=NOW,
+            finished_at=NOW,
+            transitions=moves,
+            result=EVALUATION.write(result),
+        )
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 from app.domain.attempts import MAX_STARTS, Claim
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, LabelledNumbers, NumberResult, NumberScores
+from app.evaluation.jobs import evaluation_result_of
 from app.prediction import ServedVersion, evaluate_block
 from app.storage.repositories import JobRepository
 from app.tasks.prediction import LabelledBlock
@@ -20,7 +21,7 @@ def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> N
     job_id = bench.evaluation()
     assert bench.run(job_id)
     job = bench.look(job_id)
-    found = of_kind(Evaluation, job.result)
+    found = of_kind(Evaluation, evaluation_result_of(job))
     figures = of_kind(NumberResult, found.figures)
     assert (job.state, job.kind, figures.rows, found.without_target, found.rows_not_predicted) == (
         "succeeded",
@@ -51,7 +52,7 @@ def test_classes_have_figures_of_their_own(bench: Bench) -> None:
     dataset = bench.dataset({**table(), "y": labels}, target="boolean")
     job_id = bench.queued(EvaluationRequest(dataset.id, "classes", 1))
     assert bench.run(job_id)
-    figures = of_kind(ClassResult, of_kind(Evaluation, bench.look(job_id).result).figures)
+    figures = of_kind(ClassResult, of_kind(Evaluation, evaluation_result_of(bench.look(job_id))).figures)
     assert (figures.rows, figures.classes, figures.rows_of_unknown_class) == (ROWS - 1, (False, True), 0)
     assert sum(map(sum, figures.confusion)) == ROWS - 1
 

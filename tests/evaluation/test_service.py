@@ -8,6 +8,7 @@ from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationPlan, EvaluationRequest
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError
+from app.evaluation.jobs import judging_of
 from app.evaluation.service import Scoring
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.service import Jobs
@@ -37,7 +38,8 @@ def scoring(stored: SmallDatabase) -> Scoring:
 def test_a_submitted_evaluation_is_planned_recorded_and_queued(stored: SmallDatabase, scoring: Scoring) -> None:
     job = scoring.submit(OWNER, REQUEST, priority=3)
     assert (job.kind, job.state, job.priority) == ("evaluation", "queued", 3)
-    assert job.plan == EvaluationPlan("small", 2, "regression", "y")
+    assert (job.for_model, job.scores) == ("small", (2,))
+    assert judging_of(job)[1] == EvaluationPlan("small", 2, "regression", "y")
     assert stored.queue.submitted == [job.id]
     assert stored.job(job.id) == job
 

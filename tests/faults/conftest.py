@@ -138,7 +138,7 @@ class Place:
 
     def versions(self, job: Job) -> int:
         """How many it has made."""
-        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, PageRequest(100)).items
+        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.for_model, PageRequest(100)).items
         return sum(version.job_id == job.id for version in made)
 
 

@@ -10,6 +10,7 @@ from app.domain.jobs import Job
 from app.domain.requests import PredictionRequest
 from app.domain.results import BatchPredicted
 from app.identity import BUILT_IN_OWNER
+from app.prediction.batch_jobs import result_of
 from app.storage.repositories import ModelRepository, ResultRepository
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
@@ -65,7 +66,7 @@ def test_what_a_killed_worker_has_written_is_gone_on_with_to_the_same_bytes(make
     ended = place.ended(job, seconds=60)
     assert (ended.state, ended.attempt) == ("succeeded", 2)
     assert ended.resumed_from is not None
-    assert of_kind(BatchPredicted, ended.result).rows == ROWS
+    assert of_kind(BatchPredicted, result_of(ended)).rows == ROWS
     whole = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)
     assert place.ended(whole, seconds=60).attempt == 1
     assert file_of(place, job) == file_of(place, whole)

@@ -100,7 +100,7 @@ def any_on_its_last_start(place: Place) -> bool:
 
 def model_of(place: Place, job: Job) -> Model:
     with place.parts.base.transaction() as tx:
-        version = ModelRepository(tx).version(BUILT_IN_OWNER, job.plan.model, job.version)
+        version = ModelRepository(tx).version(BUILT_IN_OWNER, job.for_model, job.version)
         return of_kind(SupervisedPredictor, ModelRepository(tx).predictor(version.id)).model
 
 

@@ -3,6 +3,7 @@
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import Evaluation
+from app.evaluation.jobs import evaluation_result_of
 from app.identity import BUILT_IN_OWNER
 from app.storage.repositories import ModelRepository
 from relevance_bayes.tables.columns import Block
@@ -37,5 +38,9 @@ def test_an_evaluation_whose_worker_is_killed_ends_once_with_another(make_place:
     assert set(place.started(2)) == {first.pid, second.pid}
     place.open_the_gate()
     ended = place.ended(job)
-    assert (ended.state, ended.attempt, of_kind(Evaluation, ended.result).figures.rows) == ("succeeded", 2, 4)
+    assert (ended.state, ended.attempt, of_kind(Evaluation, evaluation_result_of(ended)).figures.rows) == (
+        "succeeded",
+        2,
+        4,
+    )
     assert [move.state for move in ended.transitions] == ["queued", "running", "running", "succeeded"]

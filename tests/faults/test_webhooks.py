@@ -71,4 +71,4 @@ def test_an_end_that_its_receiver_could_not_take_is_told_again(make_place: MakeP
         assert place.workers[0].wait(15) == 0
     (delivery,) = deliveries(place, webhook)
     assert [attempt.status for attempt in delivery.attempts] == [500, 200]
-    assert json.loads(receiver.received[-1].body)["data"]["version"] == {"model": job.plan.model, "version": 1}
+    assert json.loads(receiver.received[-1].body)["data"]["version"] == {"model": job.for_model, "version": 1}

@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import queued
 from app.domain.ports import Listener
 from app.errors import UnavailableError
 from app.identity import uuid7
 from app.jobs.watcher import JobWatcher
+from app.registry.trainings import queued_training
 from app.storage.tables import TrainingJobRow
 from relevance_bayes.plans.requests import SupervisedRequest
 from tests.small_database import SmallDatabase
@@ -87,7 +87,9 @@ def happen(stored: SmallDatabase, job_id: UUID) -> None:
         is_there = session.execute(more.returning(TrainingJobRow.id)).first() is not None
     if not is_there:
         stored.put_job(
-            replace(queued("ada", SupervisedRequest(uuid7(), "y"), small_version().report.plan, at=NOW), id=job_id)
+            replace(
+                queued_training("ada", SupervisedRequest(uuid7(), "y"), small_version().report.plan, at=NOW), id=job_id
+            )
         )
 
 

@@ -10,6 +10,7 @@ from app.domain.datasets import Dataset
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import EvaluationRequest, PromotionRequest
 from app.domain.scoring import Evaluation, Promotion
+from app.evaluation.jobs import evaluation_result_of, promotion_result_of
 from app.storage.repositories import DatasetRepository
 from app.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
@@ -69,13 +70,13 @@ def rows_learned_from(made: NewSupervisedVersion, block: Block, directory: Path)
 def evaluated(bench: Bench, block: Block, number: int) -> Evaluation:
     job_id = bench.queued(EvaluationRequest(bench.dataset(block).id, "small", number))
     assert bench.run(job_id)
-    return of_kind(Evaluation, bench.look(job_id).result)
+    return of_kind(Evaluation, evaluation_result_of(bench.look(job_id)))
 
 
 def promoted(bench: Bench, block: Block, version: int = 2) -> Promotion:
     job_id = bench.queued(PromotionRequest(bench.dataset(block).id, "small", "best", version))
     assert bench.run(job_id)
-    return of_kind(Promotion, bench.look(job_id).result)
+    return of_kind(Promotion, promotion_result_of(bench.look(job_id)))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Small datasets, jobs and versions for the tests of storage."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -10,7 +11,9 @@ from app.domain.datasets import Dataset, Upload
 from app.domain.jobs import Job, Problem
 from app.domain.models import Learned, NewSupervisedVersion
 from app.domain.requests import EvaluationPlan, EvaluationRequest
+from app.evaluation.jobs import queued_judging
 from app.identity import uuid7
+from app.registry.trainings import queued_training
 from app.storage.repositories import DatasetRepository, JobRepository
 from app.storage.transaction import OpenTransaction
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
@@ -99,15 +102,13 @@ def plan(
 
 def new_job(dataset_id: UUID, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> Job:
     request = SupervisedRequest(dataset_id=dataset_id, target="price")
-    return Job(
-        id=uuid7(), owner=owner, state="queued", created_at=AT, request=request, plan=plan() if made is None else made
-    )
+    return replace(queued_training(owner, request, plan() if made is None else made, at=AT), transitions=())
 
 
 def new_evaluation(dataset_id: UUID, *, model: str = "prices", version: int = 1, owner: str = OWNER) -> Job:
     request = EvaluationRequest(dataset_id, model, "best")
     scoring = EvaluationPlan(model, version, "regression", "price")
-    return Job(id=uuid7(), owner=owner, state="queued", created_at=AT, request=request, plan=scoring)
+    return replace(queued_judging(owner, request, scoring, at=AT), transitions=())
 
 
 def queued_job(

@@ -11,6 +11,7 @@ from app.errors import ConflictError, KeyInUseError, TooManyJobsError, Unavailab
 from app.http.idempotency_keys import Idempotency
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.service import Jobs
+from app.registry.trainings import training_of
 from app.storage.repositories import DatasetRepository
 from app.storage.tables import TrainingJobRow
 from app.tasks.service import Training
@@ -53,7 +54,8 @@ def jobs(stored: SmallDatabase) -> Jobs:
 def test_a_submitted_job_is_planned_recorded_and_queued(stored: SmallDatabase, training: Training) -> None:
     job = training.submit(OWNER, REQUEST)
     assert (job.state, job.created_at, job.attempt) == ("queued", NOW, 0)
-    assert (job.plan.task, job.plan.model, job.plan.target) == ("regression", "points", "y")
+    _, plan = training_of(job)
+    assert (plan.task, plan.model, plan.target) == ("regression", "points", "y")
     assert [transition.state for transition in job.transitions] == ["queued"]
     assert stored.queue.submitted == [job.id]
     assert stored.job(job.id) == job
@@ -113,7 +115,7 @@ def test_coefficients_that_are_others_are_a_conflict_at_their_own_member(
 def test_a_name_that_means_the_same_gets_another_version(stored: SmallDatabase, training: Training) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     job = training.submit(OWNER, replace(REQUEST, model="small", inputs=("colour", "x"), seed=3))
-    assert job.plan.model == "small"
+    assert (job.for_model, training_of(job)[1].model) == ("small", "small")
 
 
 def test_a_finished_job_is_done_again_as_it_was_asked_for(
@@ -123,7 +125,7 @@ def test_a_finished_job_is_done_again_as_it_was_asked_for(
     jobs.cancel(OWNER, first.id)
     again = training.retry(OWNER, first.id)
     assert again.id != first.id
-    assert (again.state, again.request, again.priority, again.retry_of) == ("queued", REQUEST, 7, first.id)
+    assert (again.state, training_of(again)[0], again.priority, again.retry_of) == ("queued", REQUEST, 7, first.id)
     assert stored.queue.priorities == {first.id: 7, again.id: 7}
     assert first.retry_of is None
 

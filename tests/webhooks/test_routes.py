@@ -7,9 +7,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from app.domain.jobs import queued
 from app.domain.webhooks import MAX_WEBHOOKS, Delivery
 from app.identity import BUILT_IN_OWNER, uuid7
+from app.registry.trainings import queued_training
 from app.storage.repositories import WebhookRepository
 from app.storage.tables import RequestKeyRow, WebhookAttemptRow, WebhookDeliveryRow
 from relevance_bayes.plans.requests import SupervisedRequest
@@ -30,7 +30,7 @@ def add(client: TestClient, **members: object) -> dict[str, object]:
 
 def delivery_of(parts: SmallParts, webhook_id: object) -> Delivery:
     failed = Attempt(NOW, 10.0, error="timeout")
-    job = queued(BUILT_IN_OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
+    job = queued_training(BUILT_IN_OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
     parts.stored.put_job(job)
     delivery = Delivery(uuid7(), UUID(str(webhook_id)), uuid7(), EVENT_TYPES[0], job.id, NOW, "failed", None, (failed,))
     with Session(parts.stored.engine) as session, session.begin():

@@ -2,9 +2,8 @@
 
 from pydantic import TypeAdapter
 
-from app.domain import scoring
-from app.domain.jobs import Job, scoring_of
-from app.domain.requests import EvaluationPlan
+from app.domain.jobs import Job
+from app.evaluation.jobs import evaluation_of, evaluation_result_of
 from app.evaluation.schemas.figures import evaluation_result
 from app.jobs.schemas import shared_by_jobs
 from relevance_bayes.types.evaluations import Evaluation
@@ -14,9 +13,7 @@ _RECORD: TypeAdapter[Evaluation] = TypeAdapter(Evaluation)
 
 def evaluation_record(job: Job, *, pictures: bool = True) -> Evaluation:
     """An evaluation as it goes out; raises TypeError for a job of another kind."""
-    _, plan = scoring_of(job)
-    if not isinstance(plan, EvaluationPlan):
-        raise TypeError(f"expected an evaluation, got {plan}")
-    found = job.result if isinstance(job.result, scoring.Evaluation) else None
+    _, plan = evaluation_of(job)
+    found = evaluation_result_of(job)
     own = {"task": plan.task, "target": plan.target, "result": found and evaluation_result(found, pictures=pictures)}
     return _RECORD.validate_python(shared_by_jobs(job) | own)

@@ -3,8 +3,8 @@
 from pydantic import TypeAdapter
 
 from app.domain import scoring
-from app.domain.jobs import Job, scoring_of
-from app.domain.requests import PromotionPlan
+from app.domain.jobs import Job
+from app.evaluation.jobs import promotion_of, promotion_result_of
 from app.evaluation.schemas.figures import Diagnostics, Metrics, evaluation_result
 from app.jobs.schemas import shared_by_jobs
 from relevance_bayes.types.promotions import Promotion, PromotionResult
@@ -14,10 +14,8 @@ _RECORD: TypeAdapter[Promotion] = TypeAdapter(Promotion)
 
 def promotion_record(job: Job, *, pictures: bool = True) -> Promotion:
     """A promotion as it goes out; raises TypeError for a job of another kind."""
-    _, plan = scoring_of(job)
-    if not isinstance(plan, PromotionPlan):
-        raise TypeError(f"expected a promotion, got {plan}")
-    found = job.result if isinstance(job.result, scoring.Promotion) else None
+    _, plan = promotion_of(job)
+    found = promotion_result_of(job)
     own = {
         "task": plan.task,
         "target": plan.target,

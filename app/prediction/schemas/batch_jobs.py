@@ -2,9 +2,9 @@
 
 from pydantic import TypeAdapter
 
-from app.domain.jobs import Job, prediction_of
-from app.domain.results import BatchPredicted
+from app.domain.jobs import Job
 from app.jobs.schemas import shared_by_jobs
+from app.prediction.batch_jobs import prediction_of, result_of
 from relevance_bayes.types import batch_predictions as records
 
 _RECORD = TypeAdapter(records.BatchPrediction)
@@ -13,7 +13,7 @@ _RECORD = TypeAdapter(records.BatchPrediction)
 def batch_prediction_record(job: Job) -> records.BatchPrediction:
     """A batch prediction as it goes out; raises TypeError for a job of another kind."""
     request, plan = prediction_of(job)
-    made = job.result if isinstance(job.result, BatchPredicted) else None
+    made = result_of(job)
     own = {
         "task": plan.task,
         "target": plan.target,

@@ -11,13 +11,8 @@ from sqlalchemy.orm import Session
 from app.domain.jobs import Job, JobActivity
 from app.storage.documents import (
     KIND,
-    PLAN,
     PROBLEM,
     PROGRESS,
-    REQUEST,
-    RESULT,
-    SCORING_PLAN,
-    SCORING_REQUEST,
     STATE,
 )
 from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
@@ -109,14 +104,17 @@ def kind(text: str) -> JobKind:
 
 
 def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
-    training = row.kind == "training"
     return Job(
         id=row.id,
         owner=row.owner,
+        kind=kind(row.kind),
         state=state(row.state),
         created_at=row.created_at,
-        request=REQUEST.read(row.request) if training else SCORING_REQUEST.read(row.request),
-        plan=PLAN.read(row.plan) if training else SCORING_PLAN.read(row.plan),
+        dataset_id=row.dataset_id,
+        for_model=row.for_model,
+        request=row.request,
+        plan=row.plan,
+        scores=tuple(number for number in (row.of_version, row.rival_version) if number is not None),
         attempt=row.attempt,
         started_at=row.started_at,
         finished_at=row.finished_at,
@@ -129,5 +127,5 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
         last_words=row.last_words,
         priority=row.priority,
         retry_of=row.retry_of,
-        result=None if row.result is None else RESULT.read(row.result),
+        result=row.result,
     )

@@ -8,12 +8,12 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 
 from app.domain.attempts import MAX_STARTS, Claim, EarlierAttempts
-from app.domain.jobs import ALL, Job, JobActivity, JobFilter, JobResult, Problem, no_such_job, too_late_to_cancel
+from app.domain.jobs import ALL, Job, JobActivity, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.domain.models import NewVersion, Version
 from app.domain.ports import Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
-from app.storage.documents import PROBLEM, PROGRESS, RESULT
+from app.storage.documents import PROBLEM, PROGRESS
 from app.storage.notifier import notify
 from app.storage.repositories import histories
 from app.storage.repositories.deliveries import DeliveryRepository
@@ -189,12 +189,12 @@ class JobRepository:
         changed(self.tx.session, named.values(model=recorded.model, version=recorded.number))
         return recorded
 
-    def conclude(self, job_id: UUID, attempt: int, result: JobResult) -> bool:
+    def conclude(self, job_id: UUID, attempt: int, result: str) -> bool:
         """Record the end of a job that learns nothing, and what it found; False, and nothing recorded, when superseded.
 
         Whatever else the end means belongs in the same transaction.
         """
-        here, values = (TrainingJobRow.attempt == attempt,), {"result": RESULT.write(result)}
+        here, values = (TrainingJobRow.attempt == attempt,), {"result": result}
         return self._move(job_id, "succeeded", here, values, now=self.tx.clock()) is not None
 
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:

@@ -1,7 +1,7 @@
 """A runner of trainings on a real database, whose children are stand-ins."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 from uuid import UUID
 
@@ -10,8 +10,8 @@ import numpy as np
 from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job
-from app.identity import uuid7
 from app.jobs.fit import Trainer
+from app.registry.trainings import queued_training
 from app.storage.repositories import JobRepository
 from app.storage.transaction import OpenTransaction, now
 from app.tasks.runner import Runner
@@ -74,7 +74,7 @@ class Bench:
             seed=seed,
             effort="quick",
         )
-        job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
+        job = replace(queued_training(OWNER, request, plan(request, dataset), at=now()), transitions=())
         with self.transaction() as tx:
             JobRepository(tx).add(job)
         return job.id

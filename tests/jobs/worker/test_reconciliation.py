@@ -11,6 +11,7 @@ from app.domain.jobs import Job
 from app.domain.ports import QueueEnding
 from app.identity import uuid7
 from app.jobs.worker.reconciliation import reconcile_jobs
+from app.registry.trainings import queued_training
 from app.storage.repositories import JobRepository
 from app.storage.transaction import OpenTransaction, now, open_transactions
 from relevance_bayes.plans import plan
@@ -43,7 +44,7 @@ def job_id(transaction: OpenTransaction) -> UUID:
         OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks
     )
     request = SupervisedRequest(dataset.id, "y", task="regression")
-    job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
+    job = queued_training(OWNER, request, plan(request, dataset), at=now())
     with transaction() as tx:
         JobRepository(tx).add(job)
     return job.id

@@ -182,7 +182,7 @@ def test_a_job_that_was_running_is_there_without_its_checkpoint(opened: Opened) 
     (job,) = response.json()["items"]
     with opened.parts.transaction() as tx:
         read = JobRepository(tx).get(BUILT_IN_OWNER, UUID(job["id"]))
-    assert (read.state, read.plan.model) == ("running", "unfinished")
+    assert (read.state, read.for_model) == ("running", "unfinished")
 
 
 def test_every_job_and_version_is_read(opened: Opened) -> None:

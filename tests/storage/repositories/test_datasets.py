@@ -241,7 +241,7 @@ def test_a_dataset_can_not_be_deleted_while_an_unfinished_job_needs_it(transacti
     with transaction() as tx:
         DatasetRepository(tx).delete(samples.OWNER, dataset.id)
     with transaction() as tx:
-        assert JobRepository(tx).get(samples.OWNER, job_id).request.dataset_id == dataset.id
+        assert JobRepository(tx).get(samples.OWNER, job_id).dataset_id == dataset.id
 
 
 def test_of_a_delete_and_a_new_job_at_once_only_one_succeeds(transaction: OpenTransaction) -> None:

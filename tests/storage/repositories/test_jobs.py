@@ -13,6 +13,7 @@ from app.domain.attempts import Claim
 from app.domain.jobs import JobActivity, JobFilter
 from app.domain.ports import PageRequest
 from app.errors import ConflictError
+from app.registry.trainings import REQUEST, training_of
 from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.transaction import OpenTransaction
 from relevance_bayes.core.algorithms import Greedy
@@ -36,7 +37,13 @@ def test_a_job_comes_back_as_it_was_added(transaction: OpenTransaction) -> None:
         found = JobRepository(tx).get(samples.OWNER, job.id)
     assert (found.id, found.state, found.attempt, found.created_at) == (job.id, "queued", 0, samples.AT)
     assert (found.request, found.plan) == (job.request, job.plan)
-    assert [type(label) for label in of_kind(SupervisedPlan, found.plan).classes] == [int, float, bool, str, int]
+    assert [type(label) for label in of_kind(SupervisedPlan, training_of(found)[1]).classes] == [
+        int,
+        float,
+        bool,
+        str,
+        int,
+    ]
     assert [(move.state, move.at, move.attempt) for move in found.transitions] == [("queued", samples.AT, 0)]
     assert (found.priority, found.retry_of) == (0, None)
 
@@ -65,14 +72,13 @@ def test_what_was_said_and_what_was_not_come_back(
 ) -> None:
     dataset = samples.stored_dataset(transaction)
     job = samples.new_job(dataset.id)
-    request = of_kind(SupervisedRequest, job.request)
-    job = replace(
-        job, request=replace(request, prior=GaussianProcess(max_functions=7), algorithm=Greedy(), basis=basis)
-    )
+    request = of_kind(SupervisedRequest, training_of(job)[0])
+    request = replace(request, prior=GaussianProcess(max_functions=7), algorithm=Greedy(), basis=basis)
+    job = replace(job, request=REQUEST.write(request))
     with transaction() as tx:
         JobRepository(tx).add(job)
     with transaction() as tx:
-        assert JobRepository(tx).get(samples.OWNER, job.id).request == job.request
+        assert training_of(JobRepository(tx).get(samples.OWNER, job.id))[0] == request
 
 
 def test_a_job_needs_a_dataset_of_its_owner(transaction: OpenTransaction) -> None:

@@ -93,12 +93,12 @@ def test_what_an_unfinished_evaluation_needs_stays(transaction: OpenTransaction,
     with pytest.raises(InUseError, match="score versions"), transaction() as tx:
         ModelRepository(tx).delete(samples.OWNER, "prices")
     with pytest.raises(InUseError), transaction() as tx:
-        DatasetRepository(tx).delete(samples.OWNER, evaluation.request.dataset_id)
+        DatasetRepository(tx).delete(samples.OWNER, evaluation.dataset_id)
     with transaction() as tx:
         JobRepository(tx).request_cancel(samples.OWNER, evaluation.id)
     with transaction() as tx:
         ModelRepository(tx).delete_version(samples.OWNER, "prices", 1)
-        DatasetRepository(tx).delete(samples.OWNER, evaluation.request.dataset_id)
+        DatasetRepository(tx).delete(samples.OWNER, evaluation.dataset_id)
         assert JobRepository(tx).get(samples.OWNER, evaluation.id).state == "cancelled"
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from app.domain.jobs import Job
+from app.registry.trainings import training_of
 from app.tasks.schemas.jobs.approximation import approximation_job
 from app.tasks.schemas.jobs.components import ComponentsJobOut, components_job
 from app.tasks.schemas.jobs.image import image_job
@@ -20,7 +21,8 @@ TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
 
 def job_out(job: Job) -> AnyJobOut:
     """A job as it goes out."""
-    match job.plan:
+    _, made = training_of(job)
+    match made:
         case SupervisedPlan() as plan:
             return supervised_job(job, plan)
         case ApproximationPlan() as plan:
@@ -29,5 +31,3 @@ def job_out(job: Job) -> AnyJobOut:
             return image_job(job, plan)
         case ComponentsPlan() as plan:
             return components_job(job, plan)
-        case plan:
-            raise TypeError(f"expected the plan of a training, got {plan}")

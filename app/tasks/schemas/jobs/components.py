@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from app.domain import jobs as domain
-from app.jobs.schemas import shared_by_jobs
+from app.tasks.schemas.jobs.shared import shared_by_trainings
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.plans.requests import ComponentsPlan, Missing
 from relevance_bayes.types.trainings import Job
@@ -41,4 +41,4 @@ def components_job(job: domain.Job, plan: ComponentsPlan) -> ComponentsJobOut:
         "missing": plan.missing,
         "seed": plan.seed,
     }
-    return _RECORD.validate_python(shared_by_jobs(job) | own)
+    return _RECORD.validate_python(shared_by_trainings(job, plan) | own)

@@ -3,7 +3,7 @@
 from pydantic import TypeAdapter
 
 from app.domain.jobs import Job
-from app.jobs.schemas import shared_by_jobs
+from app.tasks.schemas.jobs.shared import shared_by_trainings
 from relevance_bayes.plans.requests import ImagePlan
 from relevance_bayes.types.trainings import ImageJob
 
@@ -21,4 +21,4 @@ def image_job(job: Job, plan: ImagePlan) -> ImageJob:
         "psnr": plan.psnr,
         "noise_sd": plan.noise_sd,
     }
-    return _RECORD.validate_python(shared_by_jobs(job) | own)
+    return _RECORD.validate_python(shared_by_trainings(job, plan) | own)

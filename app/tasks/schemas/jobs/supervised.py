@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pydantic import BaseModel, TypeAdapter
 
 from app.domain.jobs import Job
-from app.jobs.schemas import shared_by_jobs
 from app.registry.schemas.basis import BasisOut, shown_bases
 from app.registry.schemas.likelihoods import AnyLikelihood, shown
+from app.tasks.schemas.jobs.shared import shared_by_trainings
 from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.plans.requests import Effort, LocalPlan, Missing, Split, SupervisedPlan, Task, Validation
@@ -119,7 +119,7 @@ def supervised_job(job: Job, plan: SupervisedPlan) -> SupervisedJobOut:
         ),
         "local": None if plan.local is None else _local(plan.local),
     }
-    return _RECORD.validate_python(shared_by_jobs(job) | own)
+    return _RECORD.validate_python(shared_by_trainings(job, plan) | own)
 
 
 def _local(plan: LocalPlan) -> LocalPlanOut:

@@ -1,0 +1,51 @@
+"""Batch predictions as jobs: their requests, plans and results as JSON."""
+
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from app.domain.jobs import Job, queued, wrong_kind
+from app.domain.requests import PredictionPlan, PredictionRequest
+from app.domain.results import BatchPredicted
+from app.storage.documents import Document
+
+REQUEST = Document(TypeAdapter(PredictionRequest))
+PLAN = Document(TypeAdapter(PredictionPlan))
+RESULT = Document(TypeAdapter(BatchPredicted))
+
+
+def queued_prediction(
+    owner: str,
+    request: PredictionRequest,
+    plan: PredictionPlan,
+    *,
+    at: datetime,
+    priority: int = 0,
+    retry_of: UUID | None = None,
+) -> Job:
+    """A new batch prediction."""
+    return queued(
+        owner,
+        "prediction",
+        dataset_id=request.dataset_id,
+        for_model=plan.model,
+        request=REQUEST.write(request),
+        plan=PLAN.write(plan),
+        at=at,
+        scores=(plan.version,),
+        priority=priority,
+        retry_of=retry_of,
+    )
+
+
+def prediction_of(job: Job) -> tuple[PredictionRequest, PredictionPlan]:
+    """The request and the plan of a batch prediction; raises TypeError for a job of another kind."""
+    if job.kind != "prediction":
+        raise wrong_kind(job, "a batch prediction")
+    return REQUEST.read(job.request), PLAN.read(job.plan)
+
+
+def result_of(job: Job) -> BatchPredicted | None:
+    """What a batch prediction made; None where it has not succeeded."""
+    return None if job.result is None else RESULT.read(job.result)
