@@ -10,7 +10,7 @@ from app.evaluation.promote import conclude, promote
 from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.jobs.worker.problems import TOO_LONG
 from app.jobs.worker.retry import Interrupted
-from app.prediction.batch_jobs import RESULT
+from app.prediction.batch_jobs import RESULT, resumption_of_result
 from app.storage.repositories import JobRepository
 
 
@@ -28,7 +28,7 @@ class Scorer:
         """Run a job to its end; False when it goes on elsewhere, or will."""
         attempt = None
         try:
-            attempt = self.records.begin(job_id, by=self.program)
+            attempt = self.records.begin(job_id, by=self.program, resumption=resumption_of_result)
             if attempt is not None:
                 self._do(attempt)
             return self.records.settle(job_id, attempt)

@@ -2,15 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
-from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.jobs import JobFilter
 from app.domain.pages import Order, PageRequest
-from relevance_bayes.types.jobs import JobKind, JobState
-from relevance_bayes.types.references import MAX_NUMBER
 from relevance_bayes.types.values import AnyTask
 from relevance_bayes.types.webhooks import DeliveryState
 
@@ -65,33 +61,6 @@ class ModelsQuery(VersionsQuery):
     """Models by what they do and are called."""
 
     task: AnyTask | None = Field(None, description="Only those of this task.")
-
-
-class StateQuery(ListQuery):
-    """Jobs by how far they are."""
-
-    state: JobState | None = Field(None, description="Only those in this state.")
-
-
-class JobsQuery(StateQuery):
-    """Jobs by what they need."""
-
-    model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
-    dataset_id: UUID | None = Field(None, description="Only those that learn from this dataset, or predict for it.")
-
-    def which(self, kind: JobKind) -> JobFilter:
-        """As the service has it."""
-        return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
-
-
-class ScoringsQuery(JobsQuery):
-    """Jobs each of which uses a version of a model."""
-
-    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only those that use this number.")
-
-    def which(self, kind: JobKind) -> JobFilter:
-        """As the service has it."""
-        return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)
 
 
 class DeliveriesQuery(ListQuery):

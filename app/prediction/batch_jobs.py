@@ -9,6 +9,9 @@ from app.domain.jobs import Job, queued, wrong_kind
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.domain.results import BatchPredicted
 from app.storage.documents import Document
+from app.storage.repositories import ResultRepository
+from app.storage.transaction import Transaction
+from relevance_bayes.types.jobs import Resumption
 
 REQUEST = Document(TypeAdapter(PredictionRequest))
 PLAN = Document(TypeAdapter(PredictionPlan))
@@ -49,3 +52,9 @@ def prediction_of(job: Job) -> tuple[PredictionRequest, PredictionPlan]:
 def result_of(job: Job) -> BatchPredicted | None:
     """What a batch prediction made; None where it has not succeeded."""
     return None if job.result is None else RESULT.read(job.result)
+
+
+def resumption_of_result(tx: Transaction, job_id: UUID, by: str | None) -> Resumption | None:
+    """The start whose rows a batch prediction goes on from, where the same program wrote some."""
+    result = ResultRepository(tx).find(job_id)
+    return result.resumption if result is not None and result.by == by and result.reached.rows > 0 else None

@@ -15,12 +15,12 @@ from app.http.conditional_requests import NOT_MODIFIED, UNCHANGING, is_known
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
-from app.http.lists import ScoringsQuery
 from app.http.negotiation import AcceptsJson, accepts, media_type_of
 from app.http.openapi import json_body, problems
 from app.http.pages import Wait
 from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.http.rendering import to_json
+from app.jobs.lists import ScoringsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
 from app.prediction.batch_jobs import prediction_of

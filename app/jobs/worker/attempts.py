@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 from uuid import UUID
 
 from app.domain.attempts import Claim, EarlierAttempts, Kept
@@ -17,7 +17,7 @@ from app.jobs.worker.job_log import JobEvent
 from app.jobs.worker.problems import of_death
 from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
-from app.storage.repositories import CheckpointRepository, DatasetRepository, JobRepository, ResultRepository
+from app.storage.repositories import CheckpointRepository, DatasetRepository, JobRepository
 from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
@@ -31,6 +31,14 @@ class Superseded(Exception):
 
 class TimeLimitExceeded(Exception):
     """The job has run for longer than it may."""
+
+
+FindResumption: TypeAlias = Callable[[Transaction, UUID, str | None], Resumption | None]
+"""Find the start that a job goes on from with the same program, in what its feature keeps."""
+
+
+def nothing_to_resume(tx: Transaction, job_id: UUID, by: str | None) -> Resumption | None:
+    """None: the job keeps nothing but checkpoints."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +64,17 @@ class Records:
         except UnavailableError:
             return otherwise
 
-    def begin(self, job_id: UUID, *, by: str | None = None) -> "Attempt | None":
+    def begin(
+        self, job_id: UUID, *, by: str | None = None, resumption: FindResumption = nothing_to_resume
+    ) -> "Attempt | None":
         """A start, from what one before it has kept with the same program, `by`; None when there is to be none.
 
-        A job that died too often ends here. Raises Interrupted.
+        `resumption` finds what is kept elsewhere than in checkpoints. A job that died too often ends here. Raises
+        Interrupted.
         """
         if self.stopping.is_set():
             raise Interrupted
-        found = self.retry(lambda tx: _claimed(tx, job_id, by))
+        found = self.retry(lambda tx: _claimed(tx, job_id, by, resumption))
         if found is None:
             return None
         earlier = found.earlier
@@ -225,16 +236,14 @@ class _Claimed:
     resumed_from: Resumption | None = None
 
 
-def _claimed(tx: Transaction, job_id: UUID, by: str | None) -> _Claimed | None:
+def _claimed(tx: Transaction, job_id: UUID, by: str | None, resumption: FindResumption) -> _Claimed | None:
     earlier = JobRepository(tx).earlier_starts(job_id)
     if earlier is None:
         return None
     kept = None if by is None else CheckpointRepository(tx).find(job_id, by=by)
     if kept is not None:
         return _Claimed(earlier, JobRepository(tx).claim(job_id, resumed_from=kept.resumption), kept, kept.resumption)
-    result = ResultRepository(tx).find(job_id)
-    goes_on = result is not None and result.by == by and result.reached.rows > 0
-    resumed_from = result.resumption if result and goes_on else None
+    resumed_from = resumption(tx, job_id, by)
     return _Claimed(earlier, JobRepository(tx).claim(job_id, resumed_from=resumed_from), resumed_from=resumed_from)
 
 
