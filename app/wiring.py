@@ -62,6 +62,7 @@ from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.deliverer import Deliverer, Finder
 from app.webhooks.service import Webhooks
+from app.webhooks.subscribers import SUBSCRIBERS
 
 PERIODIC_TASK_SECONDS = 600.0
 DAY = 86_400.0
@@ -282,7 +283,9 @@ def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
     kept = settings.idempotency_retention_seconds
-    transaction = open_transactions(engine, Submitter(client), response_retention=kept, monitor=monitor)
+    transaction = open_transactions(
+        engine, Submitter(client), response_retention=kept, monitor=monitor, subscribers=SUBSCRIBERS
+    )
     return Base(engine, client, transaction, monitor)
 
 

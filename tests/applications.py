@@ -38,6 +38,7 @@ from app.storage.transaction import OpenTransaction, now, open_transactions
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.service import Webhooks
+from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
@@ -114,7 +115,7 @@ class StoredParts:
     @staticmethod
     def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":
         """Parts over an engine, with the time as it is."""
-        transaction = open_transactions(engine, ListedQueue)
+        transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
         return StoredParts(transaction, RecordingQueue(), SqlNotifier(engine), max_unfinished=max_unfinished)
 
     def ready(self) -> Report:

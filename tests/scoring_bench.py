@@ -20,6 +20,7 @@ from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records
 from app.storage.repositories import ModelRepository
 from app.storage.transaction import OpenTransaction, now, open_transactions
+from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import (
     Block,
@@ -95,7 +96,7 @@ class Bench:
 
 @pytest.fixture
 def bench(engine: Engine) -> Bench:
-    transaction, stopping = open_transactions(engine, ListedQueue), Event()
+    transaction, stopping = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS), Event()
     bench = Bench(transaction, stopping, Scorer(Records(transaction, stopping), "this program"))
     bench.version(small_version())
     return bench

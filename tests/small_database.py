@@ -22,6 +22,7 @@ from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.repositories.submitting import row_of
 from app.storage.tables import DatasetBlockRow, DatasetRow, JobTransitionRow, ModelRow, ModelVersionRow, TrainingJobRow
 from app.storage.transaction import Transaction, open_transactions
+from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import FINISHED
 from tests.ports.queue import RecordingQueue
@@ -38,7 +39,7 @@ class SmallDatabase:
         self.queue = RecordingQueue()
         self.reachable = True
         self.opened = 0
-        self._open = open_transactions(engine, lambda _: self.queue, clock=lambda: NOW)
+        self._open = open_transactions(engine, lambda _: self.queue, clock=lambda: NOW, subscribers=SUBSCRIBERS)
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

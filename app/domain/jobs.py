@@ -23,6 +23,17 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class JobEnded:
+    """An event: a job has reached its last state."""
+
+    job_id: UUID
+    owner: str
+    kind: JobKind
+    state: JobState
+    at: datetime
+
+
+@dataclass(frozen=True)
 class JobActivity:
     """The newest job of all owners, whether a job waits in a queue, and whether one has not ended."""
 

@@ -21,6 +21,7 @@ from app.jobs.worker.spool import Spool
 from app.registry.trainings import training_of
 from app.storage.repositories import CheckpointRepository, DatasetRepository, JobRepository
 from app.storage.transaction import Transaction
+from app.tasks.service import finish_training
 from app.tasks.task import Training
 from app.tasks.union import task_of
 from relevance_bayes.core.fit_log import LogEntry
@@ -118,7 +119,7 @@ class Start:
         job_id, number = self.attempt.job_id, self.attempt.number
         for left in reversed(range(RECORDINGS)):
             try:
-                self.records.retry(lambda tx: JobRepository(tx).succeed(job_id, number, version))
+                self.records.retry(lambda tx: finish_training(tx, job_id, number, version))
             except ConflictError as error:  # perhaps a race with another version of the same model
                 if not left:
                     return name_taken(error)

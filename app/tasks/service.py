@@ -5,13 +5,13 @@ from uuid import UUID
 
 from app.domain.idempotency import Keyed
 from app.domain.jobs import Job
-from app.domain.models import Model
+from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import Clock
 from app.errors import ConflictError
 from app.jobs.service import ended, enqueue
 from app.registry.trainings import queued_training, training_of
-from app.storage.repositories import DatasetRepository, ModelRepository
-from app.storage.transaction import OpenTransaction
+from app.storage.repositories import DatasetRepository, JobRepository, ModelRepository
+from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault
@@ -58,6 +58,20 @@ class Training:
             job = ended(tx, owner, job_id, "training")
         request, _ = training_of(job)
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
+
+
+def finish_training(tx: Transaction, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
+    """Record the end of a training with the version that it made; None, and nothing recorded, when superseded.
+
+    Raises ConflictError when the model's name came to mean something else; let it end the transaction.
+    """
+    jobs = JobRepository(tx)
+    end = jobs.succeed(job_id, attempt)
+    if end is None:
+        return None
+    made = ModelRepository(tx).add(end.owner, version, job_id=job_id, at=end.at)
+    jobs.set_version(job_id, model=made.model, number=made.number)
+    return made
 
 
 def _refuse_another_meaning(model: Model | None, made: TrainingPlan) -> None:

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.storage.transaction import OpenTransaction, open_transactions
+from app.webhooks.subscribers import SUBSCRIBERS
 from tests.ports.queue import ListedQueue
 
 
@@ -26,4 +27,4 @@ def clock() -> HandClock:
 @pytest.fixture
 def transaction(engine: Engine, clock: HandClock) -> OpenTransaction:
     """Transactions on a migrated, empty database."""
-    return open_transactions(engine, ListedQueue, clock=clock)
+    return open_transactions(engine, ListedQueue, clock=clock, subscribers=SUBSCRIBERS)

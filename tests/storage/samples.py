@@ -16,6 +16,7 @@ from app.identity import uuid7
 from app.registry.trainings import queued_training
 from app.storage.repositories import DatasetRepository, JobRepository
 from app.storage.transaction import OpenTransaction
+from app.tasks.service import finish_training
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -266,6 +267,6 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
 def stored_version(transaction: OpenTransaction, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> int:
     job_id = running_job(transaction, owner=owner, made=made)
     with transaction() as tx:
-        version = JobRepository(tx).succeed(job_id, 1, new_version(made))
+        version = finish_training(tx, job_id, 1, new_version(made))
     assert version is not None
     return version.number

@@ -15,8 +15,9 @@ from app.prediction import ServedVersion
 from app.prediction.served_versions import STALE_AFTER, ServedVersions
 from app.storage.engine import make_engine
 from app.storage.notifier import MODELS, SqlNotifier
-from app.storage.repositories import AliasRepository, JobRepository, ModelRepository
+from app.storage.repositories import AliasRepository, ModelRepository
 from app.storage.transaction import OpenTransaction, open_transactions
+from app.tasks.service import finish_training
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
 from tests.ports.queue import ListedQueue
@@ -65,7 +66,7 @@ def record(transaction: OpenTransaction) -> None:
     """Have one more version of `small`."""
     job_id = samples.running_job(transaction)
     with transaction() as tx:
-        assert JobRepository(tx).succeed(job_id, 1, small_version()) is not None
+        assert finish_training(tx, job_id, 1, small_version()) is not None
 
 
 def requested(prediction: ServedVersions, selector: Selector = None) -> ServedVersion:

@@ -14,6 +14,7 @@ from app.storage.engine import make_engine
 from app.storage.notifier import JOBS, MODELS, SqlNotifier
 from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.transaction import OpenTransaction
+from app.tasks.service import finish_training
 from tests.storage import samples
 
 only_on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
@@ -51,7 +52,7 @@ def test_every_event_is_heard(transaction: OpenTransaction, listener: Listener) 
         assert JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
     assert concerns(received(listener), job_id)
     with transaction() as tx:
-        assert JobRepository(tx).succeed(job_id, 1, samples.new_version()) is not None
+        assert finish_training(tx, job_id, 1, samples.new_version()) is not None
     assert concerns(received(listener), job_id)
     assert listener.receive() == frozenset()
 

@@ -14,6 +14,7 @@ from app.storage.engine import make_engine
 from app.storage.repositories import DatasetRepository, JobRepository, ModelRepository, WorkerRepository
 from app.storage.transaction import OpenTransaction, Transaction, open_transactions
 from app.storage.types import UtcDateTime
+from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidDataError, NotFoundError
 from tests import postgres
 from tests.conftest import TEMPLATE
@@ -88,7 +89,7 @@ def test_a_unit_sees_its_own_changes(transaction: OpenTransaction) -> None:
         assert JobRepository(tx).get(samples.OWNER, job_id).state == "queued"
         JobRepository(tx).claim(job_id)
         assert JobRepository(tx).get(samples.OWNER, job_id).state == "running"
-        JobRepository(tx).succeed(job_id, 1, samples.new_version())
+        finish_training(tx, job_id, 1, samples.new_version())
         assert JobRepository(tx).get(samples.OWNER, job_id).version == 1
         assert ModelRepository(tx).get(samples.OWNER, "prices").latest == 1
 

@@ -29,12 +29,14 @@ from app.jobs.worker.retry import Interrupted
 from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
 from app.storage.transaction import OpenTransaction, open_transactions
 from app.tasks.schemas.jobs import job_out
+from app.tasks.service import finish_training
 from app.webhooks import deliverer as deliverer_module
 from app.webhooks.deadline import Deadline
 from app.webhooks.deliverer import Deliverer, Finder
 from app.webhooks.schemas import MessageOut
 from app.webhooks.schemas import TestMessageOut as WebhookTest
 from app.webhooks.sending import NotSent
+from app.webhooks.subscribers import SUBSCRIBERS
 from app.wiring import now
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt
 from tests.receivers import Receiver, hangs, receiving, responses
@@ -92,7 +94,7 @@ class Place:
 @pytest.fixture
 def place(engine: Database) -> Place:
     client = make_client(engine)
-    return Place(engine, client, open_transactions(engine, Submitter(client)), Event())
+    return Place(engine, client, open_transactions(engine, Submitter(client), subscribers=SUBSCRIBERS), Event())
 
 
 @pytest.fixture
@@ -316,7 +318,7 @@ def test_a_message_says_what_the_job_says_of_itself(place: Place, ended: str) ->
     with place.transaction() as tx:
         match ended:
             case "succeeded":
-                JobRepository(tx).succeed(job_id, 1, samples.new_version())
+                finish_training(tx, job_id, 1, samples.new_version())
             case "failed":
                 JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
             case _:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, insert, select, text, update
 
+from app.domain.jobs import JobEnded
 from app.domain.ports import Page, PageRequest
 from app.domain.webhooks import Delivery, DeliveryAttempt
 from app.errors import ConflictError
@@ -21,7 +22,6 @@ from app.storage.tables.webhooks import PENDING
 from app.storage.transaction import Transaction
 from app.storage.types import DatabaseNow, SecondsSince
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.jobs import JobKind, JobState
 from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, MessageType
 
 ATTEMPTS_KEPT = 50
@@ -37,17 +37,17 @@ class DeliveryRepository:
 
     tx: Transaction
 
-    def job_ended(self, job_id: UUID, owner: str, kind: JobKind, state: JobState) -> None:
-        """Queue the news for every webhook of the owner that wants it."""
-        event, event_id = OF_KIND[kind][state], uuid7()
+    def begin(self, ended: JobEnded) -> None:
+        """Queue the news of a job's end for every webhook of its owner that wants it."""
+        event, event_id = OF_KIND[ended.kind][ended.state], uuid7()
         hook = WebhookRow
         mine = select(hook.id, hook.events).where(
-            hook.owner == owner, hook.enabled.is_(True), hook.deleted_at.is_(None)
+            hook.owner == ended.owner, hook.enabled.is_(True), hook.deleted_at.is_(None)
         )
         # Whoever removes one of them for good waits for this transaction, or is waited for.
         for webhook_id, events in self.tx.session.execute(mine.with_for_update(read=True, key_share=True)).all():
             if event in EVENTS.read(events):
-                self._begin(webhook_id, event, event_id, job_id)
+                self._begin(webhook_id, event, event_id, ended.job_id)
 
     def _begin(self, webhook_id: UUID, event: MessageType, event_id: UUID, job_id: UUID | None) -> UUID:
         """A delivery, its first attempt queued; its id."""

@@ -8,16 +8,22 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 
 from app.domain.attempts import MAX_STARTS, Claim, EarlierAttempts
-from app.domain.jobs import ALL, Job, JobActivity, JobFilter, Problem, no_such_job, too_late_to_cancel
-from app.domain.models import NewVersion, Version
+from app.domain.jobs import (
+    ALL,
+    Job,
+    JobActivity,
+    JobEnded,
+    JobFilter,
+    Problem,
+    no_such_job,
+    too_late_to_cancel,
+)
 from app.domain.ports import Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS
 from app.storage.notifier import notify
 from app.storage.repositories import histories
-from app.storage.repositories.deliveries import DeliveryRepository
-from app.storage.repositories.recording import record
 from app.storage.repositories.retention import forget_progress
 from app.storage.repositories.submitting import submit
 from app.storage.tables import (
@@ -175,19 +181,19 @@ class JobRepository:
                 return ended
         return self.get(owner, job_id, kind=kind)
 
-    def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
-        """Record the end and its version; None, and nothing recorded, when the attempt is superseded.
+    def succeed(self, job_id: UUID, attempt: int) -> JobEnded | None:
+        """Record the end of a training; None, and nothing recorded, when superseded.
 
-        Raises ConflictError when the model's name came to mean something else; let it end the transaction.
+        The version that it made is recorded in the same transaction, and named by `set_version`.
         """
         now = self.tx.clock()
         moved = self._move(job_id, "succeeded", (TrainingJobRow.attempt == attempt,), {}, now=now)
-        if moved is None:
-            return None
-        recorded = record(self.tx.session, version, owner=moved.owner, job_id=job_id, now=now)
+        return None if moved is None else JobEnded(job_id, moved.owner, "training", "succeeded", now)
+
+    def set_version(self, job_id: UUID, *, model: str, number: int) -> None:
+        """Name the version that a training made."""
         named = update(TrainingJobRow).where(TrainingJobRow.id == job_id)
-        changed(self.tx.session, named.values(model=recorded.model, version=recorded.number))
-        return recorded
+        changed(self.tx.session, named.values(model=model, version=number))
 
     def conclude(self, job_id: UUID, attempt: int, result: str) -> bool:
         """Record the end of a job that learns nothing, and what it found; False, and nothing recorded, when superseded.
@@ -275,7 +281,6 @@ class JobRepository:
         moved = _Moved(row.owner, row.attempt)
         if ends:
             changed(self.tx.session, delete(JobCheckpointRow).where(JobCheckpointRow.job_id == job_id))
-            DeliveryRepository(self.tx).job_ended(job_id, moved.owner, histories.kind(row.kind), state)
         self.tx.session.add(
             JobTransitionRow(
                 job_id=job_id,
@@ -290,6 +295,8 @@ class JobRepository:
         )
         self.tx.session.flush()
         notify(self.tx.session, job_id)
+        if ends:
+            self.tx.publish(JobEnded(job_id, moved.owner, histories.kind(row.kind), state, now))
         return moved
 
 

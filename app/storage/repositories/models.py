@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -153,9 +154,14 @@ class ModelRepository:
         retag(self.tx.session, VersionTagRow, version.id, annotation.tags)
         return self.version(version.owner, version.model, version.number)
 
-    def add(self, owner: str, version: NewVersion) -> Version:
-        """Record a version that no job made; raises ConflictError where its model's name means something else."""
-        return record(self.tx.session, version, owner=owner, job_id=None, now=self.tx.clock())
+    def add(
+        self, owner: str, version: NewVersion, *, job_id: UUID | None = None, at: datetime | None = None
+    ) -> Version:
+        """Record a version, made by this job, if any did here, and then, else now.
+
+        Raises ConflictError where its model's name means something else.
+        """
+        return record(self.tx.session, version, owner=owner, job_id=job_id, now=at or self.tx.clock())
 
     def delete(self, owner: str, name: str) -> None:
         """Remove a model with all versions, vectors, posteriors and aliases.

@@ -4,6 +4,7 @@ from sqlalchemy import Engine
 
 from app.jobs.queue.client import Control, Submitter, make_client
 from app.storage.transaction import OpenTransaction, open_transactions
+from app.webhooks.subscribers import SUBSCRIBERS
 
 
 @pytest.fixture
@@ -19,4 +20,4 @@ def control(client: DBOSClient) -> Control:
 @pytest.fixture
 def transaction(engine: Engine, client: DBOSClient) -> OpenTransaction:
     """Transactions whose queue is the real one."""
-    return open_transactions(engine, Submitter(client))
+    return open_transactions(engine, Submitter(client), subscribers=SUBSCRIBERS)

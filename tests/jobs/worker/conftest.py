@@ -11,6 +11,7 @@ from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
 from app.storage.transaction import OpenTransaction, open_transactions
 from app.tasks.runner import Runner
+from app.webhooks.subscribers import SUBSCRIBERS
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import PROGRAM, Bench
 from tests.ports.queue import ListedQueue
@@ -27,7 +28,7 @@ def pool() -> Iterator[Pool]:
 
 @pytest.fixture
 def transaction(engine: Engine) -> OpenTransaction:
-    return open_transactions(engine, ListedQueue)
+    return open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
 
 
 @pytest.fixture

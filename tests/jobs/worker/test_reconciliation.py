@@ -14,6 +14,7 @@ from app.jobs.worker.reconciliation import reconcile_jobs
 from app.registry.trainings import queued_training
 from app.storage.repositories import JobRepository
 from app.storage.transaction import OpenTransaction, now, open_transactions
+from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
@@ -32,7 +33,7 @@ REASONS: list[tuple[QueueEnding, str]] = [
 
 @pytest.fixture
 def transaction(engine: Engine) -> OpenTransaction:
-    return open_transactions(engine, ListedQueue)
+    return open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ from app.domain.ports import PageRequest
 from app.errors import ConflictError, InUseError, PreconditionFailedError
 from app.prediction.served_versions import ServedVersions
 from app.registry.alias_service import Aliases
-from app.storage.repositories import AliasRepository, JobRepository, ModelRepository
+from app.storage.repositories import AliasRepository, ModelRepository
 from app.storage.repositories import aliases as under_test
 from app.storage.transaction import OpenTransaction, open_transactions
+from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.references import Selector
 from tests.ports.queue import ListedQueue
@@ -291,7 +292,7 @@ def test_another_process_serves_what_an_alias_points_to_within_a_second(
     for _ in range(2):
         job_id = samples.running_job(transaction, made=made.report.plan)
         with transaction() as tx:
-            assert JobRepository(tx).succeed(job_id, 1, made) is not None
+            assert finish_training(tx, job_id, 1, made) is not None
     here, there = Aliases(transaction), ServedVersions(open_transactions(engine, ListedQueue), 10**6)
 
     def answering() -> int:

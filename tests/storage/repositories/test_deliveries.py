@@ -11,6 +11,8 @@ from app.domain.webhooks import Delivery
 from app.errors import ConflictError
 from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
 from app.storage.transaction import OpenTransaction, open_transactions
+from app.tasks.service import finish_training
+from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt, EventType
 from tests.ports.queue import ListedQueue
@@ -52,7 +54,7 @@ def cancelled(transaction: OpenTransaction, job_id: UUID) -> None:
 
 def succeeded(transaction: OpenTransaction, job_id: UUID) -> None:
     with transaction() as tx:
-        assert JobRepository(tx).succeed(job_id, 1, samples.new_version()) is not None
+        assert finish_training(tx, job_id, 1, samples.new_version()) is not None
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_deliveries_that_are_done_are_forgotten_for_their_age(
         for entry in entries[:4]:
             DeliveryRepository(tx).record(entry, TAKEN, retry_in=None)
     age("webhook_deliveries", "created_at", engine)
-    young = open_transactions(engine, ListedQueue)  # by the real clock
+    young = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)  # by the real clock
     entries.append(first_entry(engine, young, webhook.id))
     with transaction() as tx:
         DeliveryRepository(tx).record(entries[-1], REFUSED, retry_in=None)

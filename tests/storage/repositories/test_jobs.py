@@ -16,6 +16,7 @@ from app.errors import ConflictError
 from app.registry.trainings import REQUEST, training_of
 from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.transaction import OpenTransaction
+from app.tasks.service import finish_training
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.kernels import Matern52
@@ -226,7 +227,7 @@ def test_a_superseded_attempt_can_not_speak(transaction: OpenTransaction) -> Non
         assert not JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
         assert not JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
         assert not JobRepository(tx).cancelled(job_id, 1)
-        assert JobRepository(tx).succeed(job_id, 1, samples.new_version()) is None
+        assert finish_training(tx, job_id, 1, samples.new_version()) is None
     with transaction() as tx:
         assert JobRepository(tx).get(samples.OWNER, job_id) == before
         assert len(JobRepository(tx).events(samples.OWNER, job_id, limit=9, after=0)) == len(before.transitions)
@@ -236,7 +237,7 @@ def test_a_superseded_attempt_can_not_speak(transaction: OpenTransaction) -> Non
 def test_success_records_the_version_and_the_end(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:
-        version = JobRepository(tx).succeed(job_id, 1, samples.new_version())
+        version = finish_training(tx, job_id, 1, samples.new_version())
     assert version is not None
     with transaction() as tx:
         job = JobRepository(tx).get(samples.OWNER, job_id)
@@ -302,7 +303,7 @@ def _bring_to(transaction: OpenTransaction, state: JobState) -> UUID:
     with transaction() as tx:
         match state:
             case "succeeded":
-                assert JobRepository(tx).succeed(job_id, 1, samples.new_version()) is not None
+                assert finish_training(tx, job_id, 1, samples.new_version()) is not None
             case "failed":
                 assert JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
             case "cancelled":
@@ -316,7 +317,7 @@ def _try(transaction: OpenTransaction, job_id: UUID, following: JobState, attemp
     with transaction() as tx:
         doing: dict[JobState, Callable[[], bool]] = {
             "running": lambda: JobRepository(tx).claim(job_id) is not None,
-            "succeeded": lambda: JobRepository(tx).succeed(job_id, attempt, samples.new_version()) is not None,
+            "succeeded": lambda: finish_training(tx, job_id, attempt, samples.new_version()) is not None,
             "failed": lambda: JobRepository(tx).fail(job_id, attempt, samples.PROBLEM),
             "cancelled": lambda: JobRepository(tx).cancelled(job_id, attempt),
         }

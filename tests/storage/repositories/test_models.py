@@ -14,6 +14,7 @@ from app.errors import ConflictError, InUseError
 from app.storage.codec import encode_predictor
 from app.storage.repositories import JobRepository, ModelRepository, naming
 from app.storage.transaction import OpenTransaction
+from app.tasks.service import finish_training
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.functions import ClassWeight, RelevanceVector
@@ -27,7 +28,7 @@ def test_a_version_comes_back_as_it_was_recorded(transaction: OpenTransaction) -
     job_id = samples.running_job(transaction)
     new = samples.new_version()
     with transaction() as tx:
-        recorded = JobRepository(tx).succeed(job_id, 1, new)
+        recorded = finish_training(tx, job_id, 1, new)
     assert recorded is not None
     with transaction() as tx:
         assert ModelRepository(tx).version(samples.OWNER, "prices") == recorded
@@ -139,7 +140,7 @@ def test_a_name_that_means_something_else_is_refused_and_nothing_is_recorded(
     samples.stored_version(transaction)
     before = _counts(engine)
     with pytest.raises(ConflictError, match=f"another {given}"), transaction() as tx:
-        JobRepository(tx).succeed(late, 1, samples.new_version(other))
+        finish_training(tx, late, 1, samples.new_version(other))
     assert _counts(engine) == before
     with transaction() as tx:
         job = JobRepository(tx).get(samples.OWNER, late)
@@ -243,7 +244,7 @@ def test_of_a_models_deletion_and_a_new_job_for_it_one_sees_the_other(transactio
 def test_a_job_keeps_its_version_when_the_model_is_deleted(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:
-        JobRepository(tx).succeed(job_id, 1, samples.new_version())
+        finish_training(tx, job_id, 1, samples.new_version())
     with transaction() as tx:
         ModelRepository(tx).delete(samples.OWNER, "prices")
     with transaction() as tx:
@@ -273,7 +274,7 @@ def test_versions_made_at_once_get_numbers_of_their_own(transaction: OpenTransac
     def succeed(job_id: UUID) -> int:
         together.wait(timeout=30)
         with transaction() as tx:
-            version = JobRepository(tx).succeed(job_id, 1, samples.new_version())
+            version = finish_training(tx, job_id, 1, samples.new_version())
         assert version is not None
         return version.number
 
@@ -288,7 +289,7 @@ def test_one_attempt_ends_a_job_once_however_many_try(transaction: OpenTransacti
     def succeed(_: int) -> bool:
         together.wait(timeout=30)
         with transaction() as tx:
-            return JobRepository(tx).succeed(job_id, 1, samples.new_version()) is not None
+            return finish_training(tx, job_id, 1, samples.new_version()) is not None
 
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(succeed, range(4), timeout=60)) == [False, False, False, True]
@@ -299,7 +300,7 @@ def test_of_an_end_and_a_new_attempt_at_once_the_first_stands(transaction: OpenT
     def succeed() -> bool:
         together.wait(timeout=30)
         with transaction() as tx:
-            return JobRepository(tx).succeed(job_id, 1, samples.new_version()) is not None
+            return finish_training(tx, job_id, 1, samples.new_version()) is not None
 
     def claim() -> bool:
         together.wait(timeout=30)
@@ -418,7 +419,7 @@ def test_vectors_of_several_classes_come_back_and_by_their_greatest_weight(trans
     )
     job_id = samples.running_job(transaction)
     with transaction() as tx:
-        assert JobRepository(tx).succeed(job_id, 1, replace(samples.new_version(), vectors=made)) is not None
+        assert finish_training(tx, job_id, 1, replace(samples.new_version(), vectors=made)) is not None
     found = _all_vectors(transaction, "number", 2)
     assert found == list(made)
     assert [type(one.label) for one in found[0].weight_means] == [str, int, bool]

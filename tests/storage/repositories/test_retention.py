@@ -5,6 +5,7 @@ from sqlalchemy import Engine, text
 
 from app.storage.repositories import JobRepository
 from app.storage.transaction import OpenTransaction, open_transactions
+from app.webhooks.subscribers import SUBSCRIBERS
 from tests.ports.queue import ListedQueue
 from tests.storage import samples
 from tests.storage.repositories.test_deliveries import age
@@ -40,7 +41,7 @@ def remove_expired(transaction: OpenTransaction) -> int:
 
 
 def test_progress_of_old_jobs_goes_and_transitions_keep_their_numbers(engine: Engine) -> None:
-    transaction = open_transactions(engine, ListedQueue)
+    transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
     old = job_with_progress(transaction, times=3)
     age("training_jobs", "finished_at", engine)
     young, running = job_with_progress(transaction, times=3), job_with_progress(transaction, times=2, ended=False)
@@ -59,7 +60,7 @@ def test_it_goes_in_pieces(
 ) -> None:
     monkeypatch.setattr("app.storage.repositories.retention.PROGRESS_AT_ONCE", at_once)
     monkeypatch.setattr("app.storage.repositories.retention.JOBS_AT_ONCE", jobs_at_once)
-    transaction = open_transactions(engine, ListedQueue)
+    transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
     jobs = [job_with_progress(transaction, times=times) for times in (6, 0, 5)]
     age("training_jobs", "finished_at", engine)
     assert remove_expired(transaction) == calls
@@ -69,7 +70,7 @@ def test_it_goes_in_pieces(
 
 
 def test_what_is_done_is_not_looked_at_again(engine: Engine) -> None:
-    transaction = open_transactions(engine, ListedQueue)
+    transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
     job_with_progress(transaction, times=2)
     age("training_jobs", "finished_at", engine)
     remove_expired(transaction)
