@@ -20,7 +20,15 @@ from app.storage.engine import file_of, make_engine
 from app.storage.notifier import notify
 from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.repositories.submitting import row_of
-from app.storage.tables import DatasetBlockRow, DatasetRow, JobTransitionRow, ModelRow, ModelVersionRow, TrainingJobRow
+from app.storage.tables import (
+    DatasetBlockRow,
+    DatasetRow,
+    JobHoldRow,
+    JobTransitionRow,
+    ModelRow,
+    ModelVersionRow,
+    TrainingJobRow,
+)
 from app.storage.transaction import Transaction, open_transactions
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.tables.columns import Block, block_rows
@@ -104,6 +112,8 @@ class SmallDatabase:
             row.result = job.result
             session.add(row)
             session.flush()
+            if job.state not in FINISHED:
+                session.add(JobHoldRow(job_id=job.id, owner=job.owner, kind="dataset", resource=str(row.dataset_id)))
             for number, move in enumerate(job.transitions, start=1):
                 session.add(
                     JobTransitionRow(

@@ -48,7 +48,7 @@ class Job:
 
     `request`, `plan` and `result` are JSON, which the feature that the job belongs to reads: `result` is that of a job
     that trains no version, once it succeeded. The job reads the dataset `dataset_id` and is about the model
-    `for_model`: it trains a version of it, or scores those with the numbers `scores`, the first of which it is about.
+    `for_model`: it trains a version of it, or scores those with the numbers `scored`, the first of which it is about.
     `model` and `version` are those of what was learned, set once a training succeeded. `attempt` counts starts from 1,
     0 is none yet. `last_words` are the last output of a start that died. Among an owner's queued jobs those of greater
     `priority` begin sooner. `retry_of` is the job whose request this one repeats.
@@ -63,7 +63,7 @@ class Job:
     for_model: str
     request: str
     plan: str
-    scores: tuple[int, ...] = ()
+    scored: tuple[int, ...] = ()
     attempt: int = 0
     started_at: datetime | None = None
     finished_at: datetime | None = None
@@ -86,7 +86,7 @@ class Job:
     @property
     def number(self) -> int | None:
         """The number of the version that it is about: the one it scores, or the one it has trained."""
-        return self.scores[0] if self.scores else self.version
+        return self.scored[0] if self.scored else self.version
 
     @property
     def resumed_from(self) -> Resumption | None:
@@ -104,7 +104,7 @@ def queued(
     request: str,
     plan: str,
     at: datetime,
-    scores: tuple[int, ...] = (),
+    scored: tuple[int, ...] = (),
     priority: int = 0,
     retry_of: UUID | None = None,
 ) -> Job:
@@ -119,7 +119,7 @@ def queued(
         for_model=for_model,
         request=request,
         plan=plan,
-        scores=scores,
+        scored=scored,
         transitions=(Transition("queued", at, 0),),
         priority=priority,
         retry_of=retry_of,

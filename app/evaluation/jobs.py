@@ -44,7 +44,7 @@ def queued_judging(
         request=REQUEST.write(request),
         plan=PLAN.write(plan),
         at=at,
-        scores=scored(plan),
+        scored=scored(plan),
         priority=priority,
         retry_of=retry_of,
     )

@@ -133,7 +133,7 @@ def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) 
 
 def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, tx: Transaction) -> None:
     # Held first: nobody moves an alias of the model between this look and the move.
-    ModelRepository(tx).hold(job.owner, plan.model)
+    ModelRepository(tx).lock(job.owner, plan.model)
     if _holder(tx, job.owner, plan) != plan.champion:
         JobRepository(tx).fail(attempt.job_id, attempt.number, ALIAS_MOVED)
     elif JobRepository(tx).conclude(attempt.job_id, attempt.number, PROMOTION.write(found)) and found.moved:

@@ -8,7 +8,7 @@ from app.domain.idempotency import Keyed
 from app.domain.jobs import ALL, Job, JobFilter
 from app.domain.ports import Page, PageRequest, QueueControl
 from app.errors import ConflictError, TooManyJobsError, UnavailableError
-from app.storage.repositories import IdempotencyKeyRepository, JobRepository
+from app.storage.repositories import DatasetRepository, IdempotencyKeyRepository, JobRepository, ModelRepository
 from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
@@ -65,6 +65,16 @@ class Jobs:
         return job
 
 
+def submit(tx: Transaction, job: Job) -> None:
+    """Record a queued job, and hold what it needs.
+
+    Raises NotFoundError when its dataset, or a version that it scores, is gone.
+    """
+    JobRepository(tx).add(job)
+    DatasetRepository(tx).hold(job.owner, job.dataset_id, job_id=job.id)
+    ModelRepository(tx).hold(job.owner, job.for_model, versions=job.scored, job_id=job.id)
+
+
 def enqueue(tx: Transaction, job: Job, *, max_unfinished: int, keyed: Keyed[Job] | None = None) -> Job:
     """Record and queue a job, and keep the response to a `keyed` request, all or nothing.
 
@@ -72,10 +82,9 @@ def enqueue(tx: Transaction, job: Job, *, max_unfinished: int, keyed: Keyed[Job]
     """
     if keyed is not None:
         IdempotencyKeyRepository(tx).keep(keyed.key, keyed.response(job))
-    jobs = JobRepository(tx)
-    jobs.add(job)
+    submit(tx, job)
     # Counted once the job is in: on SQLite nobody else adds one from here on.
-    if jobs.count_unfinished(job.owner) > max_unfinished:
+    if JobRepository(tx).count_unfinished(job.owner) > max_unfinished:
         raise TooManyJobsError(
             f"{max_unfinished:,} jobs have not ended yet, and more may not wait: try again later, or cancel some."
         )

@@ -36,7 +36,7 @@ def queued_prediction(
         request=REQUEST.write(request),
         plan=PLAN.write(plan),
         at=at,
-        scores=(plan.version,),
+        scored=(plan.version,),
         priority=priority,
         retry_of=retry_of,
     )

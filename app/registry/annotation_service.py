@@ -28,7 +28,7 @@ class Annotations:
     ) -> Model:
         """Change what is said of a model; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
         with self.transaction() as tx:
-            ModelRepository(tx).hold(owner, name)
+            ModelRepository(tx).lock(owner, name)
             model = ModelRepository(tx).get(owner, name)
             condition.require(f"Model {name!r}", tag(model))
             return ModelRepository(tx).annotate(owner, name, patch.applied(model.annotation))
@@ -44,7 +44,7 @@ class Annotations:
     ) -> Version:
         """Change what is said of a version; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
         with self.transaction() as tx:
-            ModelRepository(tx).hold(owner, reference.model)
+            ModelRepository(tx).lock(owner, reference.model)
             version = ModelRepository(tx).version(owner, *reference)
             condition.require(f"Version {version.number} of model {version.model!r}", tag(version))
             return ModelRepository(tx).annotate_version(version, patch.applied(version.annotation))

@@ -4,7 +4,7 @@ from sqlalchemy import Engine, inspect, text
 
 from app.storage.failures import translated
 
-EXPECTED = "2026_12_05_alias_moved"
+EXPECTED = "2026_12_06_job_holds"
 """The last of the `migrations`: whoever adds one writes it here."""
 
 TABLE = "alembic_version"

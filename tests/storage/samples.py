@@ -13,6 +13,7 @@ from app.domain.models import Learned, NewSupervisedVersion
 from app.domain.requests import EvaluationPlan, EvaluationRequest
 from app.evaluation.jobs import queued_judging
 from app.identity import uuid7
+from app.jobs.service import submit
 from app.registry.trainings import queued_training
 from app.storage.repositories import DatasetRepository, JobRepository
 from app.storage.transaction import OpenTransaction
@@ -123,7 +124,7 @@ def queued_job(
         dataset_id = stored_dataset(transaction, owner=owner, blocks=1).id
     job = new_job(dataset_id, owner=owner, made=made)
     with transaction() as tx:
-        JobRepository(tx).add(job)
+        submit(tx, job)
     return job.id
 
 

@@ -4,12 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import log
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Engine, inspect, text
+from sqlalchemy import Engine, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 from app.domain.annotations import Annotation
@@ -18,12 +19,13 @@ from app.domain.conditions import Condition
 from app.domain.jobs import Problem
 from app.errors import InUseError, UnavailableError
 from app.exports.json_file import DOCUMENT
+from app.jobs.service import submit
 from app.storage.documents import PROBLEM
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, migrate, ours
 from app.storage.repositories import AliasRepository, JobRepository, ModelRepository
 from app.storage.revision import is_migrated
-from app.storage.tables import Base
+from app.storage.tables import Base, JobHoldRow
 from app.storage.transaction import OpenTransaction
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.pool import members_of
@@ -175,6 +177,33 @@ def test_a_promotion_that_failed_because_its_alias_was_moved_says_so_by_the_new_
     assert _stored_problem(engine) == replace(former, kind="alias-moved")
     downgrade(engine, "2026_12_04_names")
     assert _stored_problem(engine) == former
+
+
+def test_what_unfinished_jobs_need_is_held(engine: Engine, transaction: OpenTransaction) -> None:
+    number = samples.stored_version(transaction)  # by a job that has ended, and holds nothing
+    training = samples.queued_job(transaction, made=samples.plan(model="not yet made"))
+    dataset_id = samples.stored_dataset(transaction, blocks=1).id
+    evaluation = samples.new_evaluation(dataset_id, version=number)
+    with transaction() as tx:
+        submit(tx, evaluation)
+    before = _holds(engine)
+    assert [(job_id, kind) for job_id, kind, _ in before] == [
+        (job_id, kind)
+        for job_id, kinds in ((training, ("dataset", "model")), (evaluation.id, ("dataset", "model", "version")))
+        for kind in kinds
+    ]
+    downgrade(engine, "2026_12_05_alias_moved")
+    migrate(engine)
+    assert _holds(engine) == before
+    with pytest.raises(InUseError, match=r"\(1\) score version 1"), transaction() as tx:
+        ModelRepository(tx).delete_version(samples.OWNER, "prices", number)
+
+
+def _holds(engine: Engine) -> list[tuple[UUID, str, str]]:
+    row = JobHoldRow
+    with engine.connect() as connection:
+        held = select(row.job_id, row.kind, row.resource).order_by(row.job_id, row.kind)
+        return [(job_id, kind, resource) for job_id, kind, resource in connection.execute(held)]
 
 
 def _stored_problem(engine: Engine) -> Problem:

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 
 from app.errors import UnavailableError
+from app.jobs.service import submit
 from app.storage.engine import make_engine
 from app.storage.repositories import DatasetRepository, JobRepository, ModelRepository, WorkerRepository
 from app.storage.transaction import OpenTransaction, Transaction, open_transactions
@@ -31,14 +32,14 @@ def test_a_job_and_its_queue_entry_share_one_fate(transaction: OpenTransaction, 
     dataset = samples.stored_dataset(transaction)
     with transaction() as tx:
         job = samples.new_job(dataset.id)
-        JobRepository(tx).add(job)
+        submit(tx, job)
         tx.queue.submit(job.id, owner=samples.OWNER)
     assert _submitted(engine) == 1
     lost = samples.new_job(dataset.id)
 
     def submit_and_stumble() -> None:
         with transaction() as tx:
-            JobRepository(tx).add(lost)
+            submit(tx, lost)
             tx.queue.submit(lost.id, owner=samples.OWNER)
             raise RuntimeError
 

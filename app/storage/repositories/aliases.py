@@ -69,7 +69,7 @@ class AliasRepository:
 
         Raises NotFoundError (model, version), PreconditionFailedError, ConflictError where a model has MAX_ALIASES.
         """
-        model_id = ModelRepository(self.tx).locked(owner, model)
+        model_id = ModelRepository(self.tx).lock(owner, model)
         present = self._find(owner, model, name)
         condition.require(_named(model, name), None if present is None else present.tag)
         try:
@@ -92,7 +92,7 @@ class AliasRepository:
 
     def remove(self, owner: str, model: str, name: str, *, by: str, reason: str | None, condition: Condition) -> None:
         """Raises NotFoundError, PreconditionFailedError."""
-        model_id = ModelRepository(self.tx).locked(owner, model)
+        model_id = ModelRepository(self.tx).lock(owner, model)
         present = self.get(owner, model, name)
         condition.require(_named(model, name), present.tag)
         self._note(model_id, name, old=present.version, new=None, by=by, reason=reason)

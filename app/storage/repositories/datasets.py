@@ -9,12 +9,13 @@ from sqlalchemy import Select, select, update
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.ports import Page, PageRequest
+from app.errors import InUseError
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_block, encode_block
 from app.storage.documents import COLUMNS
 from app.storage.engine import lock_for_writing
-from app.storage.repositories.in_use import refuse_needed_dataset
+from app.storage.holds import CANCEL, count_holds, hold
 from app.storage.repositories.removal import remove_piece
 from app.storage.tables import DatasetBlockRow, DatasetRow
 from app.storage.transaction import Transaction
@@ -136,6 +137,15 @@ class DatasetRepository:
             raise NotFoundError(f"The dataset has no row {row}.")
         return number
 
+    def hold(self, owner: str, dataset_id: UUID, *, job_id: UUID) -> None:
+        """Have a dataset stay until a job ends; raises NotFoundError."""
+        lock_for_writing(self.tx.session.connection())
+        mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
+        found = select(DatasetRow.id).where(*mine).with_for_update(read=True, key_share=True)
+        if self.tx.session.scalar(found) is None:
+            raise NotFoundError(f"There is no dataset {dataset_id}.")
+        hold(self.tx, job_id, owner, "dataset", dataset_id)
+
     def delete(self, owner: str, dataset_id: UUID) -> None:
         """Make it gone for everyone; raises NotFoundError, or InUseError while an unfinished job needs it.
 
@@ -143,10 +153,11 @@ class DatasetRepository:
         """
         lock_for_writing(self.tx.session.connection())
         mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
-        # Held until the end: whoever just adds a job locks this row too, so that one of the two sees the other.
+        # Locked until the end: `hold` locks this row too, so that one of the two sees the other.
         if self.tx.session.scalar(select(DatasetRow.id).where(*mine).with_for_update()) is None:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
-        refuse_needed_dataset(self.tx.session, dataset_id)
+        if jobs := count_holds(self.tx, owner, "dataset", dataset_id):
+            raise InUseError(f"The dataset is needed by unfinished jobs ({jobs}): {CANCEL}")
         changed(self.tx.session, update(DatasetRow).where(*mine).values(state="deleted"))
         remove_piece(self.tx.session, dataset_id)
 

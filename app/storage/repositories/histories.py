@@ -114,7 +114,7 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
         for_model=row.for_model,
         request=row.request,
         plan=row.plan,
-        scores=tuple(number for number in (row.of_version, row.rival_version) if number is not None),
+        scored=tuple(number for number in (row.of_version, row.rival_version) if number is not None),
         attempt=row.attempt,
         started_at=row.started_at,
         finished_at=row.finished_at,

@@ -22,10 +22,12 @@ from app.domain.ports import Page, PageRequest
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS
+from app.storage.engine import lock_for_writing
+from app.storage.holds import release
 from app.storage.notifier import notify
 from app.storage.repositories import histories
 from app.storage.repositories.retention import forget_progress
-from app.storage.repositories.submitting import submit
+from app.storage.repositories.submitting import row_of
 from app.storage.tables import (
     JobCheckpointRow,
     JobProgressRow,
@@ -48,8 +50,13 @@ class JobRepository:
     tx: Transaction
 
     def add(self, job: Job) -> None:
-        """Record a queued job; raises NotFoundError when its dataset, or a version that it scores, is gone."""
-        submit(self.tx.session, job)
+        """Record a queued job with its first transition. What it needs is held by whoever submits it."""
+        lock_for_writing(self.tx.session.connection())
+        self.tx.session.add(row_of(job))
+        self.tx.session.flush()
+        self.tx.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
+        self.tx.session.flush()
+        notify(self.tx.session, job.id)
 
     def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """A job of this owner, of a kind where one is said; raises NotFoundError."""
@@ -280,6 +287,7 @@ class JobRepository:
             return None
         moved = _Moved(row.owner, row.attempt)
         if ends:
+            release(self.tx, job_id)
             changed(self.tx.session, delete(JobCheckpointRow).where(JobCheckpointRow.job_id == job_id))
         self.tx.session.add(
             JobTransitionRow(

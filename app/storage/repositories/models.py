@@ -17,8 +17,8 @@ from app.storage.changes import changed
 from app.storage.codec import decode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
+from app.storage.holds import CANCEL, count_holds, hold
 from app.storage.notifier import MODELS, notify
-from app.storage.repositories.in_use import refuse_needed_model, refuse_needed_version
 from app.storage.repositories.naming import version_ids
 from app.storage.repositories.recording import record
 from app.storage.repositories.tagging import retag, tagged, tags_of
@@ -135,13 +135,22 @@ class ModelRepository:
             raise NotFoundError(f"There is no version {version_id}.")
         return decode_predictor(content)
 
-    def hold(self, owner: str, name: str) -> None:
-        """Keep all others from changing a model and its versions until the transaction ends; raises NotFoundError."""
-        self.locked(owner, name)
+    def hold(self, owner: str, name: str, *, versions: Sequence[int] = (), job_id: UUID) -> None:
+        """Have a model, if there is one, and these versions of it stay until a job ends; raises NotFoundError."""
+        lock_for_writing(self.tx.session.connection())
+        model = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name)
+        model_id = self.tx.session.scalar(model.with_for_update(read=True, key_share=True))
+        hold(self.tx, job_id, owner, "model", name)
+        row = ModelVersionRow
+        for number in dict.fromkeys(versions):
+            version = self.tx.session.scalar(select(row.id).where(row.model_id == model_id, row.number == number))
+            if version is None:
+                raise NotFoundError(f"Model {name!r} has no version {number}.")
+            hold(self.tx, job_id, owner, "version", version)
 
     def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
         """Have this said of a model; raises NotFoundError."""
-        model_id = self.locked(owner, name)
+        model_id = self.lock(owner, name)
         given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
         changed(self.tx.session, given)
         retag(self.tx.session, ModelTagRow, model_id, annotation.tags)
@@ -168,9 +177,10 @@ class ModelRepository:
 
         Raises NotFoundError, or InUseError while an unfinished job is to make or to score a version of it.
         """
-        # Held until the end: whoever just adds a job for this model locks its row too, so that one sees the other.
-        model_id = self.locked(owner, name)
-        refuse_needed_model(self.tx.session, owner, name)
+        # Locked until the end: `hold` locks this row too, so that one of the two sees the other.
+        model_id = self.lock(owner, name)
+        if jobs := count_holds(self.tx, owner, "model", name):
+            raise InUseError(f"Unfinished jobs ({jobs}) are to make or to score versions of the model: {CANCEL}")
         changed(self.tx.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
         changed(self.tx.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
         changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
@@ -184,18 +194,19 @@ class ModelRepository:
 
         Raises NotFoundError, InUseError while an alias points to it or an unfinished job scores it.
         """
-        model_id = self.locked(owner, name)
+        model_id = self.lock(owner, name)
         version = self.version(owner, name, selector)
         pointing = select(ModelAliasRow.name).where(ModelAliasRow.version_id == version.id).order_by(ModelAliasRow.name)
         if aliases := self.tx.session.scalars(pointing).all():
             raise InUseError(
                 f"Version {version.number} of model {name!r} is what {_listed(aliases)}: move or remove that first."
             )
-        refuse_needed_version(self.tx.session, owner, name, version.number)
+        if jobs := count_holds(self.tx, owner, "version", version.id):
+            raise InUseError(f"Unfinished jobs ({jobs}) score version {version.number} of model {name!r}: {CANCEL}")
         changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
         notify(self.tx.session, model_id, MODELS)
 
-    def locked(self, owner: str, name: str) -> UUID:
+    def lock(self, owner: str, name: str) -> UUID:
         """The id of a model that nobody else changes until this transaction ends; raises NotFoundError."""
         lock_for_writing(self.tx.session.connection())
         mine = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name, ModelRow.deleted_at.is_(None))

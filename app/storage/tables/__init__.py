@@ -4,6 +4,7 @@ from app.storage.tables.aliases import AliasMoveRow, ModelAliasRow
 from app.storage.tables.annotations import ModelTagRow, VersionTagRow
 from app.storage.tables.base import Base
 from app.storage.tables.datasets import DatasetBlockRow, DatasetRow
+from app.storage.tables.holds import JobHoldRow
 from app.storage.tables.jobs import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from app.storage.tables.keys import RequestKeyRow
 from app.storage.tables.models import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
@@ -18,6 +19,7 @@ __all__ = [
     "DatasetBlockRow",
     "DatasetRow",
     "JobCheckpointRow",
+    "JobHoldRow",
     "JobProgressRow",
     "JobTransitionRow",
     "ModelAliasRow",

@@ -11,6 +11,7 @@ from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job
 from app.jobs.fit import Trainer
+from app.jobs.service import submit
 from app.registry.trainings import queued_training
 from app.storage.repositories import JobRepository
 from app.storage.transaction import OpenTransaction, now
@@ -76,7 +77,7 @@ class Bench:
         )
         job = replace(queued_training(OWNER, request, plan(request, dataset), at=now()), transitions=())
         with self.transaction() as tx:
-            JobRepository(tx).add(job)
+            submit(tx, job)
         return job.id
 
     def look(self, job: UUID) -> Job:

@@ -10,6 +10,7 @@ from app.datasets.ingest import Ingest
 from app.domain.jobs import Job
 from app.domain.ports import QueueEnding
 from app.identity import uuid7
+from app.jobs.service import submit
 from app.jobs.worker.reconciliation import reconcile_jobs
 from app.registry.trainings import queued_training
 from app.storage.repositories import JobRepository
@@ -47,7 +48,7 @@ def job_id(transaction: OpenTransaction) -> UUID:
     request = SupervisedRequest(dataset.id, "y", task="regression")
     job = queued_training(OWNER, request, plan(request, dataset), at=now())
     with transaction() as tx:
-        JobRepository(tx).add(job)
+        submit(tx, job)
     return job.id
 
 
@@ -106,7 +107,7 @@ def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
     others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
     with transaction() as tx:
         for other in others:
-            JobRepository(tx).add(other)
+            submit(tx, other)
     recovery = ToldRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
     after = reconcile_jobs(transaction, recovery)
     assert after == others[0].id

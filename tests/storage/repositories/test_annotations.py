@@ -111,7 +111,7 @@ def test_a_deleted_models_words_are_gone_with_it(transaction: OpenTransaction, e
 
 def test_what_is_not_there_can_not_be_held(transaction: OpenTransaction) -> None:
     with transaction() as tx, pytest.raises(NotFoundError):
-        ModelRepository(tx).hold(OWNER, "nobody")
+        ModelRepository(tx).lock(OWNER, "nobody")
 
 
 def test_a_versions_parent_is_the_newest_that_was_there(transaction: OpenTransaction) -> None:

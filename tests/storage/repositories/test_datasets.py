@@ -9,6 +9,7 @@ from sqlalchemy import Engine, text
 from app.domain.datasets import Dataset
 from app.domain.ports import PageRequest
 from app.errors import ConflictError, InUseError
+from app.jobs.service import submit
 from app.storage.repositories import DatasetRepository, JobRepository
 from app.storage.repositories.removal import BLOCKS_AT_ONCE
 from app.storage.transaction import OpenTransaction, now
@@ -72,7 +73,7 @@ def test_an_upload_is_invisible_until_it_is_finished(transaction: OpenTransactio
         with pytest.raises(NotFoundError):
             DatasetRepository(tx).delete(samples.OWNER, upload.id)
     with pytest.raises(NotFoundError), transaction() as tx:
-        JobRepository(tx).add(samples.new_job(upload.id))
+        submit(tx, samples.new_job(upload.id))
 
 
 def test_a_discarded_upload_leaves_nothing(transaction: OpenTransaction, engine: Engine) -> None:
@@ -133,7 +134,7 @@ def test_what_is_large_goes_in_pieces_and_is_invisible_from_the_first(
         with pytest.raises(NotFoundError):
             DatasetRepository(tx).delete(samples.OWNER, dataset.id)
         with pytest.raises(NotFoundError):
-            JobRepository(tx).add(samples.new_job(dataset.id))
+            submit(tx, samples.new_job(dataset.id))
     swept = []
     for _ in range(3):
         with transaction() as tx:
@@ -247,7 +248,7 @@ def test_a_dataset_can_not_be_deleted_while_an_unfinished_job_needs_it(transacti
 def test_of_a_delete_and_a_new_job_at_once_only_one_succeeds(transaction: OpenTransaction) -> None:
     def add() -> bool:
         with transaction() as tx:
-            JobRepository(tx).add(samples.new_job(dataset.id))
+            submit(tx, samples.new_job(dataset.id))
         return True
 
     def remove() -> bool:

@@ -13,6 +13,7 @@ from app.domain.attempts import Claim
 from app.domain.jobs import JobActivity, JobFilter
 from app.domain.ports import PageRequest
 from app.errors import ConflictError
+from app.jobs.service import submit
 from app.registry.trainings import REQUEST, training_of
 from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.transaction import OpenTransaction
@@ -33,7 +34,7 @@ def test_a_job_comes_back_as_it_was_added(transaction: OpenTransaction) -> None:
     dataset = samples.stored_dataset(transaction)
     job = samples.new_job(dataset.id)
     with transaction() as tx:
-        JobRepository(tx).add(job)
+        submit(tx, job)
     with transaction() as tx:
         found = JobRepository(tx).get(samples.OWNER, job.id)
     assert (found.id, found.state, found.attempt, found.created_at) == (job.id, "queued", 0, samples.AT)
@@ -53,7 +54,7 @@ def test_a_job_that_does_another_again_says_so_and_keeps_its_priority(transactio
     dataset, first = samples.stored_dataset(transaction), uuid4()
     job = replace(samples.new_job(dataset.id), priority=-7, retry_of=first)
     with transaction() as tx:
-        JobRepository(tx).add(job)
+        submit(tx, job)
     with transaction() as tx:
         found = JobRepository(tx).get(samples.OWNER, job.id)
     assert (found.priority, found.retry_of) == (-7, first)
@@ -77,7 +78,7 @@ def test_what_was_said_and_what_was_not_come_back(
     request = replace(request, prior=GaussianProcess(max_functions=7), algorithm=Greedy(), basis=basis)
     job = replace(job, request=REQUEST.write(request))
     with transaction() as tx:
-        JobRepository(tx).add(job)
+        submit(tx, job)
     with transaction() as tx:
         assert training_of(JobRepository(tx).get(samples.OWNER, job.id))[0] == request
 
@@ -86,7 +87,7 @@ def test_a_job_needs_a_dataset_of_its_owner(transaction: OpenTransaction) -> Non
     dataset = samples.stored_dataset(transaction)
     for job in (samples.new_job(uuid4()), samples.new_job(dataset.id, owner=samples.STRANGER)):
         with pytest.raises(NotFoundError), transaction() as tx:
-            JobRepository(tx).add(job)
+            submit(tx, job)
         with transaction() as tx:
             assert JobRepository(tx).find(job.id) is None
 

@@ -11,6 +11,7 @@ from app.domain.attempts import Claim
 from app.domain.models import NewSupervisedVersion, Version
 from app.domain.ports import PageRequest
 from app.errors import ConflictError, InUseError
+from app.jobs.service import submit
 from app.storage.codec import encode_predictor
 from app.storage.repositories import JobRepository, ModelRepository, naming
 from app.storage.transaction import OpenTransaction
@@ -224,7 +225,7 @@ def test_of_a_models_deletion_and_a_new_job_for_it_one_sees_the_other(transactio
 
     def add() -> None:
         with transaction() as tx:
-            JobRepository(tx).add(samples.new_job(dataset.id))
+            submit(tx, samples.new_job(dataset.id))
             added.set()
             delete.wait(20)
 

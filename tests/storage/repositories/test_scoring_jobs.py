@@ -10,6 +10,7 @@ from app.domain.jobs import Job, JobFilter
 from app.domain.ports import PageRequest
 from app.domain.webhooks import Webhook, new_secret
 from app.errors import InUseError
+from app.jobs.service import submit
 from app.storage.migrations import downgrade, migrate
 from app.storage.repositories import (
     DatasetRepository,
@@ -29,7 +30,7 @@ def queued(transaction: OpenTransaction, *, version: int = 1, dataset_id: UUID |
     dataset_id = samples.stored_dataset(transaction).id if dataset_id is None else dataset_id
     job = samples.new_evaluation(dataset_id, version=version)
     with transaction() as tx:
-        JobRepository(tx).add(job)
+        submit(tx, job)
     return job
 
 
