@@ -11,7 +11,8 @@ from app.domain.ports import Clock
 from app.domain.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
 from app.evaluation.jobs import judging_of, queued_judging
 from app.evaluation.planning import plan_evaluation, plan_promotion
-from app.jobs.service import ended, enqueue
+from app.jobs.service import ended
+from app.registry.submission import enqueue
 from app.storage.repositories import DatasetRepository, ModelRepository
 from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.types.errors import NotFoundError

@@ -4,11 +4,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.idempotency import Keyed
 from app.domain.jobs import ALL, Job, JobFilter
 from app.domain.ports import Page, PageRequest, QueueControl
-from app.errors import ConflictError, TooManyJobsError, UnavailableError
-from app.storage.repositories import DatasetRepository, IdempotencyKeyRepository, JobRepository, ModelRepository
+from app.errors import ConflictError, UnavailableError
+from app.storage.repositories import JobRepository
 from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
@@ -63,33 +62,6 @@ class Jobs:
             with suppress(UnavailableError):
                 self.queue_control.cancel(job.id)
         return job
-
-
-def submit(tx: Transaction, job: Job) -> None:
-    """Record a queued job, and hold what it needs.
-
-    Raises NotFoundError when its dataset, or a version that it scores, is gone.
-    """
-    JobRepository(tx).add(job)
-    DatasetRepository(tx).hold(job.owner, job.dataset_id, job_id=job.id)
-    ModelRepository(tx).hold(job.owner, job.for_model, versions=job.scored, job_id=job.id)
-
-
-def enqueue(tx: Transaction, job: Job, *, max_unfinished: int, keyed: Keyed[Job] | None = None) -> Job:
-    """Record and queue a job, and keep the response to a `keyed` request, all or nothing.
-
-    Raises NotFoundError (what it needs was deleted), TooManyJobsError, KeyInUseError.
-    """
-    if keyed is not None:
-        IdempotencyKeyRepository(tx).keep(keyed.key, keyed.response(job))
-    submit(tx, job)
-    # Counted once the job is in: on SQLite nobody else adds one from here on.
-    if JobRepository(tx).count_unfinished(job.owner) > max_unfinished:
-        raise TooManyJobsError(
-            f"{max_unfinished:,} jobs have not ended yet, and more may not wait: try again later, or cancel some."
-        )
-    tx.queue.submit(job.id, owner=job.owner, kind=job.kind, priority=job.priority)
-    return job
 
 
 def ended(tx: Transaction, owner: str, job_id: UUID, kind: JobKind) -> Job:

@@ -10,11 +10,12 @@ from app.domain.jobs import Job
 from app.domain.ports import Clock
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.errors import ConflictError, GoneError
-from app.jobs.service import ended, enqueue
+from app.jobs.service import ended
 from app.prediction import PredictRequest, ServedVersion, predict, requested_outputs
 from app.prediction.batch_jobs import prediction_of, queued_prediction
 from app.prediction.column_checks import refuse_unfit
 from app.prediction.served_versions import ServedVersions
+from app.registry.submission import enqueue
 from app.storage.repositories import DatasetRepository, JobRepository, ResultRepository
 from app.storage.transaction import OpenTransaction
 from app.tasks.options import PredictOptions

@@ -8,7 +8,8 @@ from app.domain.jobs import Job
 from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import Clock
 from app.errors import ConflictError
-from app.jobs.service import ended, enqueue
+from app.jobs.service import ended
+from app.registry.submission import enqueue
 from app.registry.trainings import queued_training, training_of
 from app.storage.repositories import DatasetRepository, JobRepository, ModelRepository
 from app.storage.transaction import OpenTransaction, Transaction

@@ -13,7 +13,7 @@ from app.domain.models import Learned, NewSupervisedVersion
 from app.domain.requests import EvaluationPlan, EvaluationRequest
 from app.evaluation.jobs import queued_judging
 from app.identity import uuid7
-from app.jobs.service import submit
+from app.registry.submission import submit
 from app.registry.trainings import queued_training
 from app.storage.repositories import DatasetRepository, JobRepository
 from app.storage.transaction import OpenTransaction

@@ -19,7 +19,7 @@ from app.domain.conditions import Condition
 from app.domain.jobs import Problem
 from app.errors import InUseError, UnavailableError
 from app.exports.json_file import DOCUMENT
-from app.jobs.service import submit
+from app.registry.submission import submit
 from app.storage.documents import PROBLEM
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, migrate, ours

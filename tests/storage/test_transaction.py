@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 
 from app.errors import UnavailableError
-from app.jobs.service import submit
+from app.registry.submission import submit
 from app.storage.engine import make_engine
 from app.storage.repositories import DatasetRepository, JobRepository, ModelRepository, WorkerRepository
 from app.storage.transaction import OpenTransaction, Transaction, open_transactions

@@ -11,7 +11,7 @@ from app.datasets.ingest import Ingest
 from app.domain.datasets import Dataset
 from app.domain.jobs import Job
 from app.jobs.fit import Trainer
-from app.jobs.service import submit
+from app.registry.submission import submit
 from app.registry.trainings import queued_training
 from app.storage.repositories import JobRepository
 from app.storage.transaction import OpenTransaction, now

@@ -10,8 +10,8 @@ from app.datasets.ingest import Ingest
 from app.domain.jobs import Job
 from app.domain.ports import QueueEnding
 from app.identity import uuid7
-from app.jobs.service import submit
 from app.jobs.worker.reconciliation import reconcile_jobs
+from app.registry.submission import submit
 from app.registry.trainings import queued_training
 from app.storage.repositories import JobRepository
 from app.storage.transaction import OpenTransaction, now, open_transactions

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 from app.domain.datasets import Dataset
 from app.domain.ports import PageRequest
 from app.errors import ConflictError, InUseError
-from app.jobs.service import submit
+from app.registry.submission import submit
 from app.storage.repositories import DatasetRepository, JobRepository
 from app.storage.repositories.removal import BLOCKS_AT_ONCE
 from app.storage.transaction import OpenTransaction, now

@@ -13,7 +13,7 @@ from app.domain.attempts import Claim
 from app.domain.jobs import JobActivity, JobFilter
 from app.domain.ports import PageRequest
 from app.errors import ConflictError
-from app.jobs.service import submit
+from app.registry.submission import submit
 from app.registry.trainings import REQUEST, training_of
 from app.storage.repositories import JobRepository, ModelRepository
 from app.storage.transaction import OpenTransaction

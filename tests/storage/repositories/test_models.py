@@ -11,7 +11,7 @@ from app.domain.attempts import Claim
 from app.domain.models import NewSupervisedVersion, Version
 from app.domain.ports import PageRequest
 from app.errors import ConflictError, InUseError
-from app.jobs.service import submit
+from app.registry.submission import submit
 from app.storage.codec import encode_predictor
 from app.storage.repositories import JobRepository, ModelRepository, naming
 from app.storage.transaction import OpenTransaction

@@ -10,7 +10,7 @@ from app.domain.jobs import Job, JobFilter
 from app.domain.ports import PageRequest
 from app.domain.webhooks import Webhook, new_secret
 from app.errors import InUseError
-from app.jobs.service import submit
+from app.registry.submission import submit
 from app.storage.migrations import downgrade, migrate
 from app.storage.repositories import (
     DatasetRepository,
