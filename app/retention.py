@@ -4,15 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app.domain.ports import Clock, Entries
-from app.storage.repositories import (
-    DeliveryRepository,
-    IdempotencyKeyRepository,
-    JobRepository,
-    ResultRepository,
-    WebhookRepository,
-)
-from app.storage.transaction import OpenTransaction, Transaction
+from app.database.transaction import Clock, OpenTransaction, Transaction
+from app.http.key_repository import IdempotencyKeyRepository
+from app.jobs.ports import Entries
+from app.jobs.repository import JobRepository
+from app.prediction.result_repository import ResultRepository
+from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.repository import WebhookRepository
 
 ENTRIES_AT_ONCE = 200
 

@@ -15,9 +15,14 @@ import sqlalchemy
 from dbos import DBOSClient
 
 from app.addresses import Allowance
+from app.database import revision
+from app.database.engine import make_engine
+from app.database.monitor import DatabaseMonitor
+from app.database.notifier import MODELS, SqlNotifier
+from app.database.reachability import Reachability
+from app.database.transaction import OpenTransaction, open_transactions
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
-from app.domain.reachability import Reachability
 from app.errors import UnavailableError
 from app.evaluation.runner import Scorer
 from app.evaluation.service import Scoring
@@ -44,6 +49,7 @@ from app.jobs.worker.pool import CORE, Pool
 from app.jobs.worker.program import FILES, program
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
+from app.jobs.worker_repository import WorkerRepository
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
 from app.registry.alias_service import Aliases
@@ -51,12 +57,6 @@ from app.registry.annotation_service import Annotations
 from app.registry.catalogue import Catalogue
 from app.retention import Retention
 from app.settings import Settings
-from app.storage import revision
-from app.storage.engine import make_engine
-from app.storage.monitor import DatabaseMonitor
-from app.storage.notifier import MODELS, SqlNotifier
-from app.storage.repositories import WorkerRepository
-from app.storage.transaction import OpenTransaction, open_transactions
 from app.tasks.runner import Runner
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
@@ -234,7 +234,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
 def migrate(settings: Settings) -> None:
     """Make the database's tables, or bring them up to date; raises UnavailableError."""
     # Imported here alone: a process that serves does without Alembic.
-    from app.storage import migrations as storage_migrations
+    from app.database import migrations as storage_migrations
 
     engine = make_engine(settings.url, creates=True)
     try:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from app.domain.decisions import Decisions, decided, with_priors
+from app.tasks.decisions import Decisions, decided, with_priors
 from benchmarks.accuracy.class_peers import support
 from benchmarks.accuracy.ours import classifier
 from benchmarks.accuracy.scoring import Classifier

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from app.jobs import fit as fits
 from app.jobs.limits import Limits
 from app.settings import Settings

@@ -11,7 +11,8 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from app.domain.scoring import PairedDifferences, verdict
+from app.evaluation.metrics.paired import PairedDifferences
+from app.evaluation.promotion_results import verdict
 from benchmarks.options import Options
 from benchmarks.report import Table
 from relevance_bayes.core.types import Array

@@ -7,10 +7,10 @@ from alembic import context
 from alembic.autogenerate.api import AutogenContext
 from sqlalchemy import Connection
 
-from app.storage.engine import make_engine
-from app.storage.migrations import exclusive, ours
-from app.storage.tables import Base
-from app.storage.types import UtcDateTime
+from app.database.column_types import UtcDateTime
+from app.database.engine import make_engine
+from app.database.migrations import exclusive, ours
+from app.tables import Base
 
 
 def plain_type(kind: str, item: object, _context: AutogenContext) -> str | Literal[False]:

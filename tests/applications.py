@@ -13,9 +13,11 @@ from starlette.testclient import TestClient
 
 from app.addresses import Allowance
 from app.application import make_application
+from app.database.engine import make_engine
+from app.database.notifier import Notifier, SqlNotifier
+from app.database.transaction import Clock, OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
-from app.domain.ports import Clock, Notifier, QueueControl
 from app.evaluation.service import Scoring
 from app.exports.exporting import Exporting
 from app.exports.formats import RENDERINGS
@@ -25,6 +27,7 @@ from app.http.idempotency_keys import Idempotency
 from app.http.openapi import Json
 from app.http.readiness_report import Readiness
 from app.identity import BUILT_IN_OWNER
+from app.jobs.ports import QueueControl
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from app.prediction.batch_service import BatchPredictions
@@ -32,9 +35,6 @@ from app.prediction.served_versions import ServedVersions
 from app.registry.alias_service import Aliases
 from app.registry.annotation_service import Annotations
 from app.registry.catalogue import Catalogue
-from app.storage.engine import make_engine
-from app.storage.notifier import SqlNotifier
-from app.storage.transaction import OpenTransaction, now, open_transactions
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.service import Webhooks

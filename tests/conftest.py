@@ -16,9 +16,9 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import Engine
 
+from app.database.engine import make_engine
+from app.database.migrations import migrate
 from app.jobs.queue.migrations import migrate as migrate_queue
-from app.storage.engine import make_engine
-from app.storage.migrations import migrate
 from tests import postgres
 from tests.database_pool import DatabasePool
 from tests.properties import FEW, MANY

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
+from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
-from app.domain.datasets import Dataset
-from app.domain.jobs import Job
-from app.domain.models import NewVersion
-from app.domain.requests import EvaluationRequest, JudgingRequest
+from app.datasets.records import Dataset
+from app.evaluation.requests import EvaluationRequest, JudgingRequest
 from app.evaluation.runner import Scorer
 from app.evaluation.service import Scoring
+from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records
-from app.storage.repositories import ModelRepository
-from app.storage.transaction import OpenTransaction, now, open_transactions
+from app.registry.records import NewVersion
+from app.registry.repository import ModelRepository
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import (

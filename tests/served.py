@@ -10,8 +10,8 @@ from pathlib import Path
 
 import httpx2
 
-from app.domain.models import NewSupervisedVersion
 from app.exports.formats import RENDERINGS
+from app.registry.records import NewSupervisedVersion
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.exported import ExportedSupervised
 from tests.end_to_end.deployment import deployed

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.domain.models import Learned, NewApproximationVersion
+from app.registry.records import Learned, NewApproximationVersion
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
 from relevance_bayes.plans.requests import ApproximationPlan, InputColumn

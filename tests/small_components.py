@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.domain.models import Learned, NewComponentsVersion
+from app.registry.records import Learned, NewComponentsVersion
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.kernels import RationalQuadratic
 from relevance_bayes.core.scales import InputMap

@@ -10,26 +10,23 @@ from uuid import UUID
 from sqlalchemy import Engine, delete, event, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.datasets import Dataset
-from app.domain.jobs import Job, Problem
-from app.domain.models import NewVersion, Version
+from app.database.engine import file_of, make_engine
+from app.database.hold_tables import JobHoldRow
+from app.database.notifier import notify
+from app.database.transaction import Transaction, open_transactions
+from app.datasets.block_codec import encode_block
+from app.datasets.documents import COLUMNS
+from app.datasets.records import Dataset
+from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import UnavailableError
-from app.storage.codec import encode_block
-from app.storage.documents import COLUMNS, PROBLEM, PROGRESS
-from app.storage.engine import file_of, make_engine
-from app.storage.notifier import notify
-from app.storage.repositories import JobRepository, ModelRepository
-from app.storage.repositories.submitting import row_of
-from app.storage.tables import (
-    DatasetBlockRow,
-    DatasetRow,
-    JobHoldRow,
-    JobTransitionRow,
-    ModelRow,
-    ModelVersionRow,
-    TrainingJobRow,
-)
-from app.storage.transaction import Transaction, open_transactions
+from app.jobs.documents import PROBLEM, PROGRESS
+from app.jobs.records import Job, Problem
+from app.jobs.repository import JobRepository
+from app.jobs.submission import row_of
+from app.jobs.tables import JobTransitionRow, TrainingJobRow
+from app.registry.records import NewVersion, Version
+from app.registry.repository import ModelRepository
+from app.registry.tables import ModelRow, ModelVersionRow
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import FINISHED

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.domain.models import Learned, NewImageVersion
+from app.registry.records import Learned, NewImageVersion
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.images import ImageCode

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.models import Learned, NewSupervisedVersion
+from app.registry.records import Learned, NewSupervisedVersion
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.kernels import Gaussian

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,

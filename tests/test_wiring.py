@@ -8,9 +8,9 @@ import structlog
 
 from app import wiring
 from app.http.readiness_report import Readiness
+from app.jobs.worker_repository import WorkerRepository
 from app.logs import configure_logging
 from app.settings import Settings
-from app.storage.repositories import WorkerRepository
 from app.wiring import build, migrate, workers_alive
 
 

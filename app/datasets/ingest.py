@@ -6,13 +6,13 @@ from datetime import timedelta
 from itertools import chain
 from uuid import UUID
 
-from app.domain.datasets import Dataset, Upload
-from app.domain.idempotency import Keyed
-from app.domain.ports import Clock
+from app.database.transaction import Clock, OpenTransaction
+from app.datasets.records import Dataset, Upload
+from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
+from app.http.idempotency_records import Keyed
+from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
-from app.storage.repositories import DatasetRepository, IdempotencyKeyRepository
-from app.storage.transaction import OpenTransaction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.tables.summary import ImageSize

@@ -6,11 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.datasets.ingest import Ingest
+from app.datasets.records import Dataset
 from app.datasets.schemas import RowOut, dataset_record
 from app.datasets.service import Datasets
 from app.datasets.uploads import Upload, dataset_name, declared_kinds, open_table, received
-from app.domain.datasets import Dataset
-from app.domain.idempotency import Keyed, StoredResponse
 from app.formats import TABLE_FORMATS, listed
 from app.formats.options import Decimal, ReadOptions
 from app.http.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
@@ -18,6 +17,7 @@ from app.http.dependencies import Owner, ServicesDependency, identifier, limits_
 from app.http.disconnection import run_for_client
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
+from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import DatasetsQuery
 from app.http.negotiation import FORM, AcceptsJson
 from app.http.openapi import problems

@@ -5,8 +5,8 @@ from typing import Self, TypeAlias
 
 from pydantic import BaseModel, TypeAdapter
 
+from app.datasets import records as domain
 from app.datasets.service import Row
-from app.domain import datasets as domain
 from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.tables.kinds import iso_8601
 from relevance_bayes.types.datasets import (

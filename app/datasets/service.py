@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.datasets import Dataset
-from app.domain.ports import Page, PageRequest
-from app.storage.repositories import DatasetRepository
-from app.storage.transaction import OpenTransaction
+from app.database.pages import Page, PageRequest
+from app.database.transaction import OpenTransaction
+from app.datasets.records import Dataset
+from app.datasets.repository import DatasetRepository
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.values import Cell

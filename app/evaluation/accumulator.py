@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
-from app.domain.scoring import ClassScores, Evaluation, Labelled, LabelledClasses, LabelledNumbers, NumberScores
+from app.evaluation.metrics.classes import ClassScores
+from app.evaluation.metrics.numbers import NumberScores
+from app.evaluation.results import Evaluation
 from app.prediction import ServedVersion
 from app.prediction.training_rows import KnownRows
+from app.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.core.types import Mask
 

@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.domain.decisions import most_probable
 from app.errors import ConflictError
 from app.prediction import PredictRequest, ServedVersion, predict
+from app.tasks.decisions import most_probable
 from app.tasks.prediction import Means, Probabilities
 from app.tasks.union import task_of
 from relevance_bayes.core.types import Array, Indices

@@ -4,10 +4,10 @@ Nothing is kept on the way: a pass costs what predicting costs, seconds for a mi
 nothing behind that the next one could take for its own.
 """
 
-from app.domain.jobs import Job
-from app.domain.requests import EvaluationPlan
-from app.domain.scoring import Evaluation
 from app.evaluation.accumulator import ScoreAccumulator
+from app.evaluation.requests import EvaluationPlan
+from app.evaluation.results import Evaluation
+from app.jobs.records import Job
 from app.jobs.worker.attempts import Attempt
 from app.prediction import evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand

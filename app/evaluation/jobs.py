@@ -6,8 +6,9 @@ from uuid import UUID
 
 from pydantic import Discriminator, TypeAdapter
 
-from app.domain.jobs import Job, queued, wrong_kind
-from app.domain.requests import (
+from app.database.json_documents import Document
+from app.evaluation.promotion_results import Promotion
+from app.evaluation.requests import (
     EvaluationPlan,
     EvaluationRequest,
     JudgingPlan,
@@ -16,8 +17,8 @@ from app.domain.requests import (
     PromotionRequest,
     scored,
 )
-from app.domain.scoring import Evaluation, Promotion
-from app.storage.documents import Document
+from app.evaluation.results import Evaluation
+from app.jobs.records import Job, queued, wrong_kind
 
 BY_KIND = Discriminator("kind")
 REQUEST: Document[JudgingRequest] = Document(TypeAdapter(Annotated[JudgingRequest, BY_KIND]))
@@ -76,10 +77,10 @@ def promotion_of(job: Job) -> tuple[PromotionRequest, PromotionPlan]:
 
 
 def evaluation_result_of(job: Job) -> Evaluation | None:
-    """What an evaluation found; None where it has not succeeded."""
+    """The result of an evaluation; None where it has not succeeded."""
     return None if job.result is None else EVALUATION.read(job.result)
 
 
 def promotion_result_of(job: Job) -> Promotion | None:
-    """What a promotion found; None where it has not succeeded."""
+    """The result of a promotion; None where it has not succeeded."""
     return None if job.result is None else PROMOTION.read(job.result)

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.domain.datasets import Dataset
-from app.domain.models import Version
-from app.domain.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest
-from app.domain.scoring import CLASS_METRICS, NUMBER_METRICS
+from app.datasets.records import Dataset
 from app.errors import ConflictError
+from app.evaluation.metrics.losses import CLASS_METRICS, NUMBER_METRICS
+from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest
 from app.prediction.column_checks import refuse_unfit
+from app.registry.records import Version
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.plans.requests import GroupSplit, Task
 from relevance_bayes.types.errors import Fault, InvalidRequestError

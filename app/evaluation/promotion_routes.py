@@ -4,8 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.domain.idempotency import Keyed, StoredResponse
-from app.domain.jobs import Job
 from app.evaluation.schemas.promotion_jobs import promotion_record
 from app.evaluation.schemas.requests import PROMOTION_IN
 from app.evaluation.service import Scoring
@@ -13,12 +11,14 @@ from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
+from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
 from app.http.pages import Wait
 from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.http.rendering import to_json
 from app.jobs.lists import ScoringsQuery
+from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
 from relevance_bayes.types.pages import Page

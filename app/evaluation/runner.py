@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.jobs import Job, Problem, wrong_kind
 from app.evaluation.evaluate import evaluate
 from app.evaluation.jobs import EVALUATION, evaluation_of, promotion_of
 from app.evaluation.promote import conclude, promote
+from app.jobs.records import Job, Problem, wrong_kind
+from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.jobs.worker.problems import TOO_LONG
 from app.jobs.worker.retry import Interrupted
 from app.prediction.batch_jobs import RESULT, resumption_of_result
-from app.storage.repositories import JobRepository
 
 
 @dataclass(frozen=True)

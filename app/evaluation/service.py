@@ -4,17 +4,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.idempotency import Keyed
-from app.domain.jobs import Job
-from app.domain.models import Version
-from app.domain.ports import Clock
-from app.domain.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
+from app.database.transaction import Clock, OpenTransaction, Transaction
+from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import judging_of, queued_judging
 from app.evaluation.planning import plan_evaluation, plan_promotion
+from app.evaluation.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
+from app.http.idempotency_records import Keyed
+from app.jobs.records import Job
 from app.jobs.service import ended
+from app.registry.records import Version
+from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
-from app.storage.repositories import DatasetRepository, ModelRepository
-from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import JobKind
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from app.storage.repositories import ModelRepository
-from app.storage.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction
+from app.registry.repository import ModelRepository
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.types.references import Reference

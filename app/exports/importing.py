@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from app.domain.idempotency import Keyed
-from app.domain.models import NewVersion, Version
-from app.storage.repositories import IdempotencyKeyRepository, ModelRepository
-from app.storage.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction
+from app.http.idempotency_records import Keyed
+from app.http.key_repository import IdempotencyKeyRepository
+from app.registry.records import NewVersion, Version
+from app.registry.repository import ModelRepository
 from app.tasks.refusals import refuse
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion

@@ -7,8 +7,6 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from app.domain.idempotency import Keyed, StoredResponse
-from app.domain.models import Version
 from app.errors import MalformedBodyError
 from app.exports import npz_file
 from app.exports.exporting import Exporting
@@ -22,9 +20,11 @@ from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, conditional
 from app.http.dependencies import Owner, ServicesDependency, limits_of, unpacked_body_of
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
+from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.negotiation import AcceptsJson, accepts, media_type_of
 from app.http.openapi import file_body, problems
 from app.http.references import ModelName, VersionReference
+from app.registry.records import Version
 from app.registry.schemas import VersionOut, version_out
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.former_members import current_document

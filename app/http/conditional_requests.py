@@ -9,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.domain.conditions import ANY, Condition
+from app.http.conditions import ANY, Condition
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 IF_MATCH = "If-Match"

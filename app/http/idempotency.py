@@ -13,9 +13,9 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.domain.idempotency import Keyed, RequestKey, StoredResponse
 from app.errors import KeyInUseError
 from app.http.idempotency_keys import Idempotency
+from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 T = TypeVar("T")

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from app.domain.idempotency import RequestKey, StoredResponse
-from app.storage.repositories import IdempotencyKeyRepository
-from app.storage.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction
+from app.http.idempotency_records import RequestKey, StoredResponse
+from app.http.key_repository import IdempotencyKeyRepository
 
 
 @dataclass(frozen=True)

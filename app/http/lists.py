@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.pages import Order, PageRequest
+from app.database.pages import Order, PageRequest
 from relevance_bayes.types.values import AnyTask
 from relevance_bayes.types.webhooks import DeliveryState
 

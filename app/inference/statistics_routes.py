@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from fastapi import APIRouter
 
-from app.domain.models import Version
 from app.http.dependencies import Owner, Services, ServicesDependency
 from app.http.openapi import inference_problems
 from app.http.paths import INFERENCE
@@ -13,6 +12,7 @@ from app.inference.schemas import InferenceStatisticsOut, ModelStatisticsOut
 from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import Counted
 from app.registry.catalogue import Catalogue
+from app.registry.records import Version
 from relevance_bayes.types.references import Reference
 
 router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.domain.jobs import JobFilter
 from app.http.lists import ListQuery
+from app.jobs.records import JobFilter
 from relevance_bayes.types.jobs import JobKind, JobState
 from relevance_bayes.types.references import MAX_NUMBER
 

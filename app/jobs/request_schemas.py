@@ -4,7 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.domain.jobs import MAX_PRIORITY, MIN_PRIORITY
+from app.jobs.records import MAX_PRIORITY, MIN_PRIORITY
 from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]

@@ -1,7 +1,7 @@
 """The members that jobs of all kinds have."""
 
-from app.domain.jobs import Job, Problem
 from app.http.problems import ProblemKind
+from app.jobs.records import Job, Problem
 from relevance_bayes.types.jobs import JobProblem, VersionName
 
 

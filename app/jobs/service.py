@@ -4,11 +4,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.jobs import ALL, Job, JobFilter
-from app.domain.ports import Page, PageRequest, QueueControl
+from app.database.pages import Page, PageRequest
+from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError, UnavailableError
-from app.storage.repositories import JobRepository
-from app.storage.transaction import OpenTransaction, Transaction
+from app.jobs.ports import QueueControl
+from app.jobs.records import ALL, Job, JobFilter
+from app.jobs.repository import JobRepository
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 

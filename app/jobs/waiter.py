@@ -14,9 +14,9 @@ from fastapi import Depends
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from app.domain.jobs import Job
 from app.http.dependencies import services_of
 from app.http.event_stream import rendered
+from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind

@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from threading import Condition, Thread
 from uuid import UUID
 
-from app.domain.ports import Notifier
+from app.database.notifier import Notifier
+from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
-from app.storage.repositories import JobRepository
-from app.storage.transaction import OpenTransaction
+from app.jobs.repository import JobRepository
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 
-from app.domain.ports import Notifier
+from app.database.notifier import Notifier
 from app.errors import UnavailableError
 
 logger = logging.getLogger(__name__)

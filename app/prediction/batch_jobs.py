@@ -5,12 +5,12 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from app.domain.jobs import Job, queued, wrong_kind
-from app.domain.requests import PredictionPlan, PredictionRequest
-from app.domain.results import BatchPredicted
-from app.storage.documents import Document
-from app.storage.repositories import ResultRepository
-from app.storage.transaction import Transaction
+from app.database.json_documents import Document
+from app.database.transaction import Transaction
+from app.jobs.records import Job, queued, wrong_kind
+from app.prediction.requests import PredictionPlan, PredictionRequest
+from app.prediction.result_repository import ResultRepository
+from app.prediction.results import BatchPredicted
 from relevance_bayes.types.jobs import Resumption
 
 REQUEST = Document(TypeAdapter(PredictionRequest))
@@ -50,7 +50,7 @@ def prediction_of(job: Job) -> tuple[PredictionRequest, PredictionPlan]:
 
 
 def result_of(job: Job) -> BatchPredicted | None:
-    """What a batch prediction made; None where it has not succeeded."""
+    """The result of a batch prediction; None where it has not succeeded."""
     return None if job.result is None else RESULT.read(job.result)
 
 

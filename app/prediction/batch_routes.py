@@ -6,8 +6,6 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from app.domain.idempotency import Keyed, StoredResponse
-from app.domain.jobs import Job
 from app.formats import BATCH_FORMATS
 from app.formats import named as format_named
 from app.http.bodies import read_strictly
@@ -15,12 +13,14 @@ from app.http.conditional_requests import NOT_MODIFIED, UNCHANGING, is_known
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
+from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.negotiation import AcceptsJson, accepts, media_type_of
 from app.http.openapi import json_body, problems
 from app.http.pages import Wait
 from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.http.rendering import to_json
 from app.jobs.lists import ScoringsQuery
+from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
 from app.prediction.batch_jobs import prediction_of

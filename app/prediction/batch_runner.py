@@ -6,21 +6,22 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from app.domain.datasets import Dataset
-from app.domain.jobs import Job, Problem
-from app.domain.requests import PredictionPlan, PredictionRequest
-from app.domain.results import MAX_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
+from app.database.transaction import Transaction
+from app.datasets.records import Dataset
+from app.datasets.repository import DatasetRepository
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat
+from app.jobs.records import Job, Problem
 from app.jobs.worker.attempts import Attempt, Pace, Superseded
 from app.prediction import PredictRequest, ServedVersion, predict, version_metadata
 from app.prediction.batch_jobs import prediction_of
 from app.prediction.batch_service import options_by
 from app.prediction.dataset_rows import PROGRESS_SECONDS, version_at_hand
-from app.storage.repositories import DatasetRepository, ResultRepository
-from app.storage.transaction import Transaction
+from app.prediction.requests import PredictionPlan, PredictionRequest
+from app.prediction.result_repository import ResultRepository
+from app.prediction.results import MAX_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.jobs import Progress

@@ -4,20 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.datasets import Dataset
-from app.domain.idempotency import Keyed
-from app.domain.jobs import Job
-from app.domain.ports import Clock
-from app.domain.requests import PredictionPlan, PredictionRequest
+from app.database.transaction import Clock, OpenTransaction
+from app.datasets.records import Dataset
+from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, GoneError
+from app.http.idempotency_records import Keyed
+from app.jobs.records import Job
+from app.jobs.repository import JobRepository
 from app.jobs.service import ended
 from app.prediction import PredictRequest, ServedVersion, predict, requested_outputs
 from app.prediction.batch_jobs import prediction_of, queued_prediction
 from app.prediction.column_checks import refuse_unfit
+from app.prediction.requests import PredictionPlan, PredictionRequest
+from app.prediction.result_repository import ResultRepository
 from app.prediction.served_versions import ServedVersions
 from app.registry.submission import enqueue
-from app.storage.repositories import DatasetRepository, JobRepository, ResultRepository
-from app.storage.transaction import OpenTransaction
 from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import no_rows
 from relevance_bayes.types.errors import Fault, InvalidRequestError

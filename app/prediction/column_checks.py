@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from app.domain.jobs import Job
-from app.domain.models import Version
+from app.database.transaction import Transaction
+from app.datasets.repository import DatasetRepository
+from app.jobs.records import Job
 from app.jobs.worker.attempts import Attempt, Pace
 from app.prediction import ServedVersion
 from app.prediction.serving import Stored, serve, stored
 from app.prediction.usage_counts import Counts
-from app.storage.repositories import DatasetRepository, ModelRepository
-from app.storage.transaction import Transaction
+from app.registry.records import Version
+from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import Progress
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.domain.models import Version
+from app.registry.records import Version
 from app.tasks.union import task_of
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 

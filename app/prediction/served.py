@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.domain.models import Version
 from app.prediction.usage_counts import Counts
+from app.registry.records import Version
 from app.tasks.prediction import PredictiveModel
 from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import ColumnKind

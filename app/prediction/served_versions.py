@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from threading import Lock
 from uuid import UUID
 
-from app.domain.models import Version
-from app.domain.ports import Notifier
-from app.domain.reachability import Reachability
+from app.database.notifier import Notifier
+from app.database.reachability import Reachability
+from app.database.transaction import OpenTransaction
 from app.errors import OutOfReachError, UnavailableError
 from app.http.staleness import note_stale
 from app.http.timed_calls import TimedCalls
@@ -19,8 +19,8 @@ from app.prediction.background_refresh import BackgroundRefresh
 from app.prediction.bounded_cache import BoundedCache
 from app.prediction.serving import serve, stored
 from app.prediction.usage_counts import Counters
-from app.storage.repositories import ModelRepository
-from app.storage.transaction import OpenTransaction
+from app.registry.records import Version
+from app.registry.repository import ModelRepository
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import NamedVersion, Selector
 

@@ -2,11 +2,11 @@
 
 from typing import TypeAlias
 
-from app.domain.models import Version
+from app.database.transaction import Transaction
 from app.prediction import ServedVersion
 from app.prediction.usage_counts import Counts
-from app.storage.repositories import ModelRepository
-from app.storage.transaction import Transaction
+from app.registry.records import Version
+from app.registry.repository import ModelRepository
 from app.tasks.union import task_of
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.functions import ListedFunction

@@ -6,13 +6,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.domain.datasets import Dataset
-from app.domain.jobs import Job
-from app.domain.models import Version
+from app.database.transaction import Transaction
+from app.datasets.records import Dataset
+from app.datasets.repository import DatasetRepository
 from app.errors import TrainingFailedError
+from app.jobs.records import Job
 from app.jobs.worker.attempts import Attempt
-from app.storage.repositories import DatasetRepository
-from app.storage.transaction import Transaction
+from app.registry.records import Version
 from app.tasks.supervised.materialise import training_rows
 from relevance_bayes.core.types import Mask
 from relevance_bayes.documents.models import SupervisedReport

@@ -12,8 +12,8 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.models import Version
 from app.errors import ClientLeftError
+from app.registry.records import Version
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.references import Reference
 from relevance_bayes.types.statistics import MIN_SUPPORT

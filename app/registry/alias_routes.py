@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.domain.aliases import Alias
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import (
     NOT_MODIFIED,
@@ -22,6 +21,7 @@ from app.http.pages import After, Limit
 from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.http.rendering import to_json
 from app.registry.alias_service import Aliases
+from app.registry.aliases import Alias
 from app.registry.schemas.aliases import ALIAS_IN, Reason, alias_record
 from relevance_bayes.types import aliases as records
 from relevance_bayes.types.aliases import AliasMove

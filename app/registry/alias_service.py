@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from app.domain.aliases import Alias, MovedAlias
-from app.domain.conditions import UNCONDITIONAL, Condition
-from app.domain.ports import Page, PageRequest
-from app.storage.repositories import AliasRepository
-from app.storage.transaction import OpenTransaction
+from app.database.pages import Page, PageRequest
+from app.database.transaction import OpenTransaction
+from app.http.conditions import UNCONDITIONAL, Condition
+from app.registry.alias_repository import AliasRepository
+from app.registry.aliases import Alias, MovedAlias
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.references import Selector
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.domain.annotations import AnnotationPatch
-from app.domain.conditions import UNCONDITIONAL, Condition
-from app.domain.models import Model, Version
-from app.storage.repositories import ModelRepository
-from app.storage.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction
+from app.http.conditions import UNCONDITIONAL, Condition
+from app.registry.annotations import AnnotationPatch
+from app.registry.records import Model, Version
+from app.registry.repository import ModelRepository
 from relevance_bayes.types.references import Reference
 
 

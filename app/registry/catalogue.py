@@ -5,13 +5,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
-from app.domain.annotations import NO_TAGS
-from app.domain.lineage import Lineage
-from app.domain.models import Model, Version
-from app.domain.ports import Page, PageRequest
+from app.database.pages import Page, PageRequest
+from app.database.transaction import OpenTransaction
+from app.datasets.repository import DatasetRepository
+from app.jobs.repository import JobRepository
+from app.registry.alias_repository import AliasRepository
+from app.registry.annotations import NO_TAGS
+from app.registry.lineage import Lineage
+from app.registry.records import Model, Version
+from app.registry.repository import ModelRepository
 from app.registry.trainings import training_of
-from app.storage.repositories import AliasRepository, DatasetRepository, JobRepository, ModelRepository
-from app.storage.transaction import OpenTransaction
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import RelevanceVector

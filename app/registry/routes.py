@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
 
-from app.domain.models import Model, Version
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import (
     NOT_MODIFIED,
@@ -25,6 +24,7 @@ from app.http.references import ModelName, VersionReference
 from app.http.rendering import to_json
 from app.registry.annotation_service import Annotations
 from app.registry.catalogue import Catalogue
+from app.registry.records import Model, Version
 from app.registry.schemas import VersionOut, version_out
 from app.registry.schemas.annotations import ANNOTATION_IN
 from app.registry.schemas.lineage import lineage_record

@@ -1,10 +1,13 @@
 """Submission of jobs: recorded and queued with a hold on what they need, all or nothing."""
 
-from app.domain.idempotency import Keyed
-from app.domain.jobs import Job
+from app.database.transaction import Transaction
+from app.datasets.repository import DatasetRepository
 from app.errors import TooManyJobsError
-from app.storage.repositories import DatasetRepository, IdempotencyKeyRepository, JobRepository, ModelRepository
-from app.storage.transaction import Transaction
+from app.http.idempotency_records import Keyed
+from app.http.key_repository import IdempotencyKeyRepository
+from app.jobs.records import Job
+from app.jobs.repository import JobRepository
+from app.registry.repository import ModelRepository
 
 
 def submit(tx: Transaction, job: Job) -> None:

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from app.domain.jobs import Job, queued, wrong_kind
-from app.storage.documents import Document
+from app.database.json_documents import Document
+from app.jobs.records import Job, queued, wrong_kind
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 
 REQUEST = Document(TypeAdapter(TrainingRequest))

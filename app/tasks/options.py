@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.domain.decisions import DecisionOptions
+from app.tasks.decisions import DecisionOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
-from app.domain.scoring import Labelled
 from app.tasks.expansion import VersionExpansion
+from app.tasks.labelled import Labelled
 from app.tasks.options import PredictOptions
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import Block, FlatColumn, Labels

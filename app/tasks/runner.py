@@ -6,21 +6,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
-from app.domain.attempts import Checkpoint
-from app.domain.datasets import Dataset
-from app.domain.jobs import Problem
-from app.domain.models import Learned, NewVersion
+from app.database.transaction import Transaction
+from app.datasets.records import Dataset
+from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, TrainingFailedError
+from app.jobs.attempts import Checkpoint
+from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.fit import FitCheckpoint, Fitted
+from app.jobs.records import Problem
+from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
 from app.jobs.worker.child.process import Failure
 from app.jobs.worker.pool import Child, ChildDied, Pool
 from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.jobs.worker.retry import Interrupted
 from app.jobs.worker.spool import Spool
+from app.registry.records import Learned, NewVersion
 from app.registry.trainings import training_of
-from app.storage.repositories import CheckpointRepository, DatasetRepository, JobRepository
-from app.storage.transaction import Transaction
 from app.tasks.service import finish_training
 from app.tasks.task import Training
 from app.tasks.union import task_of

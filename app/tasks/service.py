@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.idempotency import Keyed
-from app.domain.jobs import Job
-from app.domain.models import Model, NewVersion, Version
-from app.domain.ports import Clock
+from app.database.transaction import Clock, OpenTransaction, Transaction
+from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError
+from app.http.idempotency_records import Keyed
+from app.jobs.records import Job
+from app.jobs.repository import JobRepository
 from app.jobs.service import ended
+from app.registry.records import Model, NewVersion, Version
+from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
 from app.registry.trainings import queued_training, training_of
-from app.storage.repositories import DatasetRepository, JobRepository, ModelRepository
-from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
-from app.domain.datasets import Dataset
-from app.domain.models import NewVersion, Version
+from app.datasets.records import Dataset
 from app.jobs.fit import Fit
+from app.registry.records import NewVersion, Version
 from app.tasks.complete_rows import Read
 from app.tasks.prediction import PredictiveModel
 from app.tasks.raw_rows import BlockHolding

@@ -11,13 +11,15 @@ from uuid import UUID
 
 from app import __version__
 from app.addresses import Allowance, Target, read_target
-from app.domain.ports import Clock, Recovery
-from app.domain.webhook_messages import message, trial_message
-from app.domain.webhooks import GONE, PAUSES, DeliveryAttempt, signature
+from app.database.transaction import Clock, OpenTransaction, Transaction
+from app.jobs.ports import Recovery
+from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted, retry
-from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
-from app.storage.transaction import OpenTransaction, Transaction
 from app.webhooks.deadline import Deadline
+from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.messages import message, trial_message
+from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
+from app.webhooks.repository import WebhookRepository
 from app.webhooks.sending import NotSent, post
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.webhooks import Attempt

@@ -8,16 +8,16 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import TypeAdapter
 
-from app.domain.idempotency import Keyed, StoredResponse
-from app.domain.webhooks import Webhook
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, Services, ServicesDependency, identifier
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
+from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import DeliveriesQuery, ListQuery
 from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
 from app.http.rendering import to_json
+from app.webhooks.records import Webhook
 from app.webhooks.schemas import (
     WEBHOOK_CHANGE_IN,
     WEBHOOK_IN,

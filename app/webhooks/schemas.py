@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.webhooks import MAX_DESCRIPTION_LENGTH, Delivery, Webhook
+from app.webhooks.records import MAX_DESCRIPTION_LENGTH, Delivery, Webhook
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.jobs import JobState, VersionName

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.addresses import Allowance
-from app.domain.idempotency import Keyed
-from app.domain.ports import Clock, Page, PageRequest
-from app.domain.webhooks import Delivery, Webhook, new_secret
+from app.database.pages import Page, PageRequest
+from app.database.transaction import Clock, OpenTransaction
 from app.errors import ConflictError
+from app.http.idempotency_records import Keyed
+from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
-from app.storage.repositories import DeliveryRepository, IdempotencyKeyRepository, WebhookRepository
-from app.storage.transaction import OpenTransaction
+from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.records import Delivery, Webhook, new_secret
+from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType
 

@@ -1,8 +1,8 @@
-"""What follows from events, in the transaction that publishes them."""
+"""Subscribers to events, called in the transaction that publishes them."""
 
-from app.domain.jobs import JobEnded
-from app.storage.repositories import DeliveryRepository
-from app.storage.transaction import Subscriber, Transaction, on
+from app.database.transaction import Subscriber, Transaction, on
+from app.jobs.records import JobEnded
+from app.webhooks.delivery_repository import DeliveryRepository
 
 
 def _deliver(tx: Transaction, ended: JobEnded) -> None:

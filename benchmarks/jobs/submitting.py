@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from app.domain.pages import PageRequest
+from app.database.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
+from app.jobs.repository import JobRepository
 from app.registry.trainings import training_of
-from app.storage.repositories import JobRepository
 from app.wiring import build
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical_and_worst

@@ -9,13 +9,15 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from app.database.transaction import Transaction
 from app.datasets.ingest import Ingest
-from app.domain.datasets import Dataset
-from app.domain.idempotency import Keyed, RequestKey, StoredResponse
+from app.datasets.records import Dataset
+from app.datasets.repository import DatasetRepository
+from app.datasets.tables import DatasetRow
 from app.errors import KeyInUseError, UnavailableError
-from app.storage.repositories import DatasetRepository, IdempotencyKeyRepository
-from app.storage.tables import DatasetRow, RequestKeyRow
-from app.storage.transaction import Transaction
+from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
+from app.http.key_repository import IdempotencyKeyRepository
+from app.http.tables import RequestKeyRow
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidDataError
 from tests.small_database import SmallDatabase

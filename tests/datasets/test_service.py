@@ -2,8 +2,8 @@
 
 import pytest
 
+from app.database.pages import PageRequest
 from app.datasets.service import Datasets
-from app.domain.pages import PageRequest
 from app.errors import InUseError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.trainings import queued_training

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.decision_rule import DecisionRule, rule_of
-from app.domain.decisions import ClassPrior, DecisionOptions, decided, with_priors
+from app.tasks.decision_rule import DecisionRule, rule_of
+from app.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label

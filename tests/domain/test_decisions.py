@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.decisions import decided, most_probable, with_priors
+from app.tasks.decisions import decided, most_probable, with_priors
 from relevance_bayes.core.types import Array
 
 CLASSES = [2, 3, 7]

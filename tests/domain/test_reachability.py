@@ -1,4 +1,4 @@
-from app.domain.reachability import Reachability
+from app.database.reachability import Reachability
 
 
 def test_an_answer_to_a_question_from_before_the_last_suspicion_does_not_clear_it() -> None:

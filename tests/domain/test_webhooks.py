@@ -2,7 +2,7 @@ import base64
 import hashlib
 from itertools import accumulate
 
-from app.domain.webhooks import PAUSES, new_secret, signature
+from app.webhooks.records import PAUSES, new_secret, signature
 
 
 def hmac_sha256(key: bytes, content: bytes) -> bytes:

@@ -5,8 +5,8 @@ from random import Random
 
 import numpy as np
 
+from app.database.engine import make_engine
 from app.settings import Settings
-from app.storage.engine import make_engine
 from relevance_bayes.client.encodings import EncodeOptions, encode
 from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Json
 from tests.end_to_end.deployment import Api

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.models import NewVersion, Version
-from app.domain.requests import EvaluationPlan, EvaluationRequest, PromotionRequest
 from app.evaluation.planning import plan_evaluation, plan_promotion
+from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionRequest
 from app.identity import uuid7
+from app.registry.records import NewVersion, Version
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError

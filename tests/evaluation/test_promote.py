@@ -6,16 +6,17 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from app.domain.aliases import MAX_ALIASES
-from app.domain.conditions import UNCONDITIONAL
-from app.domain.models import NewSupervisedVersion
-from app.domain.requests import PromotionRequest
-from app.domain.scoring import LabelledNumbers, Promotion
 from app.evaluation import promote as under_test
 from app.evaluation.jobs import promotion_of, promotion_result_of
+from app.evaluation.promotion_results import Promotion
+from app.evaluation.requests import PromotionRequest
+from app.http.conditions import UNCONDITIONAL
 from app.jobs.worker.attempts import Attempt
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
-from app.storage.repositories import AliasRepository
+from app.registry.alias_repository import AliasRepository
+from app.registry.aliases import MAX_ALIASES
+from app.registry.records import NewSupervisedVersion
+from app.tasks.labelled import LabelledNumbers
 from app.tasks.prediction import LabelledBlock
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken

@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.conditions import UNCONDITIONAL
-from app.domain.scoring import Evaluation, NumberScores, PairedDifferences, Promotion, verdict
 from app.evaluation.jobs import PROMOTION
+from app.evaluation.metrics.numbers import NumberScores
+from app.evaluation.metrics.paired import PairedDifferences
+from app.evaluation.promotion_results import Promotion, verdict
+from app.evaluation.results import Evaluation
+from app.http.conditions import UNCONDITIONAL
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.storage.repositories import AliasRepository
-from app.storage.tables import TrainingJobRow
+from app.jobs.tables import TrainingJobRow
+from app.registry.alias_repository import AliasRepository
 from relevance_bayes.types.jobs import Transition
 from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.scoring import ClassScores, Evaluation, LabelledClasses, LabelledNumbers, NumberResult, NumberScores
 from app.evaluation.jobs import EVALUATION
+from app.evaluation.metrics.classes import ClassScores
+from app.evaluation.metrics.numbers import NumberResult, NumberScores
+from app.evaluation.results import Evaluation
 from app.identity import BUILT_IN_OWNER
+from app.jobs.tables import TrainingJobRow
 from app.prediction import evaluate_block
-from app.storage.tables import TrainingJobRow
+from app.tasks.labelled import LabelledClasses, LabelledNumbers
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import Transition
 from tests.applications import DATASET, NOW, SmallParts

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from app.domain.attempts import MAX_STARTS, Claim
-from app.domain.requests import EvaluationRequest
-from app.domain.scoring import ClassResult, Evaluation, LabelledNumbers, NumberResult, NumberScores
 from app.evaluation.jobs import evaluation_result_of
+from app.evaluation.metrics.classes import ClassResult
+from app.evaluation.metrics.numbers import NumberResult, NumberScores
+from app.evaluation.requests import EvaluationRequest
+from app.evaluation.results import Evaluation
+from app.jobs.attempts import MAX_STARTS, Claim
+from app.jobs.repository import JobRepository
 from app.prediction import ServedVersion, evaluate_block
-from app.storage.repositories import JobRepository
+from app.tasks.labelled import LabelledNumbers
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind

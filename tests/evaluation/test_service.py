@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.idempotency import Keyed, RequestKey, StoredResponse
-from app.domain.jobs import Job
-from app.domain.requests import EvaluationPlan, EvaluationRequest
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError
 from app.evaluation.jobs import judging_of
+from app.evaluation.requests import EvaluationPlan, EvaluationRequest
 from app.evaluation.service import Scoring
+from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.jobs.records import Job
 from app.jobs.service import Jobs
-from app.storage.tables import TrainingJobRow
+from app.jobs.tables import TrainingJobRow
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version

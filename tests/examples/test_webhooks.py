@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from app.domain.webhooks import PAUSES, new_secret, signature
+from app.webhooks.records import PAUSES, new_secret, signature
 from app.webhooks.schemas import MessageOut
 from app.webhooks.schemas import TestMessageOut as WebhookTest
 from relevance_bayes.types.webhooks import Obstacle

@@ -7,9 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.application import make_application
-from app.domain.models import Learned
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
+from app.registry.records import Learned
 from relevance_bayes.plans.approximation import MAX_TERMS
 from tests.applications import SmallParts
 from tests.exports.known import of_terms

@@ -13,11 +13,11 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from app.domain.datasets import Dataset
-from app.domain.jobs import Job
-from app.domain.pages import PageRequest
+from app.database.pages import PageRequest
+from app.datasets.records import Dataset
 from app.identity import BUILT_IN_OWNER
 from app.jobs.fit import Trainer
+from app.jobs.records import Job
 from app.settings import Settings
 from app.wiring import Parts, build, migrate
 from relevance_bayes.plans.requests import SupervisedRequest

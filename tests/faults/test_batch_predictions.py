@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.domain.jobs import Job
-from app.domain.requests import PredictionRequest
-from app.domain.results import BatchPredicted
 from app.identity import BUILT_IN_OWNER
+from app.jobs.records import Job
 from app.prediction.batch_jobs import result_of
-from app.storage.repositories import ModelRepository, ResultRepository
+from app.prediction.requests import PredictionRequest
+from app.prediction.result_repository import ResultRepository
+from app.prediction.results import BatchPredicted
+from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sqlalchemy import exists, select
 
-from app.domain.attempts import MAX_STARTS
-from app.domain.jobs import Job
 from app.identity import BUILT_IN_OWNER
-from app.storage.repositories import ModelRepository
-from app.storage.tables import TrainingJobRow
+from app.jobs.attempts import MAX_STARTS
+from app.jobs.records import Job
+from app.jobs.tables import TrainingJobRow
+from app.registry.repository import ModelRepository
 from app.wiring import workers_alive
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias

@@ -1,11 +1,11 @@
 """Whatever a worker dies of, what scores ends once too."""
 
-from app.domain.jobs import Job
-from app.domain.requests import EvaluationRequest
-from app.domain.scoring import Evaluation
 from app.evaluation.jobs import evaluation_result_of
+from app.evaluation.requests import EvaluationRequest
+from app.evaluation.results import Evaluation
 from app.identity import BUILT_IN_OWNER
-from app.storage.repositories import ModelRepository
+from app.jobs.records import Job
+from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block
 from tests.faults.conftest import MakePlace, Place
 from tests.narrowing import of_kind

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from sqlalchemy import text
 
-from app.storage.engine import make_engine
+from app.database.engine import make_engine
 from tests.conftest import DATABASES, TEMPLATE
 from tests.end_to_end.deployment import Api, deployed
 from tests.postgres import Server

@@ -19,8 +19,8 @@ import pytest
 from sqlalchemy import text
 
 from app.identity import BUILT_IN_OWNER
+from app.jobs.repository import JobRepository
 from app.settings import Settings
-from app.storage.repositories import JobRepository
 from app.wiring import Parts, build
 from relevance_bayes.client.http import Http
 from tests.end_to_end.deployment import Deployment, deployed

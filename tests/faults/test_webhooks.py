@@ -8,9 +8,9 @@ from threading import Event
 
 import pytest
 
-from app.domain.pages import PageRequest
-from app.domain.webhooks import Delivery, Webhook
+from app.database.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
+from app.webhooks.records import Delivery, Webhook
 from tests.faults.conftest import MakePlace, Place
 from tests.jobs.worker import trainers
 from tests.receivers import Behaviour, receiving, responses

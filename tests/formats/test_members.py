@@ -32,7 +32,7 @@ OF_IMAGES = frozenset(
 """Where an image is PNG or npy, the pixels that its code tells."""
 
 OTHERWISE_NAMED = {
-    "app/domain/requests/batch_prediction.py": "csv",  # where no format is asked for
+    "app/prediction/requests.py": "csv",  # where no format is asked for
     "app/prediction/schemas/batch_requests.py": "parquet",  # an example
     "app/exports/npz_file.py": ".npy",  # members of an npz file
 }

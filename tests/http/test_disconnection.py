@@ -12,9 +12,9 @@ from starlette.types import Message, Scope
 
 from app.application import make_application
 from app.cancellation import Cancellation, WorkCancelledError, check_cancelled
+from app.datasets.tables import DatasetRow
 from app.errors import ClientLeftError
 from app.http.disconnection import run_for_client
-from app.storage.tables import DatasetRow
 from tests.applications import LIMITS, SmallParts
 
 MAX_SECONDS = 20.0

@@ -9,10 +9,10 @@ from sqlalchemy import Engine, text
 from starlette.testclient import TestClient
 
 from app.application import make_application
+from app.datasets.block_codec import encode_block
 from app.datasets.ingest import Ingest
 from app.errors import UnavailableError
 from app.http.idempotency import read_key
-from app.storage.codec import encode_block
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.applications import LIMITS, StoredParts
@@ -202,7 +202,7 @@ def test_an_upload_that_is_still_being_stored_is_in_use(
 ) -> None:
     headers = named("a") | {"Content-Type": "text/csv"}
     inner: list[httpx2.Response] = []
-    append = "app.storage.repositories.datasets.encode_block"
+    append = "app.datasets.repository.encode_block"
 
     def meanwhile(block: Block) -> bytes:
         monkeypatch.setattr(append, encode_block)
@@ -230,11 +230,11 @@ def test_an_upload_whose_process_died_gives_its_key_to_the_next(
         raise UnavailableError("The process was killed: nothing is put in order after it.")
 
     with monkeypatch.context() as dying:
-        dying.setattr("app.storage.repositories.datasets.encode_block", die)
+        dying.setattr("app.datasets.repository.encode_block", die)
         dying.setattr(Ingest, "_discard", lambda *_: None)
         assert client.post("/v1/datasets", content=CSV, headers=headers).status_code == 503
     assert client.post("/v1/datasets", content=CSV, headers=headers).status_code == 409
-    monkeypatch.setattr("app.storage.repositories.keys.LEASE_SECONDS", -1.0)
+    monkeypatch.setattr("app.http.key_repository.LEASE_SECONDS", -1.0)
     first, again = (client.post("/v1/datasets", content=CSV, headers=headers) for _ in range(2))
     assert first.status_code == 201
     assert_same_answer(first, again)

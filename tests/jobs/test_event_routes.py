@@ -20,8 +20,8 @@ from app.errors import UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs import event_routes as job_events
 from app.jobs import waiter as job_waiter
+from app.jobs.repository import JobRepository
 from app.jobs.service import History, Jobs
-from app.storage.repositories import JobRepository
 from relevance_bayes.client.event_stream import Message as Reported
 from relevance_bayes.client.event_stream import messages
 from relevance_bayes.types.jobs import JobKind

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.jobs import JobFilter
-from app.domain.pages import PageRequest
+from app.database.pages import PageRequest
 from app.errors import ConflictError
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.jobs.records import JobFilter
 from app.jobs.service import Jobs
 from app.tasks.service import Training
 from relevance_bayes.types.errors import NotFoundError

@@ -12,12 +12,12 @@ import pytest
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from app.domain.ports import Listener
+from app.database.notifier import Listener
 from app.errors import UnavailableError
 from app.identity import uuid7
+from app.jobs.tables import TrainingJobRow
 from app.jobs.watcher import JobWatcher
 from app.registry.trainings import queued_training
-from app.storage.tables import TrainingJobRow
 from relevance_bayes.plans.requests import SupervisedRequest
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version

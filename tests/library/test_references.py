@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.conditions import ANY, Condition
 from app.errors import PreconditionFailedError
+from app.http.conditions import ANY, Condition
 from relevance_bayes.plans.names import MODEL_NAME
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import SEPARATOR, Reference, is_alias

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from app.domain.ports import Listener
+from app.database.notifier import Listener
 
 
 class SilentNotifier:

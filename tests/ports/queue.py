@@ -5,8 +5,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from app.domain.ports import QueueState
 from app.errors import UnavailableError
+from app.jobs.ports import QueueState
 from relevance_bayes.types.jobs import JobKind
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from app.domain.ports import QueueEnding
+from app.jobs.ports import QueueEnding
 
 
 @dataclass

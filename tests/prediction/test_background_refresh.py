@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 
-from app.domain.ports import Listener
+from app.database.notifier import Listener
 from app.errors import UnavailableError
 from app.prediction.background_refresh import BackgroundRefresh
 from tests.ports.notifier import SilentNotifier

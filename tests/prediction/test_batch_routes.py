@@ -14,7 +14,8 @@ from app.evaluation.runner import Scorer
 from app.identity import BUILT_IN_OWNER
 from app.jobs.worker.attempts import Records
 from app.prediction import batch_runner as predict
-from app.storage.repositories import ModelRepository, ResultRepository
+from app.prediction.result_repository import ResultRepository
+from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block
 from tests.applications import DATASET, LIMITS, SmallParts, StoredParts
 from tests.problems import assert_problem

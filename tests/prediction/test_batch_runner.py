@@ -10,24 +10,25 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
+from app.database.transaction import OpenTransaction, Transaction, now, open_transactions
 from app.datasets.ingest import Ingest
-from app.domain.jobs import Job
-from app.domain.requests import PredictionRequest
-from app.domain.results import BatchPredicted
 from app.errors import ConflictError, GoneError
 from app.evaluation.runner import Scorer
 from app.formats import BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
+from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records
 from app.prediction import PredictRequest, predict
 from app.prediction import batch_runner as under_test
 from app.prediction.batch_jobs import prediction_of, result_of
 from app.prediction.batch_service import BatchPredictions
+from app.prediction.requests import PredictionRequest
+from app.prediction.result_repository import ResultRepository
+from app.prediction.results import BatchPredicted
 from app.prediction.served_versions import ServedVersions
-from app.storage.repositories import ModelRepository, ResultRepository
-from app.storage.transaction import OpenTransaction, Transaction, now, open_transactions
+from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.formats.flat import Flat

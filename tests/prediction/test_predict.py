@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from app.domain.models import NewSupervisedVersion
 from app.prediction import PredictRequest, ServedVersion, predict
+from app.registry.records import NewSupervisedVersion
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import prediction as under_test
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction

@@ -7,15 +7,15 @@ from threading import Event
 
 import pytest
 
-from app.domain.reachability import Reachability
+from app.database.reachability import Reachability
+from app.database.transaction import Transaction
 from app.errors import UnavailableError
 from app.http.staleness import CURRENT, Staleness
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import served_versions as under_test
 from app.prediction.served_versions import ServedVersions
 from app.registry.alias_service import Aliases
-from app.storage.repositories import ModelRepository
-from app.storage.transaction import Transaction
+from app.registry.repository import ModelRepository
 from relevance_bayes.types.errors import NotFoundError
 from tests.small_components import version_of_components
 from tests.small_database import SmallDatabase

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.datasets import Dataset
-from app.domain.models import NewSupervisedVersion
-from app.domain.requests import EvaluationRequest, PromotionRequest
-from app.domain.scoring import Evaluation, Promotion
+from app.datasets.records import Dataset
+from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import evaluation_result_of, promotion_result_of
-from app.storage.repositories import DatasetRepository
+from app.evaluation.promotion_results import Promotion
+from app.evaluation.requests import EvaluationRequest, PromotionRequest
+from app.evaluation.results import Evaluation
+from app.registry.records import NewSupervisedVersion
 from app.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.registry.tables import ModelVersionRow
 from app.registry.trainings import queued_training
-from app.storage.tables import ModelVersionRow
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent

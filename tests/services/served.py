@@ -1,11 +1,11 @@
 """Versions made ready to predict with, without a database."""
 
-from app.domain.models import NewVersion, Version
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import uuid7
 from app.prediction import ServedVersion
 from app.prediction.serving import serve
 from app.prediction.usage_counts import Counts
+from app.registry.records import NewVersion, Version
 from app.tasks.union import task_of
 from relevance_bayes.types.functions import ListedFunction
 from tests.small_tables import NOW

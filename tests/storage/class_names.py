@@ -8,13 +8,16 @@ from inspect import getmembers, isclass
 
 from sqlalchemy import Engine, MetaData, select
 
-import app.domain
+import app
 import relevance_bayes.core
 import relevance_bayes.documents
 import relevance_bayes.plans
 import relevance_bayes.tables
 
-PACKAGES = (app.domain, relevance_bayes.core, relevance_bayes.documents, relevance_bayes.plans, relevance_bayes.tables)
+PACKAGES = (relevance_bayes.core, relevance_bayes.documents, relevance_bayes.plans, relevance_bayes.tables)
+
+RECORDS = (".records", ".requests", ".results", ".attempts", ".decisions", ".lineage")
+"""The modules of the service whose records a database holds."""
 
 PREAMBLE_SIZE = 24
 """Of a frame of bytes; its JSON follows."""
@@ -24,10 +27,11 @@ PREAMBLE_SIZE = 24
 def class_names() -> frozenset[str]:
     """Those of all modules."""
     found: set[str] = set()
-    for package in PACKAGES:
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            members = getmembers(importlib.import_module(module.name), isclass)
-            found |= {name for name, kind in members if kind.__module__.startswith(("app.", "relevance_bayes."))}
+    library = [module.name for one in PACKAGES for module in pkgutil.walk_packages(one.__path__, f"{one.__name__}.")]
+    service = [module.name for module in pkgutil.walk_packages(app.__path__, "app.")]
+    for name in [*library, *(one for one in service if one.endswith(RECORDS))]:
+        members = getmembers(importlib.import_module(name), isclass)
+        found |= {name for name, kind in members if kind.__module__.startswith(("app.", "relevance_bayes."))}
     return frozenset(found)
 
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.database.transaction import OpenTransaction, open_transactions
 from app.webhooks.subscribers import SUBSCRIBERS
 from tests.ports.queue import ListedQueue
 

@@ -6,17 +6,18 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.attempts import Claim
-from app.domain.datasets import Dataset, Upload
-from app.domain.jobs import Job, Problem
-from app.domain.models import Learned, NewSupervisedVersion
-from app.domain.requests import EvaluationPlan, EvaluationRequest
+from app.database.transaction import OpenTransaction
+from app.datasets.records import Dataset, Upload
+from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import queued_judging
+from app.evaluation.requests import EvaluationPlan, EvaluationRequest
 from app.identity import uuid7
+from app.jobs.attempts import Claim
+from app.jobs.records import Job, Problem
+from app.jobs.repository import JobRepository
+from app.registry.records import Learned, NewSupervisedVersion
 from app.registry.submission import submit
 from app.registry.trainings import queued_training
-from app.storage.repositories import DatasetRepository, JobRepository
-from app.storage.transaction import OpenTransaction
 from app.tasks.service import finish_training
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Gaussian

@@ -9,17 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.storage.codec import (
-    UnreadableBytesError,
-    decode_block,
-    decode_fit_log,
-    decode_predictor,
-    encode_block,
-    encode_fit_log,
-    encode_predictor,
-)
-from app.storage.codec.frame import PREAMBLE, Content, Json, write
-from app.storage.codec.records import pack
+from app.database.frame import PREAMBLE, Content, Json, UnreadableBytesError, write
+from app.database.frame_records import pack
+from app.datasets.block_codec import decode_block, encode_block
+from app.jobs.fit_log_codec import decode_fit_log, encode_fit_log
+from app.registry.version_codec import decode_predictor, encode_predictor
 from relevance_bayes.core.algorithms.state import Process, State, Termination, Trial
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.augmentation import Augmentation

@@ -1,7 +1,7 @@
 import pytest
 
+from app.database import keyset as cursors
 from app.identity import uuid7
-from app.storage import cursors
 from relevance_bayes.types.errors import InvalidRequestError
 
 

@@ -13,20 +13,23 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
-from app.domain.annotations import Annotation
-from app.domain.attempts import Claim
-from app.domain.conditions import Condition
-from app.domain.jobs import Problem
+from app.database.base import Base
+from app.database.engine import make_engine
+from app.database.hold_tables import JobHoldRow
+from app.database.migrations import downgrade, migrate, ours
+from app.database.revision import is_migrated
+from app.database.transaction import OpenTransaction
 from app.errors import InUseError, UnavailableError
 from app.exports.json_file import DOCUMENT
+from app.http.conditions import Condition
+from app.jobs.attempts import Claim
+from app.jobs.documents import PROBLEM
+from app.jobs.records import Problem
+from app.jobs.repository import JobRepository
+from app.registry.alias_repository import AliasRepository
+from app.registry.annotations import Annotation
+from app.registry.repository import ModelRepository
 from app.registry.submission import submit
-from app.storage.documents import PROBLEM
-from app.storage.engine import make_engine
-from app.storage.migrations import downgrade, migrate, ours
-from app.storage.repositories import AliasRepository, JobRepository, ModelRepository
-from app.storage.revision import is_migrated
-from app.storage.tables import Base, JobHoldRow
-from app.storage.transaction import OpenTransaction
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised

@@ -12,14 +12,14 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.reachability import Reachability
+from app.database.engine import make_engine
+from app.database.migrations import migrate
+from app.database.monitor import DatabaseMonitor
+from app.database.reachability import Reachability
+from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import OutOfReachError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.storage.engine import make_engine
-from app.storage.migrations import migrate
-from app.storage.monitor import DatabaseMonitor
-from app.storage.repositories import ModelRepository
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.registry.repository import ModelRepository
 from relevance_bayes.types.errors import NotFoundError
 from tests import postgres
 from tests.conftest import PROGRAMS
@@ -90,7 +90,7 @@ def url_of(server: postgres.MortalServer) -> str:
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.message for record in caplog.records if record.name == "app.storage.monitor"]
+    return [record.message for record in caplog.records if record.name == "app.database.monitor"]
 
 
 def test_a_database_that_answers_is_reachable_whatever_it_answers(monitored: Monitored) -> None:

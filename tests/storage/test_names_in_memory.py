@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.conditions import Condition
-from app.domain.ports import Listener
+from app.database.engine import make_engine
+from app.database.notifier import MODELS, Listener, SqlNotifier
+from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import UnavailableError
+from app.http.conditions import Condition
 from app.prediction import ServedVersion
 from app.prediction.served_versions import STALE_AFTER, ServedVersions
-from app.storage.engine import make_engine
-from app.storage.notifier import MODELS, SqlNotifier
-from app.storage.repositories import AliasRepository, ModelRepository
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.registry.alias_repository import AliasRepository
+from app.registry.repository import ModelRepository
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector

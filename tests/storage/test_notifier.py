@@ -8,12 +8,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.ports import Listener
+from app.database.engine import make_engine
+from app.database.notifier import JOBS, MODELS, Listener, SqlNotifier
+from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
-from app.storage.engine import make_engine
-from app.storage.notifier import JOBS, MODELS, SqlNotifier
-from app.storage.repositories import JobRepository, ModelRepository
-from app.storage.transaction import OpenTransaction
+from app.jobs.repository import JobRepository
+from app.registry.repository import ModelRepository
 from app.tasks.service import finish_training
 from tests.storage import samples
 

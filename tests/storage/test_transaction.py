@@ -9,12 +9,15 @@ from threading import Event, Thread, Timer
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
+from app.database.column_types import UtcDateTime
+from app.database.engine import make_engine
+from app.database.transaction import OpenTransaction, Transaction, open_transactions
+from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
+from app.jobs.repository import JobRepository
+from app.jobs.worker_repository import WorkerRepository
+from app.registry.repository import ModelRepository
 from app.registry.submission import submit
-from app.storage.engine import make_engine
-from app.storage.repositories import DatasetRepository, JobRepository, ModelRepository, WorkerRepository
-from app.storage.transaction import OpenTransaction, Transaction, open_transactions
-from app.storage.types import UtcDateTime
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidDataError, NotFoundError
 from tests import postgres
@@ -121,7 +124,7 @@ def test_a_file_that_is_no_database_is_unavailable(tmp_path_factory: pytest.Temp
 def test_a_busy_sqlite_file_is_unavailable_after_a_while(
     sqlite_template: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.storage.engine.BUSY_MILLISECONDS", 10)
+    monkeypatch.setattr("app.database.engine.BUSY_MILLISECONDS", 10)
     engine = make_engine(f"sqlite:///{sqlite_template}")
     other = sqlite3.connect(str(sqlite_template), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -172,7 +175,7 @@ def test_a_connection_that_died_while_idle_is_noticed_before_it_is_used(postgres
 def test_a_process_that_freezes_within_a_transaction_stops_nobody_for_long(
     postgres_server: postgres.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.storage.engine.IDLE_MILLISECONDS", 200)
+    monkeypatch.setattr("app.database.engine.IDLE_MILLISECONDS", 200)
     postgres_server.create("frozen", TEMPLATE)
     engine = make_engine(postgres_server.url("frozen"))
     transaction = open_transactions(engine, ListedQueue)
@@ -224,7 +227,7 @@ def test_a_new_sqlite_file_that_another_process_is_writing_is_waited_for(tmp_pat
 
 
 def test_a_new_sqlite_file_that_stays_locked_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.storage.engine.BUSY_MILLISECONDS", 10)
+    monkeypatch.setattr("app.database.engine.BUSY_MILLISECONDS", 10)
     other = sqlite3.connect(tmp_path / "new.db", isolation_level=None)
     other.execute("CREATE TABLE first (a)")
     other.execute("BEGIN IMMEDIATE")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.models import NewComponentsVersion, NewSupervisedVersion
 from app.errors import ConflictError
+from app.registry.records import NewComponentsVersion, NewSupervisedVersion
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, LogGaussian
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool

@@ -9,11 +9,11 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from app.domain.attempts import Claim
-from app.domain.jobs import Problem
 from app.http.bodies import checked
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.storage.repositories import JobRepository
+from app.jobs.attempts import Claim
+from app.jobs.records import Problem
+from app.jobs.repository import JobRepository
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.types.errors import Fault

@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.idempotency import Keyed, RequestKey, StoredResponse
-from app.domain.jobs import Job
+from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError, UnavailableError
 from app.http.idempotency_keys import Idempotency
+from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.jobs.records import Job
 from app.jobs.service import Jobs
+from app.jobs.tables import TrainingJobRow
 from app.registry.trainings import training_of
-from app.storage.repositories import DatasetRepository
-from app.storage.tables import TrainingJobRow
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from relevance_bayes.tables.columns import Block

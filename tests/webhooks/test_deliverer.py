@@ -17,22 +17,24 @@ from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
 from app.addresses import Allowance, Target
-from app.domain.jobs import Job
-from app.domain.ports import PageRequest
-from app.domain.webhook_messages import message
-from app.domain.webhooks import PAUSES, Delivery, Webhook, new_secret
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction, open_transactions
 from app.http.rendering import to_json
 from app.identity import uuid7
 from app.jobs.queue.client import Control, Submitter, make_client
 from app.jobs.queue.engine import WEBHOOK_SHARE, Engine
+from app.jobs.records import Job
+from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted
-from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
-from app.storage.transaction import OpenTransaction, open_transactions
 from app.tasks.schemas.jobs import job_out
 from app.tasks.service import finish_training
 from app.webhooks import deliverer as deliverer_module
 from app.webhooks.deadline import Deadline
 from app.webhooks.deliverer import Deliverer, Finder
+from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.messages import message
+from app.webhooks.records import PAUSES, Delivery, Webhook, new_secret
+from app.webhooks.repository import WebhookRepository
 from app.webhooks.schemas import MessageOut
 from app.webhooks.schemas import TestMessageOut as WebhookTest
 from app.webhooks.sending import NotSent

@@ -7,11 +7,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from app.domain.webhooks import MAX_WEBHOOKS, Delivery
+from app.http.tables import RequestKeyRow
 from app.identity import BUILT_IN_OWNER, uuid7
 from app.registry.trainings import queued_training
-from app.storage.repositories import WebhookRepository
-from app.storage.tables import RequestKeyRow, WebhookAttemptRow, WebhookDeliveryRow
+from app.webhooks.records import MAX_WEBHOOKS, Delivery
+from app.webhooks.repository import WebhookRepository
+from app.webhooks.tables import WebhookAttemptRow, WebhookDeliveryRow
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.types.webhooks import EVENT_TYPES, TEST, Attempt
 from tests.applications import DATASET, NOW, SmallParts

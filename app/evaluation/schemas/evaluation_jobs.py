@@ -2,9 +2,9 @@
 
 from pydantic import TypeAdapter
 
-from app.domain.jobs import Job
 from app.evaluation.jobs import evaluation_of, evaluation_result_of
 from app.evaluation.schemas.figures import evaluation_result
+from app.jobs.records import Job
 from app.jobs.schemas import shared_by_jobs
 from relevance_bayes.types.evaluations import Evaluation
 

@@ -2,7 +2,8 @@
 
 from typing import TypeAlias
 
-from app.domain.scoring import Evaluation, NumberResult
+from app.evaluation.metrics.numbers import NumberResult
+from app.evaluation.results import Evaluation
 from relevance_bayes.types.evaluations import (
     ClassDiagnostics,
     ClassMetrics,

@@ -2,10 +2,10 @@
 
 from pydantic import TypeAdapter
 
-from app.domain import scoring
-from app.domain.jobs import Job
+from app.evaluation import promotion_results
 from app.evaluation.jobs import promotion_of, promotion_result_of
 from app.evaluation.schemas.figures import Diagnostics, Metrics, evaluation_result
+from app.jobs.records import Job
 from app.jobs.schemas import shared_by_jobs
 from relevance_bayes.types.promotions import Promotion, PromotionResult
 
@@ -31,7 +31,7 @@ def promotion_record(job: Job, *, pictures: bool = True) -> Promotion:
     return _RECORD.validate_python(shared_by_jobs(job) | own)
 
 
-def _result(found: scoring.Promotion, *, pictures: bool) -> PromotionResult[Metrics, Diagnostics]:
+def _result(found: promotion_results.Promotion, *, pictures: bool) -> PromotionResult[Metrics, Diagnostics]:
     champion = found.champion
     return PromotionResult(
         moved=found.moved,

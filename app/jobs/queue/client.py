@@ -7,7 +7,7 @@ from uuid import UUID
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Connection, Engine
 
-from app.domain.ports import QueueEnding, QueueState
+from app.jobs.ports import QueueEnding, QueueState
 from app.jobs.queue.failures import translated
 from app.jobs.queue.names import (
     APPLICATION,

@@ -1,6 +1,6 @@
 """Names in the queue's tables: workers and API processes of all versions have to agree on it."""
 
-from app.domain.jobs import MAX_PRIORITY
+from app.jobs.records import MAX_PRIORITY
 from relevance_bayes.types.jobs import JobKind
 
 APPLICATION = "relevance"

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from dbos import DBOSClient
 
-from app.domain.jobs import JobActivity
 from app.jobs.queue.failures import translated
 from app.jobs.queue.names import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
+from app.jobs.records import JobActivity
 
 QUIET_SECONDS = 10.0
 """The time after the last submission from which the intervals are long, unless a job waits."""

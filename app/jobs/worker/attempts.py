@@ -10,15 +10,17 @@ from threading import Event
 from typing import TypeAlias, TypeVar
 from uuid import UUID
 
-from app.domain.attempts import Claim, EarlierAttempts, Kept
-from app.domain.jobs import Job, Problem
+from app.database.transaction import OpenTransaction, Transaction
+from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
+from app.jobs.attempts import Claim, EarlierAttempts, Kept
+from app.jobs.checkpoint_repository import CheckpointRepository
+from app.jobs.records import Job, Problem
+from app.jobs.repository import JobRepository
 from app.jobs.worker.job_log import JobEvent
 from app.jobs.worker.problems import of_death
 from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
-from app.storage.repositories import CheckpointRepository, DatasetRepository, JobRepository
-from app.storage.transaction import OpenTransaction, Transaction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
 

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable
 from threading import Event, Thread
 from uuid import UUID
 
-from app.domain.jobs import JobActivity
-from app.domain.ports import Recovery
+from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
+from app.jobs.ports import Recovery
+from app.jobs.records import JobActivity
+from app.jobs.repository import JobRepository
 from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
 from app.jobs.worker.outage import DatabaseOutage
 from app.jobs.worker.reconciliation import reconcile_jobs
-from app.storage.repositories import JobRepository, WorkerRepository
-from app.storage.transaction import OpenTransaction
+from app.jobs.worker_repository import WorkerRepository
 
 logger = logging.getLogger(__name__)
 

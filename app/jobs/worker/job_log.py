@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.domain.jobs import Job
+from app.jobs.records import Job
 from relevance_bayes.types.jobs import JobKind
 
 logger = logging.getLogger(__name__)

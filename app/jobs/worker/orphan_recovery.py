@@ -3,9 +3,9 @@
 import logging
 from collections.abc import Mapping
 
-from app.domain.ports import LastHeartbeat, Recovery
-from app.storage.repositories import WorkerRepository
-from app.storage.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction
+from app.jobs.ports import LastHeartbeat, Recovery
+from app.jobs.worker_repository import WorkerRepository
 
 logger = logging.getLogger(__name__)
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from app.domain.attempts import MAX_STARTS
-from app.domain.jobs import Job, Problem
-from app.domain.ports import QueueEnding
 from app.errors import ConflictError, TrainingFailedError
+from app.jobs.attempts import MAX_STARTS
 from app.jobs.limits import MEBIBYTE
+from app.jobs.ports import QueueEnding
+from app.jobs.records import Job, Problem
 from app.jobs.worker.child.process import Failure
 
 UNEXPECTED = Problem(

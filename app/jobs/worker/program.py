@@ -13,7 +13,6 @@ FITS = ("app/tasks", "app/jobs/worker", "relevance_bayes/core", "relevance_bayes
 """The modules that decide the result of a fit."""
 
 FILES = (
-    "app/domain",
     "app/formats",
     "app/prediction",
     "app/tasks",

@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from app.domain.ports import Recovery
+from app.database.transaction import OpenTransaction
+from app.jobs.ports import Recovery
+from app.jobs.repository import JobRepository
 from app.jobs.worker.job_log import JobEvent
 from app.jobs.worker.problems import BY_ENDING
-from app.storage.repositories import JobRepository
-from app.storage.transaction import OpenTransaction
 
 MAX_AT_ONCE = 1000
 """Jobs per call: the next call continues after them, so that a long queue does not delay heartbeats."""

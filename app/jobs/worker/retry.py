@@ -4,8 +4,8 @@ from collections.abc import Callable
 from threading import Event
 from typing import TypeVar
 
+from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
-from app.storage.transaction import OpenTransaction, Transaction
 
 RETRY_SECONDS = 1.0
 

@@ -2,7 +2,7 @@
 
 from pydantic import TypeAdapter
 
-from app.domain.jobs import Job
+from app.jobs.records import Job
 from app.jobs.schemas import shared_by_jobs
 from app.prediction.batch_jobs import prediction_of, result_of
 from relevance_bayes.types import batch_predictions as records

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from app.domain.requests import PredictionRequest
 from app.formats import BATCH_FORMATS, DEFAULT, listed
 from app.jobs.request_schemas import Priority, VersionSelector
+from app.prediction.requests import PredictionRequest
 from app.prediction.schemas.file_format import FileFormat
 from app.prediction.schemas.predict import PredictionOptions
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.decisions import ClassPrior, DecisionOptions
+from app.tasks.decisions import ClassPrior, DecisionOptions
 from relevance_bayes.types.values import Cell, Label
 
 Output = Literal[

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from app.domain.models import Version
 from app.prediction.usage_counts import BOUNDS, Counted
+from app.registry.records import Version
 from relevance_bayes.types.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
 
 

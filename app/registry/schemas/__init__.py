@@ -4,7 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from app.domain.models import Version
+from app.registry.records import Version
 from app.registry.schemas.approximation import ApproximationVersionOut
 from app.registry.schemas.components import ComponentsVersionOut
 from app.registry.schemas.image import ImageVersionOut

@@ -4,7 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.annotations import MAX_DESCRIPTION_LENGTH, MAX_VALUE_LENGTH, TAG_PATTERN, AnnotationPatch
+from app.registry.annotations import MAX_DESCRIPTION_LENGTH, MAX_VALUE_LENGTH, TAG_PATTERN, AnnotationPatch
 
 TagName: TypeAlias = Annotated[str, Field(pattern=f"^{TAG_PATTERN}$")]
 TagValue: TypeAlias = Annotated[str, Field(max_length=MAX_VALUE_LENGTH)]

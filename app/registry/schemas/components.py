@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from app.domain.models import Version
+from app.registry.records import Version
 from app.registry.schemas.imported import imported_record
 from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
 from relevance_bayes.core.kernels import Covariance

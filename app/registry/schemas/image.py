@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.domain.models import Version
+from app.registry.records import Version
 from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
 from relevance_bayes.documents.models import ImageReport
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn

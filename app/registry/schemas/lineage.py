@@ -2,7 +2,7 @@
 
 from pydantic import TypeAdapter
 
-from app.domain.lineage import Lineage
+from app.registry.lineage import Lineage
 from app.registry.schemas.imported import imported_record
 from relevance_bayes.plans.requests import TrainingRequest
 from relevance_bayes.types import lineage as records

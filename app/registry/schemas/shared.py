@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.domain.models import Model, Version
+from app.registry.records import Model, Version
 from relevance_bayes.types import models as records
 
 

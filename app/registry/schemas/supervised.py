@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field
 
-from app.domain.models import Version
+from app.registry.records import Version
 from app.registry.schemas.basis import BasisOut, shown_bases
 from app.registry.schemas.imported import imported_record
 from app.registry.schemas.likelihoods import AnyLikelihood, shown

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.models import Learned, NewApproximationVersion
+from app.registry.records import Learned, NewApproximationVersion
 from app.tasks.listing import FunctionLocation, listed_terms
 from app.tasks.refusals import refuse
 from relevance_bayes.documents.exported import ExportedApproximation

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.domain.datasets import Dataset
-from app.domain.models import NewApproximationVersion, Version
+from app.datasets.records import Dataset
+from app.registry.records import NewApproximationVersion, Version
 from app.tasks.approximation.importing import checked
 from app.tasks.approximation.prediction import ApproximationModel
 from app.tasks.approximation.training import ApproximationTraining

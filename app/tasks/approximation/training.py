@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import __version__
-from app.domain.datasets import Dataset
-from app.domain.models import Learned, NewApproximationVersion
+from app.datasets.records import Dataset
+from app.registry.records import Learned, NewApproximationVersion
 from app.tasks.approximation.fit import Approximated, ApproximationFit
 from app.tasks.complete_rows import Read, complete_rows
 from app.tasks.listing import FunctionLocation, listed_terms

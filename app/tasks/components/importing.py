@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.models import Learned, NewComponentsVersion
+from app.registry.records import Learned, NewComponentsVersion
 from app.tasks.listing import FunctionLocation, listed_images
 from app.tasks.refusals import refuse
 from relevance_bayes.core.components import Components

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.domain.datasets import Dataset
-from app.domain.models import NewComponentsVersion, Version
+from app.datasets.records import Dataset
+from app.registry.records import NewComponentsVersion, Version
 from app.tasks.complete_rows import Read
 from app.tasks.components.importing import checked
 from app.tasks.components.prediction import ComponentsModel

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import __version__
-from app.domain.datasets import Dataset
-from app.domain.models import Learned, NewComponentsVersion
+from app.datasets.records import Dataset
+from app.registry.records import Learned, NewComponentsVersion
 from app.tasks.complete_rows import Read
 from app.tasks.components.fit import ComponentsFit, FoundComponents
 from app.tasks.listing import FunctionLocation, listed_images

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from app.domain.datasets import Dataset
-from app.domain.models import NewImageVersion, Version
+from app.datasets.records import Dataset
 from app.errors import ConflictError
+from app.registry.records import NewImageVersion, Version
 from app.tasks.complete_rows import Read
 from app.tasks.images.prediction import ImageModel
 from app.tasks.images.training import ImageTraining

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from app import __version__
-from app.domain.datasets import Dataset
-from app.domain.models import Learned, NewImageVersion
+from app.datasets.records import Dataset
+from app.registry.records import Learned, NewImageVersion
 from app.tasks.complete_rows import Read, complete_rows
 from app.tasks.images.fit import ImageFit
 from app.tasks.matrix import write_matrix

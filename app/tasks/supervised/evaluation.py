@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from app.domain.decisions import most_probable
-from app.domain.scoring import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
+from app.tasks.decisions import most_probable
+from app.tasks.labelled import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.core.pool import AnyReady
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.domain.models import Learned, NewSupervisedVersion
+from app.registry.records import Learned, NewSupervisedVersion
 from app.tasks.listing import FunctionLocation, listed, places
 from app.tasks.options import PredictOptions
 from app.tasks.refusals import refuse

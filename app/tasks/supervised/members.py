@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from app.domain.decisions import Decisions
+from app.tasks.decisions import Decisions
 from app.tasks.prediction import Members
 from app.tasks.supervised.explanation import Explanation
 from relevance_bayes.core.types import Array

@@ -7,8 +7,8 @@ from math import nan, sqrt
 import numpy as np
 
 from app.cancellation import check_cancelled
-from app.domain.decision_rule import DecisionRule, rule_of
-from app.domain.decisions import Decisions, most_probable
+from app.tasks.decision_rule import DecisionRule, rule_of
+from app.tasks.decisions import Decisions, most_probable
 from app.tasks.expansion import VersionExpansion
 from app.tasks.options import PredictOptions, refuse_all
 from app.tasks.prediction import LabelledBlock, PredictiveModel

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.domain.decisions import Decisions, most_probable
+from app.tasks.decisions import Decisions, most_probable
 from app.tasks.prediction import Means, Members, Probabilities, Rows
 from app.tasks.supervised.explanation import Explanation
 from app.tasks.supervised.members import Variance, decision_members, explanation_members, support_members

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app import __version__
-from app.domain.datasets import Dataset
-from app.domain.models import Learned, NewSupervisedVersion
+from app.datasets.records import Dataset
+from app.registry.records import Learned, NewSupervisedVersion
 from app.tasks.raw_rows import BlockHolding
 from app.tasks.supervised.class_rows import class_rows
 from app.tasks.supervised.local import local_member, local_report

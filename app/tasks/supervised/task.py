@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from app.domain.datasets import Dataset
-from app.domain.models import NewSupervisedVersion, Version
+from app.datasets.records import Dataset
+from app.registry.records import NewSupervisedVersion, Version
 from app.tasks.complete_rows import Read
 from app.tasks.supervised.importing import checked
 from app.tasks.supervised.prediction import SupervisedModel

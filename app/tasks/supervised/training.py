@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from app.domain.datasets import Dataset
-from app.domain.models import NewSupervisedVersion
+from app.datasets.records import Dataset
+from app.registry.records import NewSupervisedVersion
 from app.tasks.complete_rows import Read
 from app.tasks.raw_rows import BlockHolding
 from app.tasks.supervised.fit import SupervisedFit

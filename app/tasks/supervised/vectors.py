@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from app.tasks.listing import FunctionLocation, listed, places
 from app.tasks.raw_rows import BlockHolding, raw_rows
 from app.tasks.supervised.materialise import Materialised

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtr, ndtri, softmax
 
-from app.domain.scoring import COVERAGES, LabelledClasses, LabelledNumbers
+from app.tasks.labelled import COVERAGES, LabelledClasses, LabelledNumbers
 from relevance_bayes.core.types import Array, Indices
 
 STATES = ("gas", "liquid", "solid")

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
-from app.domain.scoring import ClassResult, ClassScores, LabelledClasses, ranking
+from app.evaluation.metrics import ranking
+from app.evaluation.metrics.classes import ClassResult, ClassScores
+from app.tasks.labelled import LabelledClasses
 from tests.domain.scoring.rows import STATES, classes, judged_classes, pieces, some_classes
 
 

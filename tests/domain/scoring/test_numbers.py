@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import norm, poisson
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-from app.domain.scoring import LabelledNumbers, NumberResult, NumberScores
+from app.evaluation.metrics.numbers import NumberResult, NumberScores
+from app.tasks.labelled import LabelledNumbers
 from tests.domain.scoring.rows import judged_numbers, numbers, pieces, some_numbers
 
 

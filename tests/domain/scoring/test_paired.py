@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from app.domain.scoring import PairedDifferences, losses
-from app.domain.scoring.paired import MAX_UNITS, GroupKeys, margins
+from app.evaluation.metrics.losses import losses
+from app.evaluation.metrics.paired import MAX_UNITS, GroupKeys, PairedDifferences, margins
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.promotions import Improvement

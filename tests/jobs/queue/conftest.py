@@ -2,8 +2,8 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine
 
+from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.queue.client import Control, Submitter, make_client
-from app.storage.transaction import OpenTransaction, open_transactions
 from app.webhooks.subscribers import SUBSCRIBERS
 
 

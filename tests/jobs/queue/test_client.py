@@ -4,12 +4,12 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine
 
+from app.database.engine import make_engine
+from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import ConflictError, UnavailableError
 from app.jobs.queue.client import MAX_AT_ONCE, Control, Submitter, make_client
 from app.jobs.queue.migrations import is_migrated, migrate
-from app.storage.engine import make_engine
-from app.storage.repositories import WorkerRepository
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.jobs.worker_repository import WorkerRepository
 
 NOBODY_LISTENS = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
 

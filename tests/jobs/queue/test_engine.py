@@ -11,9 +11,9 @@ from dbos import DBOSClient
 from sqlalchemy import Engine as Database
 from sqlalchemy import event, inspect, text
 
+from app.database.transaction import OpenTransaction
 from app.jobs.queue.client import Control
 from app.jobs.queue.engine import Engine
-from app.storage.transaction import OpenTransaction
 from tests.waiting import until
 
 HERE = "here:1"

@@ -9,11 +9,12 @@ from dbos import DBOSClient
 from sqlalchemy import Engine, inspect, text
 
 from app import retention
+from app.database.transaction import OpenTransaction
 from app.jobs.queue.client import Control
 from app.jobs.queue.entry_retention import EndedEntries
+from app.jobs.repository import JobRepository
 from app.retention import Retention
-from app.storage.repositories import DeliveryRepository, JobRepository
-from app.storage.transaction import OpenTransaction
+from app.webhooks.delivery_repository import DeliveryRepository
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.webhooks import Attempt
 from tests.storage import samples

@@ -10,9 +10,9 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine as Database
 
+from app.database.transaction import OpenTransaction
 from app.identity import uuid7
 from app.jobs.queue.client import Control
-from app.storage.transaction import OpenTransaction
 from tests.jobs.queue.test_engine import Ran, running
 from tests.waiting import until
 

@@ -8,8 +8,8 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
+from app.database.engine import make_engine
 from app.jobs.queue.outage_filter import LOGGERS, reported_outages
-from app.storage.engine import make_engine
 
 NOBODY_LISTENS = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
 

@@ -7,10 +7,10 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine as Database
 
-from app.domain.jobs import JobActivity
 from app.identity import uuid7
 from app.jobs.queue.names import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
 from app.jobs.queue.polling import QUIET_SECONDS, REWRITE_SECONDS, AdaptivePolling, intervals
+from app.jobs.records import JobActivity
 
 NONE = JobActivity(None, is_waiting=False, is_unfinished=False)
 BUSY, IDLE = 0.1, 1.0

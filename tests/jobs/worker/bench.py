@@ -7,14 +7,14 @@ from uuid import UUID
 
 import numpy as np
 
+from app.database.transaction import OpenTransaction, now
 from app.datasets.ingest import Ingest
-from app.domain.datasets import Dataset
-from app.domain.jobs import Job
+from app.datasets.records import Dataset
 from app.jobs.fit import Trainer
+from app.jobs.records import Job
+from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from app.registry.trainings import queued_training
-from app.storage.repositories import JobRepository
-from app.storage.transaction import OpenTransaction, now
 from app.tasks.runner import Runner
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest, Validation

@@ -5,11 +5,11 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine
 
+from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.limits import Limits
 from app.jobs.worker.attempts import Records
 from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
-from app.storage.transaction import OpenTransaction, open_transactions
 from app.tasks.runner import Runner
 from app.webhooks.subscribers import SUBSCRIBERS
 from tests.jobs.worker import trainers

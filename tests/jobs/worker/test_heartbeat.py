@@ -7,11 +7,11 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.jobs import JobActivity
+from app.database.transaction import OpenTransaction, Transaction, open_transactions
 from app.errors import UnavailableError
+from app.jobs.records import JobActivity
 from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, BeatStreak, Heartbeat
-from app.storage.repositories import WorkerRepository
-from app.storage.transaction import OpenTransaction, Transaction, open_transactions
+from app.jobs.worker_repository import WorkerRepository
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 from tests.storage import samples

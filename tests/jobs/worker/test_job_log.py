@@ -7,9 +7,10 @@ from typing import TypeAlias, get_args
 
 import pytest
 
+from app.jobs.checkpoint_repository import CheckpointRepository
+from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Records
 from app.jobs.worker.job_log import Outcome
-from app.storage.repositories import CheckpointRepository, JobRepository
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import OWNER, Bench, Running
 from tests.waiting import until
@@ -124,5 +125,5 @@ def test_a_start_that_was_superseded_is_logged(bench: Bench, caplog: pytest.LogC
 
 
 def test_the_documents_name_each_outcome() -> None:
-    table = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    table = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
     assert [outcome for outcome in get_args(Outcome) if f"`{outcome}`" not in table] == []

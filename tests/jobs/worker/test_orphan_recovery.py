@@ -3,9 +3,9 @@ from dataclasses import dataclass, replace
 import pytest
 from sqlalchemy import Engine, text
 
+from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
-from app.storage.repositories import WorkerRepository
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.jobs.worker_repository import WorkerRepository
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 

@@ -27,8 +27,8 @@ from tests.processes import gone
 from tests.waiting import until
 
 SERVICE = (
-    "app.domain",
-    "app.storage",
+    "app.registry",
+    "app.database",
     "app.jobs.queue",
     "sqlalchemy",
     "dbos",

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
+from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
-from app.domain.jobs import Job
-from app.domain.ports import QueueEnding
 from app.identity import uuid7
+from app.jobs.ports import QueueEnding
+from app.jobs.records import Job
+from app.jobs.repository import JobRepository
 from app.jobs.worker.reconciliation import reconcile_jobs
 from app.registry.submission import submit
 from app.registry.trainings import queued_training
-from app.storage.repositories import JobRepository
-from app.storage.transaction import OpenTransaction, now, open_transactions
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest

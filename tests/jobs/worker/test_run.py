@@ -6,11 +6,13 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from app.domain.attempts import Checkpoint, Claim
+from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
+from app.jobs.attempts import Checkpoint, Claim
+from app.jobs.checkpoint_repository import CheckpointRepository
+from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Records
-from app.storage.repositories import CheckpointRepository, JobRepository, ModelRepository
-from app.storage.transaction import OpenTransaction, Transaction
+from app.registry.repository import ModelRepository
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.marginal import LogEvidence
@@ -172,7 +174,7 @@ def test_a_fit_that_is_killed_each_time_is_started_three_times(bench: Bench) -> 
 
 
 def test_the_last_words_of_a_fits_process_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.storage.repositories.jobs.MAX_STARTS", 1)
+    monkeypatch.setattr("app.jobs.repository.MAX_STARTS", 1)
     job_id = bench.queued(trainers.crashing)
     assert bench.run(job_id)
     job = bench.look(job_id)

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
+from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Records
-from app.storage.repositories import JobRepository
 from app.tasks.runner import Runner
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import Bench, Running
@@ -63,7 +63,7 @@ def test_the_seconds_of_starts_that_were_handed_back_are_added_up(bench: Bench) 
 
 
 def test_the_seconds_of_a_start_whose_process_died_count(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.storage.repositories.jobs.MAX_STARTS", 1)
+    monkeypatch.setattr("app.jobs.repository.MAX_STARTS", 1)
     job_id = bench.queued(trainers.dying)
     assert bench.run(job_id)
     with bench.transaction() as tx:

@@ -8,9 +8,9 @@ import httpx
 import orjson
 import pytest
 
-from app.domain.models import Version
 from app.exports.formats import RENDERINGS
 from app.identity import uuid7
+from app.registry.records import Version
 from app.registry.schemas import version_out
 from relevance_bayes.client import ClientError
 from relevance_bayes.types.lineage import ImportedFrom

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
 from relevance_bayes.core.kernels import LinearSpline, Matern52

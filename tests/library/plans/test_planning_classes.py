@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
 from relevance_bayes.core.kernels import CityBlock, Gaussian, LinearSpline, Matern32, Matern52

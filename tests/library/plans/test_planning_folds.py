@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedRequest, Validation
 from relevance_bayes.tables.columns import Block

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.image import MAX_PIXELS

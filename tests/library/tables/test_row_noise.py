@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.datasets import Dataset
+from app.datasets.records import Dataset
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.encoding_statistics import Statistics

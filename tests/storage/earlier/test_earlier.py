@@ -18,11 +18,13 @@ from sqlalchemy import Column, Engine, MetaData, Uuid, func, select, types
 from starlette.testclient import TestClient
 
 from app.application import make_application
+from app.database.migrations import migrate
 from app.identity import BUILT_IN_OWNER
-from app.storage.codec import encode_predictor
-from app.storage.migrations import migrate
-from app.storage.repositories import JobRepository, ModelRepository
-from app.storage.tables import JobCheckpointRow, PosteriorRow
+from app.jobs.repository import JobRepository
+from app.jobs.tables import JobCheckpointRow
+from app.registry.repository import ModelRepository
+from app.registry.tables import PosteriorRow
+from app.registry.version_codec import encode_predictor
 from tests.applications import LIMITS, StoredParts, closing_engine
 from tests.conftest import DATABASES
 from tests.storage.class_names import stored_class_names

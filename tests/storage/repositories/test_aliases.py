@@ -7,16 +7,17 @@ from threading import Barrier
 import pytest
 from sqlalchemy import Engine
 
-from app.domain import aliases as limits
-from app.domain.aliases import MovedAlias
-from app.domain.conditions import ANY, UNCONDITIONAL, Condition
-from app.domain.ports import PageRequest
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import ConflictError, InUseError, PreconditionFailedError
+from app.http.conditions import ANY, UNCONDITIONAL, Condition
 from app.prediction.served_versions import ServedVersions
+from app.registry import alias_repository as under_test
+from app.registry import aliases as limits
+from app.registry.alias_repository import AliasRepository
 from app.registry.alias_service import Aliases
-from app.storage.repositories import AliasRepository, ModelRepository
-from app.storage.repositories import aliases as under_test
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.registry.aliases import MovedAlias
+from app.registry.repository import ModelRepository
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.references import Selector

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.annotations import Annotation
-from app.domain.ports import PageRequest
-from app.storage.migrations import downgrade, migrate
-from app.storage.repositories import ModelRepository
-from app.storage.transaction import OpenTransaction
+from app.database.migrations import downgrade, migrate
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction
+from app.registry.annotations import Annotation
+from app.registry.repository import ModelRepository
 from relevance_bayes.types.errors import NotFoundError
 from tests.storage import samples
 

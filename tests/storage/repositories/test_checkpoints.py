@@ -3,10 +3,11 @@ import pytest
 from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
-from app.domain.attempts import Checkpoint, Claim
-from app.storage.repositories import CheckpointRepository, JobRepository
-from app.storage.tables import JobCheckpointRow
-from app.storage.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction
+from app.jobs.attempts import Checkpoint, Claim
+from app.jobs.checkpoint_repository import CheckpointRepository
+from app.jobs.repository import JobRepository
+from app.jobs.tables import JobCheckpointRow
 from tests.storage import samples
 
 HERE = "this program"

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.datasets import Dataset
-from app.domain.ports import PageRequest
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction, now
+from app.datasets.records import Dataset
+from app.datasets.removal import BLOCKS_AT_ONCE
+from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, InUseError
+from app.jobs.repository import JobRepository
 from app.registry.submission import submit
-from app.storage.repositories import DatasetRepository, JobRepository
-from app.storage.repositories.removal import BLOCKS_AT_ONCE
-from app.storage.transaction import OpenTransaction, now
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
 from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from tests.storage import samples

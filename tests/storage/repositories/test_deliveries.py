@@ -6,12 +6,14 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.ports import PageRequest
-from app.domain.webhooks import Delivery
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import ConflictError
-from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.jobs.repository import JobRepository
 from app.tasks.service import finish_training
+from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.records import Delivery
+from app.webhooks.repository import WebhookRepository
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt, EventType
@@ -257,7 +259,7 @@ def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, transaction: OpenT
 def test_of_many_attempts_the_newest_are_kept(
     engine: Engine, transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.storage.repositories.deliveries.ATTEMPTS_KEPT", 2)
+    monkeypatch.setattr("app.webhooks.delivery_repository.ATTEMPTS_KEPT", 2)
     webhook = hook(transaction)
     entry = first_entry(engine, transaction, webhook.id)
     for status in (500, 501, 502):
@@ -302,7 +304,7 @@ def test_attempts_that_should_have_begun_are_found(engine: Engine, transaction: 
 def test_deliveries_that_are_done_are_forgotten_for_their_age(
     engine: Engine, transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.storage.repositories.deliveries.DELIVERIES_AT_ONCE", 2)
+    monkeypatch.setattr("app.webhooks.delivery_repository.DELIVERIES_AT_ONCE", 2)
     webhook = hook(transaction)
     entries = [first_entry(engine, transaction, webhook.id) for _ in range(5)]
     with transaction() as tx:

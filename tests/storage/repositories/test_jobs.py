@@ -9,14 +9,15 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.attempts import Claim
-from app.domain.jobs import JobActivity, JobFilter
-from app.domain.ports import PageRequest
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
+from app.jobs.attempts import Claim
+from app.jobs.records import JobActivity, JobFilter
+from app.jobs.repository import JobRepository
+from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from app.registry.trainings import REQUEST, training_of
-from app.storage.repositories import JobRepository, ModelRepository
-from app.storage.transaction import OpenTransaction
 from app.tasks.service import finish_training
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs

@@ -8,10 +8,11 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.idempotency import RequestKey, StoredResponse
+from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import KeyInUseError, KeyReusedError
-from app.storage.repositories import IdempotencyKeyRepository, keys
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.http import key_repository as keys
+from app.http.idempotency_records import RequestKey, StoredResponse
+from app.http.key_repository import IdempotencyKeyRepository
 from tests.ports.queue import ListedQueue
 from tests.storage import samples
 

@@ -7,14 +7,16 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.attempts import Claim
-from app.domain.models import NewSupervisedVersion, Version
-from app.domain.ports import PageRequest
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, InUseError
+from app.jobs.attempts import Claim
+from app.jobs.repository import JobRepository
+from app.registry import naming
+from app.registry.records import NewSupervisedVersion, Version
+from app.registry.repository import ModelRepository
 from app.registry.submission import submit
-from app.storage.codec import encode_predictor
-from app.storage.repositories import JobRepository, ModelRepository, naming
-from app.storage.transaction import OpenTransaction
+from app.registry.version_codec import encode_predictor
 from app.tasks.service import finish_training
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError

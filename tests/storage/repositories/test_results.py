@@ -4,12 +4,13 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.attempts import MAX_STARTS, Claim
-from app.domain.results import Layer, Piece, Reached
-from app.storage.repositories import JobRepository, ResultRepository
-from app.storage.repositories import results as under_test
-from app.storage.tables import PredictionPieceRow, PredictionResultRow
-from app.storage.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction
+from app.jobs.attempts import MAX_STARTS, Claim
+from app.jobs.repository import JobRepository
+from app.prediction import result_repository as under_test
+from app.prediction.result_repository import ResultRepository
+from app.prediction.results import Layer, Piece, Reached
+from app.prediction.tables import PredictionPieceRow, PredictionResultRow
 from tests.storage import samples
 
 HERE = "this program"

@@ -3,8 +3,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from app.storage.repositories import JobRepository
-from app.storage.transaction import OpenTransaction, open_transactions
+from app.database.transaction import OpenTransaction, open_transactions
+from app.jobs.repository import JobRepository
 from app.webhooks.subscribers import SUBSCRIBERS
 from tests.ports.queue import ListedQueue
 from tests.storage import samples
@@ -58,8 +58,8 @@ def test_progress_of_old_jobs_goes_and_transitions_keep_their_numbers(engine: En
 def test_it_goes_in_pieces(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, at_once: int, jobs_at_once: int, calls: int
 ) -> None:
-    monkeypatch.setattr("app.storage.repositories.retention.PROGRESS_AT_ONCE", at_once)
-    monkeypatch.setattr("app.storage.repositories.retention.JOBS_AT_ONCE", jobs_at_once)
+    monkeypatch.setattr("app.jobs.retention.PROGRESS_AT_ONCE", at_once)
+    monkeypatch.setattr("app.jobs.retention.JOBS_AT_ONCE", jobs_at_once)
     transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
     jobs = [job_with_progress(transaction, times=times) for times in (6, 0, 5)]
     age("training_jobs", "finished_at", engine)

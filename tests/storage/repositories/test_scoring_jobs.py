@@ -5,21 +5,19 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.attempts import Claim
-from app.domain.jobs import Job, JobFilter
-from app.domain.ports import PageRequest
-from app.domain.webhooks import Webhook, new_secret
+from app.database.migrations import downgrade, migrate
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction
+from app.datasets.repository import DatasetRepository
 from app.errors import InUseError
+from app.jobs.attempts import Claim
+from app.jobs.records import Job, JobFilter
+from app.jobs.repository import JobRepository
+from app.registry.repository import ModelRepository
 from app.registry.submission import submit
-from app.storage.migrations import downgrade, migrate
-from app.storage.repositories import (
-    DatasetRepository,
-    DeliveryRepository,
-    JobRepository,
-    ModelRepository,
-    WebhookRepository,
-)
-from app.storage.transaction import OpenTransaction
+from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.records import Webhook, new_secret
+from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EventType
 from tests.storage import samples

@@ -3,12 +3,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from app.domain.ports import PageRequest
-from app.domain.webhooks import MAX_WEBHOOKS, Webhook, new_secret
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.identity import uuid7
-from app.storage.repositories import DeliveryRepository, JobRepository, WebhookRepository
-from app.storage.transaction import OpenTransaction
+from app.jobs.repository import JobRepository
+from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.records import MAX_WEBHOOKS, Webhook, new_secret
+from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
 from tests.storage import samples
@@ -93,7 +95,7 @@ def test_what_is_said_is_changed_and_the_rest_stays(transaction: OpenTransaction
 def test_a_removed_webhook_is_gone_at_once_and_its_deliveries_piece_by_piece(
     transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.storage.repositories.webhooks.DELIVERIES_AT_ONCE", 2)
+    monkeypatch.setattr("app.webhooks.repository.DELIVERIES_AT_ONCE", 2)
     removed, kept = hook(transaction), hook(transaction)
     for _ in range(3):
         cancelled(transaction)

@@ -2,8 +2,8 @@ import time
 
 from sqlalchemy import Engine, text
 
-from app.storage.repositories import WorkerRepository
-from app.storage.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction
+from app.jobs.worker_repository import WorkerRepository
 
 
 def _age(engine: Engine, executor: str, seconds: int) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.models import NewComponentsVersion
 from app.prediction import PredictRequest, predict
+from app.registry.records import NewComponentsVersion
 from app.tasks.components import prediction as under_test
 from app.tasks.components.prediction import ComponentsPrediction
 from app.tasks.options import PredictOptions

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.models import NewComponentsVersion
 from app.errors import TrainingFailedError
 from app.jobs.fit import FitCheckpoint, Fitted
 from app.jobs.fit import run as run_fit
 from app.jobs.limits import Limits
+from app.registry.records import NewComponentsVersion
 from app.tasks.components import fit as child
 from app.tasks.components.training import ComponentsTraining
 from app.tasks.union import task_of

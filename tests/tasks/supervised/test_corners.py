@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.models import NewSupervisedVersion
+from app.registry.records import NewSupervisedVersion
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.fit import SupervisedFit
 from app.tasks.supervised.materialise import Materialised, materialise

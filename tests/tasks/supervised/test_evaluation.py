@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.models import NewSupervisedVersion
-from app.domain.scoring import ClassScores, LabelledClasses, LabelledNumbers, NumberScores
+from app.evaluation.metrics.classes import ClassScores
+from app.evaluation.metrics.numbers import NumberScores
 from app.prediction import PredictRequest, evaluate_block, predict
+from app.registry.records import NewSupervisedVersion
+from app.tasks.labelled import LabelledClasses, LabelledNumbers
 from app.tasks.options import PredictOptions
 from app.tasks.supervised import evaluation as under_test
 from app.tasks.supervised.predictions import RegressionPrediction

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from app.domain.models import NewSupervisedVersion
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
+from app.registry.records import NewSupervisedVersion
 from app.tasks.listing import FunctionLocation, listed_terms
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.explanation import Explanation

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.models import NewSupervisedVersion
 from app.prediction import PredictRequest, ServedVersion, predict
+from app.registry.records import NewSupervisedVersion
 from app.tasks.supervised import prediction as under_test
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.kernels import Gaussian

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.decisions import ClassPrior, DecisionOptions, decided, with_priors
-from app.domain.models import NewSupervisedVersion
 from app.prediction import PredictRequest, predict
+from app.registry.records import NewSupervisedVersion
+from app.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.tables.columns import Block

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.models import NewSupervisedVersion
+from app.registry.records import NewSupervisedVersion
 from app.tasks.supervised.materialise import Materialised
 from app.tasks.supervised.report import _degrees_of_freedom, _recorded, _widths, new_version
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions

@@ -14,10 +14,10 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from app.domain.models import Learned
 from app.errors import TrainingFailedError
 from app.jobs.fit import Fitted, run
 from app.jobs.limits import Limits
+from app.registry.records import Learned
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.materialise import materialise
 from app.tasks.supervised.prediction import SupervisedModel

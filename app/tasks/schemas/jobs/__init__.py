@@ -4,7 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from app.domain.jobs import Job
+from app.jobs.records import Job
 from app.registry.trainings import training_of
 from app.tasks.schemas.jobs.approximation import approximation_job
 from app.tasks.schemas.jobs.components import ComponentsJobOut, components_job

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from app.domain import jobs as domain
+from app.jobs import records as domain
 from app.tasks.schemas.jobs.shared import shared_by_trainings
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.plans.requests import ComponentsPlan, Missing

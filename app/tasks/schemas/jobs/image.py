@@ -2,7 +2,7 @@
 
 from pydantic import TypeAdapter
 
-from app.domain.jobs import Job
+from app.jobs.records import Job
 from app.tasks.schemas.jobs.shared import shared_by_trainings
 from relevance_bayes.plans.requests import ImagePlan
 from relevance_bayes.types.trainings import ImageJob

@@ -1,6 +1,6 @@
 """The members that trainings of all tasks have."""
 
-from app.domain.jobs import Job
+from app.jobs.records import Job
 from app.jobs.schemas import shared_by_jobs
 from relevance_bayes.plans.requests import TrainingPlan
 

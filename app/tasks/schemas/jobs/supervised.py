@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, TypeAdapter
 
-from app.domain.jobs import Job
+from app.jobs.records import Job
 from app.registry.schemas.basis import BasisOut, shown_bases
 from app.registry.schemas.likelihoods import AnyLikelihood, shown
 from app.tasks.schemas.jobs.shared import shared_by_trainings

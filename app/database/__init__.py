@@ -1,0 +1,1 @@
+"""The database: engine, transactions, column types, keyset pagination, notifications, migrations."""

@@ -1,0 +1,105 @@
+"""Engines: SQLite and PostgreSQL, set up so that the code above need not know which one it has."""
+
+import sqlite3
+import time
+from functools import partial
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from app.database.file_connections import watch_file
+
+BUSY_MILLISECONDS = 30_000
+"""The time that a transaction waits for SQLite's locks, unless the engine is made for less."""
+
+BETWEEN_TRIES_SECONDS = 0.005
+CONNECT_SECONDS = 5
+IDLE_MILLISECONDS = 10_000
+"""A process that freezes within a transaction holds its locks no longer than this: PostgreSQL ends its session."""
+
+STAYING_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 3}
+"""A server that vanished without a word is noticed after 35 seconds, also by a connection that only listens."""
+
+
+def make_engine(url: URL | str, *, busy_milliseconds: int | None = None, creates: bool = False) -> Engine:
+    """An engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`); connects at first use.
+
+    SQLite's file is made only where `creates`. A transaction waits `busy_milliseconds` for SQLite's locks,
+    BUSY_MILLISECONDS where that is None.
+
+    On SQLite a transaction begins with the first write, and then IMMEDIATE; reads before it take no lock, and each sees
+    the newest commit, as under PostgreSQL's READ COMMITTED. So both databases ask the same of the code: what a write
+    depends on is read after `lock_for_writing`, under row locks, or in the WHERE of the write itself.
+    """
+    url = make_url(url)
+    if url.get_backend_name() == "sqlite":
+        engine = create_engine(url, pool_size=10, max_overflow=30)
+        busy = BUSY_MILLISECONDS if busy_milliseconds is None else busy_milliseconds
+        event.listen(engine, "connect", partial(_set_up_sqlite, busy))
+        if (path := file_of(url)) is not None:
+            watch_file(engine, path, creates=creates)
+        return engine
+    if url.drivername in {"postgres", "postgresql"}:
+        url = url.set(drivername="postgresql+psycopg")
+    engine = create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_size=10,
+        max_overflow=10,
+        isolation_level="READ COMMITTED",
+        connect_args={"connect_timeout": CONNECT_SECONDS, **STAYING_ALIVE},
+    )
+    event.listen(engine, "connect", _set_up_postgresql)
+    return engine
+
+
+def file_of(url: URL) -> str | None:
+    """The path of SQLite's file; None for a database in memory, and for one that is named by a URI of SQLite's."""
+    name = url.database
+    return None if not name or name == ":memory:" or name.startswith("file:") else name
+
+
+def _set_up_postgresql(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MILLISECONDS}")
+    cursor.close()
+    connection.commit()
+
+
+def _set_up_sqlite(busy_milliseconds: int, connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    # The driver then opens BEGIN IMMEDIATE before the first INSERT, UPDATE or DELETE: no deferred transaction is ever
+    # promoted, which SQLite would refuse (SQLITE_BUSY_SNAPSHOT) without waiting whenever somebody wrote in between.
+    connection.isolation_level = "IMMEDIATE"
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {busy_milliseconds}")
+    _write_ahead(cursor, busy_milliseconds)
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _write_ahead(cursor: DBAPICursor, busy_milliseconds: int) -> None:
+    # Of two that open a new file at once one is refused at once: SQLite does not wait here, whatever busy_timeout says.
+    # Once the file is in this mode, asking for it takes no lock.
+    deadline = time.monotonic() + busy_milliseconds / 1000
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(BETWEEN_TRIES_SECONDS)
+        else:
+            return
+
+
+def lock_for_writing(connection: Connection) -> None:
+    """On SQLite take the one write lock now, not at the first write; nothing on PostgreSQL, where row locks do it."""
+    if connection.dialect.name == "sqlite" and not _in_transaction(connection):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _in_transaction(connection: Connection) -> bool:
+    raw = connection.connection.dbapi_connection
+    return raw is not None and bool(raw.in_transaction)

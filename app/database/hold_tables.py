@@ -1,0 +1,28 @@
+"""The table of holds: the resources that unfinished jobs need."""
+
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.database.base import Base, one_of
+
+HELD = frozenset({"dataset", "model", "version"})
+
+
+class JobHoldRow(Base):
+    """A dataset, a model or a version that nobody deletes while an unfinished job needs it.
+
+    `resource` is the id of a dataset or a version, and the name of a model, which the job may be the first to make.
+    """
+
+    __tablename__ = "job_holds"
+    __table_args__ = (
+        CheckConstraint(one_of("kind", HELD), name="kind"),
+        Index(None, "owner", "kind", "resource"),
+    )
+
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    resource: Mapped[str] = mapped_column(primary_key=True)
+    owner: Mapped[str]

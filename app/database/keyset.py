@@ -1,0 +1,92 @@
+"""Where a page of a keyset list ended, as text that callers hand back without looking into it."""
+
+import json
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from typing import TypeVar, TypeVarTuple
+from uuid import UUID
+
+from sqlalchemy import Select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.database.pages import Page, PageRequest
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+R = TypeVar("R")
+T = TypeVar("T")
+Age = TypeVar("Age", UUID, int)
+Columns = TypeVarTuple("Columns")
+Key = UUID | int | str | tuple[float, int]
+
+
+def by_age(
+    query: Select[*Columns], column: InstrumentedAttribute[Age], part: PageRequest, read: Callable[[str], Age]
+) -> Select[*Columns]:
+    """The rows of a slice, and one more where there is a following page; `column` grows with each row that is added.
+
+    Raises InvalidRequestError where `read` takes `after` for that of no page.
+    """
+    newest_first = part.order == "newest"
+    if part.after is not None:
+        last = read(part.after)
+        query = query.where(column < last if newest_first else column > last)
+    return query.order_by(column.desc() if newest_first else column).limit(part.limit + 1)
+
+
+def page(rows: Sequence[R], limit: int, item: Callable[[R], T], key: Callable[[R], Key]) -> Page[T]:
+    """A page of at most `limit` items out of up to `limit + 1` rows that were read."""
+    kept = rows[:limit]
+    return Page(tuple(item(row) for row in kept), _write(key(kept[-1])) if len(rows) > limit and kept else None)
+
+
+def read_id(after: str) -> UUID:
+    """The id that a page ended with; raises InvalidRequestError."""
+    value = _read(after)
+    if isinstance(value, str):
+        try:
+            return UUID(value)
+        except ValueError as error:
+            raise _foreign() from error
+    raise _foreign()
+
+
+def read_name(after: str) -> str:
+    """The name that a page ended with; raises InvalidRequestError."""
+    value = _read(after)
+    if isinstance(value, str) and "\0" not in value:
+        return value
+    raise _foreign()
+
+
+def read_number(after: str) -> int:
+    """The number that a page ended with; raises InvalidRequestError."""
+    value = _read(after)
+    if isinstance(value, int) and 0 <= value < 2**31:
+        return value
+    raise _foreign()
+
+
+def read_weight(after: str) -> tuple[float, int]:
+    """The size of the weight and the number that a page ended with; raises InvalidRequestError."""
+    match _read(after):
+        case [float(size), int(number)] if 0 <= number < 2**31:
+            return size, number
+    raise _foreign()
+
+
+def _write(key: Key) -> str:
+    text = json.dumps(str(key) if isinstance(key, UUID) else key)
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _read(after: str) -> object:
+    try:
+        value: object = json.loads(b64decode(after + "=" * (-len(after) % 4), b"-_", validate=True))
+    except (ValueError, RecursionError) as error:
+        raise _foreign() from error
+    return value
+
+
+def _foreign() -> InvalidRequestError:
+    detail = "Expected in `after` the `after` of an earlier page of the same list."
+    return InvalidRequestError(detail, [Fault(detail, parameter="after")])

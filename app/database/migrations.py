@@ -1,0 +1,81 @@
+"""Bringing a database to the tables that this version of the service expects.
+
+Alembic holds 8 MB, which a process that migrates nothing does without: see `revision`.
+"""
+
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, text
+
+from app.database.base import Base
+from app.database.engine import lock_for_writing
+from app.database.failures import translated
+
+Kind = Literal["schema", "table", "column", "index", "unique_constraint", "foreign_key_constraint", "check_constraint"]
+Parent = Literal["schema_name", "table_name", "schema_qualified_table_name"]
+
+ADVISORY_LOCK = 0x52_4C_56_4D
+"""Whoever holds this lock of PostgreSQL's migrates; the number has no meaning but to be ours."""
+
+
+def migrate(engine: Engine, revision: str = "head") -> None:
+    """Run every migration that is missing, in one transaction; of two started at once the second finds nothing to do.
+
+    Up to a revision, by default the last. Raises UnavailableError when the database can't be reached.
+    """
+    with translated(), exclusive(engine) as connection:
+        command.upgrade(_config(connection), revision)
+
+
+def downgrade(engine: Engine, revision: str = "base") -> None:
+    """Go back to a revision (by default to an empty database), losing what the later ones added."""
+    with translated(), exclusive(engine) as connection:
+        command.downgrade(_config(connection), revision)
+
+
+def ours(name: str | None, kind: Kind, _parents: MutableMapping[Parent, str | None]) -> bool:
+    """Return whether Alembic compares an object: the queue has tables of its own in the same database."""
+    return kind != "table" or name in Base.metadata.tables
+
+
+@contextmanager
+def exclusive(engine: Engine) -> Iterator[Connection]:
+    """A transaction that no other migration runs beside, with SQLite's foreign keys off while tables are rebuilt."""
+    with engine.connect() as connection:
+        sqlite = connection.dialect.name == "sqlite"
+        if sqlite:
+            connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+            lock_for_writing(connection)
+        else:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+        try:
+            yield connection
+            if sqlite and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()):
+                raise RuntimeError(f"the migration leaves rows that point at nothing: {broken[:5]}")
+            connection.commit()
+        finally:
+            connection.rollback()
+            if sqlite:
+                connection.exec_driver_sql("PRAGMA foreign_keys = ON")
+
+
+def _config(connection: Connection | None = None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_scripts()).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def _scripts() -> Path:
+    """In a wheel inside the package, in a checkout beside it."""
+    places = [Path(__file__).parents[up] / "migrations" for up in (1, 2)]
+    for folder in places:
+        if (folder / "env.py").is_file():
+            return folder
+    raise FileNotFoundError(f"expected the migrations in {places[0]} or in {places[1]}")

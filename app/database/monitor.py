@@ -1,0 +1,129 @@
+"""The monitor of a database: it finds out that the database is away, and that it is back."""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+from sqlalchemy import Engine
+
+from app.database.probes import probe_of
+from app.database.reachability import Reachability
+from app.database.watched_connections import watch_connections
+from app.errors import OutOfReachError, UnavailableError
+
+logger = logging.getLogger(__name__)
+
+LATE_SECONDS = 1.0
+"""Age of a transaction from which on the database is probed."""
+
+RETRY_SECONDS = 0.2
+"""Pause between two probes of a database that is away, or that a transaction is late on."""
+
+JOIN_SECONDS = 3.0
+"""Longer than a probe takes."""
+
+
+class DatabaseMonitor:
+    """Updates `reachability` from failed transactions and from probes.
+
+    A thread, which begins with the first transaction, probes the database whenever a transaction failed or is late.
+    While the database is away it is probed again and again, and transactions are refused at once; those that wait for
+    a server's answer are ended.
+    """
+
+    def __init__(self, engine: Engine, reachability: Reachability) -> None:
+        self.reachability = reachability
+        self._probe = probe_of(engine)
+        self._changed = reachability.changed
+        self._units: dict[object, float] = {}
+        self._thread: Thread | None = None
+        self._is_closed = False
+        self._is_idle = False
+        self._away_since: float | None = None
+        if engine.dialect.name == "postgresql":
+            watch_connections(engine, reachability)
+
+    @contextmanager
+    def unit(self) -> Iterator[None]:
+        """Watch a transaction while it is open; raises OutOfReachError where the database is away."""
+        self._begin()
+        key = object()
+        self._units[key] = time.monotonic()
+        if self._is_idle:
+            with self._changed:
+                self._changed.notify_all()
+        try:
+            yield
+        except UnavailableError:
+            self.reachability.suspect()
+            raise
+        else:
+            self.reachability.reached()
+        finally:
+            del self._units[key]
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(JOIN_SECONDS)
+
+    def _begin(self) -> None:
+        if self.reachability.is_away:
+            raise OutOfReachError("The database can't be reached; try again later.")
+        if self._thread is None:
+            self._start()
+
+    def _start(self) -> None:
+        with self._changed:
+            if self._thread is None and not self._is_closed:
+                self._thread = Thread(target=self._run, name="database-monitor", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        while not self._is_closed:
+            self._check()
+            self._wait_for_cause()
+        self._probe.close()
+
+    def _wait_for_cause(self) -> None:
+        """Return when the database should be probed, or at the end."""
+        if self.reachability.is_away:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_closed or not self.reachability.is_away, RETRY_SECONDS)
+            return
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or not self.reachability.is_reachable, RETRY_SECONDS)
+            while not self._has_cause():
+                self._is_idle = True
+                self._changed.wait_for(lambda: self._units or self._has_cause())
+                self._is_idle = False  # units that begin from here on are seen below, without a notification each
+                self._changed.wait_for(self._has_cause, LATE_SECONDS)
+
+    def _has_cause(self) -> bool:
+        latest = time.monotonic() - LATE_SECONDS
+        is_late = any(began < latest for began in list(self._units.values()))
+        return self._is_closed or not self.reachability.is_reachable or is_late
+
+    def _check(self) -> None:
+        began, suspicions = time.monotonic(), self.reachability.suspicions
+        try:
+            self._probe.check()
+        except UnavailableError as error:
+            if self.reachability.seconds_since_reached() > time.monotonic() - began:
+                self._note_away(error)
+        else:
+            self.reachability.reached(suspicions)
+        if self.reachability.is_reachable and self._away_since is not None:
+            logger.warning("the database is back", extra={"seconds": round(time.monotonic() - self._away_since, 1)})
+            self._away_since = None
+
+    def _note_away(self, error: UnavailableError) -> None:
+        self.reachability.lost()
+        if self._away_since is None:
+            self._away_since = time.monotonic()
+            logger.warning("the database is away", extra={"reason": error.detail})

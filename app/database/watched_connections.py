@@ -1,0 +1,73 @@
+"""Connections of psycopg that give up waiting for a server that is away."""
+
+from typing import TypeAlias, TypeVar
+
+import psycopg
+from psycopg.abc import PQGen
+from psycopg.adapt import AdaptersMap
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import TupleRow
+from sqlalchemy import Engine, event
+from sqlalchemy.engine import Dialect
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from app.database.reachability import Reachability
+
+Result = TypeVar("Result")
+Parameters: TypeAlias = dict[str, str | int | AdaptersMap]
+
+WAKE_SECONDS = 0.1
+"""Seconds between checks of a waiting connection whether the server is away."""
+
+
+class WatchedConnection(psycopg.Connection[TupleRow]):
+    """Raises OperationalError from whatever waits for a server that is found to be away meanwhile.
+
+    A server whose process is stopped, or whose network is cut, accepts a statement and never answers it: neither the
+    protocol nor the kernel ends such a wait.
+    """
+
+    reachability: Reachability | None = None
+
+    def wait(self, gen: PQGen[Result], interval: float = WAKE_SECONDS, timeout: float | None = None) -> Result:
+        """Consume a generator of psycopg that operates on the connection."""
+        if self.reachability is None:
+            return super().wait(gen, interval, timeout)
+        return super().wait(self._unless_away(gen, self.reachability), interval, timeout)
+
+    def _unless_away(self, gen: PQGen[Result], reachability: Reachability) -> PQGen[Result]:
+        try:
+            required = next(gen)
+            while True:
+                ready = yield required
+                if not ready and reachability.is_away:
+                    self.close()
+                    raise psycopg.OperationalError("the server is away")
+                required = gen.send(ready)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+
+def watch_connections(engine: Engine, reachability: Reachability) -> None:
+    """Have an engine for PostgreSQL make such connections, and none while the server is away."""
+
+    def connect(
+        _dialect: Dialect, _entry: ConnectionPoolEntry, _arguments: list[str], parameters: Parameters
+    ) -> WatchedConnection:
+        if reachability.is_away:
+            raise psycopg.OperationalError("the server is away")
+        context = parameters.get("context")
+        connection = WatchedConnection.connect(
+            connection_string(parameters), context=context if isinstance(context, AdaptersMap) else None
+        )
+        connection.reachability = reachability
+        return connection
+
+    event.listen(engine, "do_connect", connect)
+
+
+def connection_string(parameters: Parameters, **more: int) -> str:
+    """Return what libpq needs of the parameters of SQLAlchemy's dialect."""
+    settings = {name: str(one) for name, one in (parameters | more).items() if isinstance(one, str | int)}
+    return make_conninfo("", **settings)

@@ -1,0 +1,185 @@
+"""Datasets and their blocks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Select, select, update
+
+from app.database import keyset as cursors
+from app.database.changes import changed
+from app.database.engine import lock_for_writing
+from app.database.holds import CANCEL, count_holds, hold
+from app.database.pages import Page, PageRequest
+from app.database.transaction import Transaction
+from app.datasets.block_codec import decode_block, encode_block
+from app.datasets.documents import COLUMNS
+from app.datasets.records import Dataset, Upload
+from app.datasets.removal import remove_piece
+from app.datasets.tables import DatasetBlockRow, DatasetRow
+from app.errors import InUseError
+from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
+from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.types.errors import NotFoundError
+
+
+@dataclass(frozen=True)
+class DatasetRepository:
+    """Datasets. An upload is invisible until `finish`."""
+
+    tx: Transaction
+
+    def begin(self, upload: Upload) -> None:
+        """Record an upload that nobody else sees."""
+        row = DatasetRow(
+            id=upload.id,
+            owner=upload.owner,
+            name=upload.name,
+            state="uploading",
+            created_at=upload.created_at,
+            written_at=self.tx.clock(),
+            height=None if upload.image is None else upload.image.height,
+            width=None if upload.image is None else upload.image.width,
+        )
+        self.tx.session.add(row)
+        self.tx.session.flush()
+
+    def append(self, dataset_id: UUID, number: int, first_row: int, block: Block) -> None:
+        """Store block `number` (from 0), whose first row is `first_row`, and mark the upload as alive.
+
+        Raises NotFoundError when the upload was given up meanwhile.
+        """
+        # First, so that no lock is held while it is packed.
+        content = encode_block(block)
+        alive = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
+        if not changed(self.tx.session, alive.values(written_at=self.tx.clock())):
+            raise _upload_is_gone()
+        row = DatasetBlockRow(
+            dataset_id=dataset_id, number=number, first_row=first_row, rows=block_rows(block), content=content
+        )
+        self.tx.session.add(row)
+        self.tx.session.flush()
+        self.tx.session.expunge(row)
+
+    def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
+        """Make an upload a dataset; raises NotFoundError when it was given up meanwhile."""
+        ready = (
+            update(DatasetRow)
+            .where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
+            .values(
+                state="ready",
+                rows=rows,
+                digest=digest,
+                columns=COLUMNS.write(tuple(columns)),
+                written_at=self.tx.clock(),
+            )
+        )
+        if not changed(self.tx.session, ready):
+            raise _upload_is_gone()
+        return _dataset(self.tx.session.scalars(_ready().where(DatasetRow.id == dataset_id)).one())
+
+    def discard(self, dataset_id: UUID) -> bool:
+        """Give an upload up and remove a piece of it; whether more of it is left. A finished dataset stays."""
+        given_up = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
+        changed(self.tx.session, given_up.values(state="deleted"))
+        return remove_piece(self.tx.session, dataset_id)
+
+    def remove_expired(self, *, not_written_since: datetime) -> bool:
+        """Remove a piece of an upload that nobody has written to since then, or of what was deleted.
+
+        Return whether there was any: call again, in a new transaction.
+        """
+        silent = update(DatasetRow).where(DatasetRow.state == "uploading", DatasetRow.written_at < not_written_since)
+        changed(self.tx.session, silent.values(state="deleted"))
+        doomed = self.tx.session.scalar(select(DatasetRow.id).where(DatasetRow.state == "deleted").limit(1))
+        if doomed is None:
+            return False
+        remove_piece(self.tx.session, doomed)
+        return True
+
+    def get(self, owner: str, dataset_id: UUID) -> Dataset:
+        """A finished dataset; raises NotFoundError."""
+        row = self.tx.session.scalars(
+            _ready().where(DatasetRow.owner == owner, DatasetRow.id == dataset_id)
+        ).one_or_none()
+        if row is None:
+            raise NotFoundError(f"There is no dataset {dataset_id}.")
+        return _dataset(row)
+
+    def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
+        """Finished datasets; raises InvalidRequestError for an `after` of no page."""
+        query = _ready().where(DatasetRow.owner == owner)
+        if name is not None:
+            query = query.where(DatasetRow.name == name)
+        query = cursors.by_age(query, DatasetRow.id, part, cursors.read_id)
+        return cursors.page(self.tx.session.scalars(query).all(), part.limit, _dataset, lambda row: row.id)
+
+    def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
+        """The number of a block's first row, and the block; None past the last."""
+        found = self.tx.session.execute(
+            select(DatasetBlockRow.first_row, DatasetBlockRow.content).where(
+                DatasetBlockRow.dataset_id == dataset_id, DatasetBlockRow.number == number
+            )
+        ).one_or_none()
+        return None if found is None else (found.first_row, decode_block(found.content))
+
+    def block_holding(self, dataset_id: UUID, row: int) -> int:
+        """The number of the block in which a row stands; raises NotFoundError past the last row."""
+        number = self.tx.session.scalar(
+            select(DatasetBlockRow.number).where(
+                DatasetBlockRow.dataset_id == dataset_id,
+                DatasetBlockRow.first_row <= row,
+                DatasetBlockRow.first_row + DatasetBlockRow.rows > row,
+            )
+        )
+        if number is None:
+            raise NotFoundError(f"The dataset has no row {row}.")
+        return number
+
+    def hold(self, owner: str, dataset_id: UUID, *, job_id: UUID) -> None:
+        """Have a dataset stay until a job ends; raises NotFoundError."""
+        lock_for_writing(self.tx.session.connection())
+        mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
+        found = select(DatasetRow.id).where(*mine).with_for_update(read=True, key_share=True)
+        if self.tx.session.scalar(found) is None:
+            raise NotFoundError(f"There is no dataset {dataset_id}.")
+        hold(self.tx, job_id, owner, "dataset", dataset_id)
+
+    def delete(self, owner: str, dataset_id: UUID) -> None:
+        """Make it gone for everyone; raises NotFoundError, or InUseError while an unfinished job needs it.
+
+        Blocks of a large one are left for `remove_expired`: to remove all at once would block every writer.
+        """
+        lock_for_writing(self.tx.session.connection())
+        mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
+        # Locked until the end: `hold` locks this row too, so that one of the two sees the other.
+        if self.tx.session.scalar(select(DatasetRow.id).where(*mine).with_for_update()) is None:
+            raise NotFoundError(f"There is no dataset {dataset_id}.")
+        if jobs := count_holds(self.tx, owner, "dataset", dataset_id):
+            raise InUseError(f"The dataset is needed by unfinished jobs ({jobs}): {CANCEL}")
+        changed(self.tx.session, update(DatasetRow).where(*mine).values(state="deleted"))
+        remove_piece(self.tx.session, dataset_id)
+
+
+def _ready() -> Select[DatasetRow]:
+    return select(DatasetRow).where(DatasetRow.state == "ready").execution_options(populate_existing=True)
+
+
+def _dataset(row: DatasetRow) -> Dataset:
+    if row.rows is None or row.digest is None or row.columns is None:
+        raise AssertionError(f"dataset {row.id} is ready without its figures, against the table's own check")
+    return Dataset(
+        id=row.id,
+        owner=row.owner,
+        name=row.name,
+        created_at=row.created_at,
+        rows=row.rows,
+        digest=row.digest,
+        columns=COLUMNS.read(row.columns),
+        image=None if row.height is None or row.width is None else ImageSize(row.height, row.width),
+    )
+
+
+def _upload_is_gone() -> NotFoundError:
+    return NotFoundError("The upload was given up, because nothing came for too long: send it again.")

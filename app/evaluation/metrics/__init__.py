@@ -1,0 +1,1 @@
+"""Metrics of predictions, accumulated from rows that come block by block."""

@@ -1,0 +1,116 @@
+"""Metrics and diagnostics of predicted classes, of any number of rows, in bounded memory."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from app.evaluation.metrics.losses import losses
+from app.evaluation.metrics.means import Mean
+from app.evaluation.metrics.ranking import Ranking
+from app.evaluation.metrics.reliability import Reliability
+from app.tasks.labelled import LabelledClasses
+from relevance_bayes.core.types import Array
+from relevance_bayes.types.evaluations import Area, ReliabilityBin
+from relevance_bayes.types.values import Label
+
+
+@dataclass(frozen=True)
+class ClassResult:
+    """Metrics of predictions for `rows` classes; with no rows every figure is None.
+
+    `rows_of_unknown_class` are of a class that the version has never seen: an error each, of no share in `log_loss` and
+    the curves of single classes. `brier` is half of the squared distance from certainty. `auc` is the mean of
+    `auc_per_class`, of each class against the rest, None where none can be told. `ece` is the mean distance between the
+    probability of the predicted label and how often it was right, in bins of which `confidence` has the curve;
+    `reliability` are those of each class. `confusion` counts rows, by true class and in it by predicted label.
+    """
+
+    rows: int
+    rows_of_unknown_class: int
+    error: float | None
+    log_loss: float | None
+    brier: float | None
+    auc: Area | None
+    ece: float | None
+    classes: tuple[Label, ...]
+    auc_per_class: tuple[Area | None, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    confidence: tuple[ReliabilityBin, ...]
+    reliability: tuple[tuple[ReliabilityBin, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores:
+    """Scores of the rows so far; scores of parts are added. `confusion` is (K, K)."""
+
+    classes: tuple[Label, ...]
+    error: Mean
+    log_loss: Mean
+    brier: Mean
+    ranking: Ranking
+    confidence: Reliability
+    reliability: tuple[Reliability, ...]
+    confusion: Array
+
+    @classmethod
+    def empty(cls, classes: tuple[Label, ...]) -> Self:
+        """Of no rows."""
+        count = len(classes)
+        curves = Reliability.empty(), (Reliability.empty(),) * count
+        return cls(classes, Mean(), Mean(), Mean(), Ranking.empty(count), *curves, np.zeros((count, count)))
+
+    @classmethod
+    def of(cls, labelled: LabelledClasses) -> Self:
+        """Of some rows."""
+        count, known = len(labelled.classes), labelled.truth >= 0
+        given = np.take_along_axis(labelled.probabilities, labelled.chosen[:, None], axis=1)[:, 0]
+        wrong = losses(labelled, "error")
+        truth, probabilities, certain = labelled.truth[known], labelled.probabilities[known], labelled.certain[known]
+        pairs = truth * count + labelled.chosen[known]
+        return cls(
+            labelled.classes,
+            Mean.of(wrong),
+            Mean.of(losses(labelled, "log_loss")),
+            Mean.of(losses(labelled, "brier")),
+            Ranking.of(probabilities, truth),
+            Reliability.of(given, 1.0 - wrong),
+            tuple(map(Reliability.of, probabilities.T, certain.T)),
+            np.bincount(pairs, minlength=count * count).reshape(count, count).astype(np.float64),
+        )
+
+    def __add__(self, other: "ClassScores") -> "ClassScores":
+        """Of both together."""
+        return ClassScores(
+            self.classes,
+            self.error + other.error,
+            self.log_loss + other.log_loss,
+            self.brier + other.brier,
+            self.ranking + other.ranking,
+            self.confidence + other.confidence,
+            tuple(one + more for one, more in zip(self.reliability, other.reliability, strict=True)),
+            self.confusion + other.confusion,
+        )
+
+    def result(self) -> ClassResult:
+        """The figures."""
+        areas = self.ranking.areas()
+        reported = [area for area in areas if area is not None]
+        return ClassResult(
+            rows=self.error.rows,
+            rows_of_unknown_class=self.log_loss.left_out,
+            error=self.error.value,
+            log_loss=self.log_loss.value,
+            brier=self.brier.value,
+            auc=_mean(reported) if reported else None,
+            ece=self.confidence.expected_error,
+            classes=self.classes,
+            auc_per_class=areas,
+            confusion=tuple(tuple(map(int, row)) for row in self.confusion),
+            confidence=tuple(self.confidence.bins()),
+            reliability=tuple(tuple(curve.bins()) for curve in self.reliability),
+        )
+
+
+def _mean(areas: list[Area]) -> Area:
+    return Area(sum(one.value for one in areas) / len(areas), sum(one.tolerance for one in areas) / len(areas))

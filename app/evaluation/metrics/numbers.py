@@ -1,0 +1,141 @@
+"""Metrics and diagnostics of predicted numbers, of any number of rows, in bounded memory."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from app.evaluation.metrics.cells import Cells
+from app.evaluation.metrics.losses import MAX_ERROR, losses
+from app.evaluation.metrics.means import Mean
+from app.tasks.labelled import COVERAGES, LabelledNumbers
+from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tables.moments import Moments
+from relevance_bayes.types.evaluations import Coverage, ResidualBin
+
+STEPS = np.arange(-4.0, 4.25, 0.25)
+"""Between the bins of standardised residuals, of which the first and the last are open."""
+
+PIT_BINS = 20
+
+
+@dataclass(frozen=True)
+class NumberResult:
+    """Metrics of predictions for `rows` numbers; with no rows every figure is None.
+
+    `r2` is 0 where the target is constant. `nll` leaves out `rows_of_zero_density`, of which the version held what came
+    for impossible. `standardised_residuals` counts (target - mean)/sd between `bin_edges`, the first and the last bin
+    open; `pit` is the share of rows, in bins of equal width, at which the prediction put what came, P(y' <= y): flat
+    where it is right. `residuals` are bins of about as many predictions each.
+    """
+
+    rows: int
+    rmse: float | None
+    mae: float | None
+    r2: float | None
+    nll: float | None
+    rows_of_zero_density: int
+    coverage: tuple[Coverage, ...]
+    bin_edges: tuple[float, ...]
+    standardised_residuals: tuple[int, ...]
+    pit: tuple[float, ...]
+    residuals: tuple[ResidualBin, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberScores:
+    """Scores of the rows so far; scores of parts are added."""
+
+    targets: Moments
+    errors: Moments
+    sizes: Mean
+    nll: Mean
+    inside: tuple[Mean, ...]
+    widths: tuple[Mean, ...]
+    standardised: Array
+    pit: Array
+    cells: Cells
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Of no rows."""
+        none = (Mean(),) * len(COVERAGES)
+        bins = np.zeros(len(STEPS) + 1), np.zeros(PIT_BINS)
+        return cls(Moments(), Moments(), Mean(), Mean(), none, none, *bins, Cells.empty())
+
+    @classmethod
+    def of(cls, labelled: LabelledNumbers) -> Self:
+        """Of some rows."""
+        error, target = labelled.error, labelled.target
+        inside = (labelled.lower <= target) & (target <= labelled.upper)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            widths = np.minimum(labelled.upper - labelled.lower, np.finfo(np.float64).max)
+            standardised = np.where(error == 0.0, 0.0, error / labelled.sd)
+        return cls(
+            targets=Moments.of(target),
+            errors=Moments.of(error),
+            sizes=Mean.of(losses(labelled, "mae")),
+            nll=Mean.of(losses(labelled, "nll")),
+            inside=tuple(Mean.of(row.astype(np.float64)) for row in inside),
+            widths=tuple(map(Mean.of, widths)),
+            standardised=_counted(np.searchsorted(STEPS, standardised, side="right"), len(STEPS) + 1),
+            pit=_spread(labelled.below, labelled.upto),
+            cells=Cells.of(labelled.mean, error),
+        )
+
+    def __add__(self, other: "NumberScores") -> "NumberScores":
+        """Of both together."""
+        return NumberScores(
+            self.targets + other.targets,
+            self.errors + other.errors,
+            self.sizes + other.sizes,
+            self.nll + other.nll,
+            tuple(one + more for one, more in zip(self.inside, other.inside, strict=True)),
+            tuple(one + more for one, more in zip(self.widths, other.widths, strict=True)),
+            self.standardised + other.standardised,
+            self.pit + other.pit,
+            self.cells + other.cells,
+        )
+
+    def result(self) -> NumberResult:
+        """The figures."""
+        rows = self.errors.count
+        rmse = math.hypot(self.errors.mean, self.errors.sd)
+        return NumberResult(
+            rows=rows,
+            rmse=min(rmse, float(np.finfo(np.float64).max)) if rows else None,
+            mae=self.sizes.value,
+            r2=self._explained(rmse) if rows else None,
+            nll=self.nll.value,
+            rows_of_zero_density=self.nll.left_out,
+            coverage=tuple(
+                Coverage(percent, inside.mean, width.mean)
+                for percent, inside, width in zip(COVERAGES, self.inside, self.widths, strict=True)
+                if rows
+            ),
+            bin_edges=tuple(STEPS.tolist()),
+            standardised_residuals=tuple(int(count) for count in self.standardised),
+            pit=tuple((self.pit / max(rows, 1)).tolist()),
+            residuals=tuple(self.cells.bins()),
+        )
+
+    def _explained(self, rmse: float) -> float:
+        spread = self.targets.sd
+        return 1.0 - min(rmse / spread, MAX_ERROR) ** 2 if spread else 0.0
+
+
+def _counted(places: Indices, bins: int) -> Array:
+    return np.bincount(places, minlength=bins).astype(np.float64)
+
+
+def _spread(below: Array, upto: Array) -> Array:
+    """Rows to bins of [0, 1]: each to that of its place, or evenly between its two ends where it has two."""
+    edges = np.linspace(0.0, 1.0, PIT_BINS + 1)
+    point = np.minimum((upto * PIT_BINS).astype(np.intp), PIT_BINS - 1)
+    wide = upto > below
+    counts = _counted(point[~wide], PIT_BINS)
+    if wide.any():
+        start, stop = below[wide, None], upto[wide, None]
+        counts += np.diff(np.clip((edges - start) / (stop - start), 0.0, 1.0), axis=1).sum(axis=0)
+    return counts

@@ -1,0 +1,122 @@
+"""Idempotency keys and the answers that go with them."""
+
+import json
+import zlib
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, delete, or_, select, tuple_, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.database.changes import changed
+from app.database.column_types import DatabaseNow, SecondsSince
+from app.database.engine import lock_for_writing
+from app.database.transaction import Transaction
+from app.errors import KeyInUseError, KeyReusedError
+from app.http.idempotency_records import RequestKey, StoredResponse
+from app.http.tables import RequestKeyRow
+
+LEASE_SECONDS = 30.0
+"""A holder that was not heard of for so long is taken to be dead: its key may be had again."""
+
+AT_ONCE = 500
+"""Rows that one sweep looks at; on SQLite about 5 ms."""
+
+
+@dataclass(frozen=True)
+class IdempotencyKeyRepository:
+    """Creating requests by the keys that came with them, for a time; every time is the database's own."""
+
+    tx: Transaction
+
+    def find(self, key: RequestKey) -> StoredResponse | None:
+        """Return the response to the first request with this key, None when there was none or its time is over.
+
+        Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
+        """
+        row = self.tx.session.scalars(
+            select(RequestKeyRow).where(_is(key), ~self._over()).execution_options(populate_existing=True)
+        ).one_or_none()
+        if row is None:
+            return None
+        if row.fingerprint != key.fingerprint:
+            raise KeyReusedError(
+                "This Idempotency-Key came before with another request: send each request with a key of its own."
+            )
+        if row.status is None or row.headers is None or row.content is None:
+            raise _in_use()
+        headers = tuple((str(name), str(value)) for name, value in json.loads(row.headers))
+        return StoredResponse(row.status, headers, zlib.decompress(row.content))
+
+    def keep(self, key: RequestKey, response: StoredResponse) -> None:
+        """Keep a response with what it tells of, in one transaction; raises KeyInUseError when somebody was first."""
+        self._take(key, _columns(response))
+
+    def begin(self, key: RequestKey, holder: UUID) -> None:
+        """Take a key for what takes several transactions; raises KeyInUseError when somebody was first."""
+        self._take(key, {"holder": holder})
+
+    def renew(self, key: RequestKey, holder: UUID) -> None:
+        """Put off the end of the holder's time; raises KeyInUseError when it was over, and the key taken over."""
+        self._change(key, holder, {})
+
+    def complete(self, key: RequestKey, holder: UUID, response: StoredResponse) -> None:
+        """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
+        self._change(key, holder, _columns(response))
+
+    def release(self, key: RequestKey, holder: UUID) -> None:
+        """Let go of a key whose holder made nothing."""
+        mine = (_is(key), RequestKeyRow.holder == holder, RequestKeyRow.status.is_(None))
+        changed(self.tx.session, delete(RequestKeyRow).where(*mine))
+
+    def remove_expired(self) -> bool:
+        """Forget some whose time is over; whether to call again, in a new transaction."""
+        # Read before the deletion, which alone takes SQLite's write lock.
+        oldest = select(RequestKeyRow).order_by(RequestKeyRow.heard_at).limit(AT_ONCE).subquery()
+        over = select(oldest.c.owner, oldest.c.scope, oldest.c.key).where(
+            SecondsSince(oldest.c.heard_at) > self.tx.response_retention
+        )
+        found = [tuple(row) for row in self.tx.session.execute(over)]
+        if not found:
+            return False
+        names = tuple_(RequestKeyRow.owner, RequestKeyRow.scope, RequestKeyRow.key)
+        changed(self.tx.session, delete(RequestKeyRow).where(names.in_(found), self._over()))
+        return len(found) == AT_ONCE
+
+    def _take(self, key: RequestKey, values: dict[str, object]) -> None:
+        lock_for_writing(self.tx.session.connection())
+        changed(self.tx.session, delete(RequestKeyRow).where(_is(key), self._over()))
+        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
+        row = {"owner": key.owner, "scope": key.scope, "key": key.key, "fingerprint": key.fingerprint}
+        # On PostgreSQL this waits for whoever is just keeping the same key, and then finds it there, or gone.
+        taken = self.tx.session.execute(
+            insert(RequestKeyRow)
+            .values(**row, heard_at=DatabaseNow(), **values)
+            .on_conflict_do_nothing(index_elements=["owner", "scope", "key"])
+            .returning(RequestKeyRow.key)
+        )
+        if taken.one_or_none() is None:
+            raise _in_use()
+
+    def _change(self, key: RequestKey, holder: UUID, values: dict[str, object]) -> None:
+        mine = update(RequestKeyRow).where(_is(key), RequestKeyRow.holder == holder, RequestKeyRow.status.is_(None))
+        if not changed(self.tx.session, mine.values(heard_at=DatabaseNow(), **values)):
+            raise _in_use()
+
+    def _over(self) -> ColumnElement[bool]:
+        silent = SecondsSince(RequestKeyRow.heard_at)
+        return or_(silent > self.tx.response_retention, and_(RequestKeyRow.status.is_(None), silent > LEASE_SECONDS))
+
+
+def _is(key: RequestKey) -> ColumnElement[bool]:
+    return and_(RequestKeyRow.owner == key.owner, RequestKeyRow.scope == key.scope, RequestKeyRow.key == key.key)
+
+
+def _columns(response: StoredResponse) -> dict[str, object]:
+    # An answer about thousands of columns repeats itself: packed, it is a tenth.
+    content = zlib.compress(response.content, 1)
+    return {"status": response.status, "headers": json.dumps(response.headers), "content": content}
+
+
+def _in_use() -> KeyInUseError:
+    return KeyInUseError("The first request with this Idempotency-Key is still being done: ask again in a moment.")

@@ -1,0 +1,57 @@
+"""Checkpoints of running fits."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import literal, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.database.changes import changed
+from app.database.frame import UnreadableBytesError
+from app.database.transaction import Transaction
+from app.jobs.attempts import Checkpoint, Kept
+from app.jobs.fit_log_codec import decode_fit_log, encode_fit_log
+from app.jobs.tables import JobCheckpointRow, TrainingJobRow
+from relevance_bayes.types.jobs import Resumption
+
+
+@dataclass(frozen=True)
+class CheckpointRepository:
+    """Checkpoints of running fits: one row a job, its newest, gone with its end."""
+
+    tx: Transaction
+
+    def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
+        """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended.
+
+        Deaths before it don't count any more: a job ends that comes further with each start.
+        """
+        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
+        row, job = JobCheckpointRow, TrainingJobRow
+        content, at, by = encode_fit_log(checkpoint.fit_log), self.tx.clock(), checkpoint.by
+        columns = [row.job_id, row.attempt, row.at, row.by, row.content]
+        values = [
+            literal(value, column.type) for value, column in zip((attempt, at, by, content), columns[1:], strict=True)
+        ]
+        ours = select(job.id, *values).where(job.id == job_id, job.state == "running", job.attempt == attempt)
+        put = insert(row).from_select([column.name for column in columns], ours)
+        newer = {"attempt": attempt, "at": at, "by": by, "content": content}
+        result = self.tx.session.execute(
+            put.on_conflict_do_update(index_elements=["job_id"], set_=newer).returning(row.at)
+        )
+        if result.first() is None:
+            return False
+        changed(self.tx.session, update(job).where(job.id == job_id).values(deaths=0))
+        return True
+
+    def find(self, job_id: UUID, *, by: str) -> Kept | None:
+        """The newest, where the same program made it and its bytes can be read."""
+        row, query = JobCheckpointRow, select(JobCheckpointRow)
+        found = self.tx.session.scalars(query.where(row.job_id == job_id, row.by == by)).one_or_none()
+        if found is None:
+            return None
+        try:
+            fit_log = decode_fit_log(found.content)
+        except UnreadableBytesError:  # what is lost is time
+            return None
+        return Kept(Checkpoint(by, fit_log), Resumption(found.attempt, found.at))

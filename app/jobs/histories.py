@@ -1,0 +1,126 @@
+"""Reading jobs with what happened to them."""
+
+from collections import defaultdict
+from datetime import datetime
+from typing import TypeAlias
+from uuid import UUID
+
+from sqlalchemy import Select, null, select, union_all
+from sqlalchemy.orm import Session
+
+from app.jobs.documents import KIND, PROBLEM, PROGRESS, STATE
+from app.jobs.records import Job, JobActivity
+from app.jobs.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
+from relevance_bayes.types.jobs import UNFINISHED, Event, JobKind, JobState, Resumption, Transition
+
+Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
+
+
+def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
+    """The jobs of a query, in its order, each with its transitions."""
+    rows = session.scalars(query.execution_options(populate_existing=True)).all()
+    made: dict[UUID, list[Transition]] = defaultdict(list)
+    moves = (
+        select(JobTransitionRow)
+        .where(JobTransitionRow.job_id.in_([row.id for row in rows]))
+        .order_by(JobTransitionRow.job_id, JobTransitionRow.number)
+    )
+    for move in session.scalars(moves):
+        resumed = _resumed(move.resumed_attempt, move.resumed_at)
+        made[move.job_id].append(Transition(state(move.state), move.at, move.attempt, move.reason, resumed))
+    return [_job(row, tuple(made[row.id])) for row in rows]
+
+
+def events(session: Session, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+    """Transitions and progress with numbers above `after`, in order: one statement, so that none is passed over."""
+    move, progress = JobTransitionRow, JobProgressRow
+    moves: Happened = select(
+        move.number, move.at, move.state, move.attempt, move.reason, move.resumed_attempt, move.resumed_at, null()
+    ).where(move.job_id == job_id, move.number > after)
+    advances: Happened = select(
+        progress.number, progress.at, null(), null(), null(), null(), null(), progress.progress
+    ).where(progress.job_id == job_id, progress.number > after)
+    found = session.execute(union_all(moves, advances).order_by("number").limit(limit))
+    return tuple(_event(*row) for row in found)
+
+
+def _event(
+    number: int,
+    at: datetime,
+    moved: str | None,
+    attempt: int | None,
+    reason: str | None,
+    resumed_attempt: int | None,
+    resumed_at: datetime | None,
+    written: str | None,
+) -> Event:
+    if written is not None:
+        return Event(number, at, "progress", progress=PROGRESS.read(written))
+    made = Transition(state(moved or ""), at, attempt or 0, reason, _resumed(resumed_attempt, resumed_at))
+    return Event(number, at, "transition", transition=made)
+
+
+def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
+    return None if attempt is None or at is None else Resumption(attempt, at)
+
+
+def unfinished(session: Session, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
+    """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
+    query = select(TrainingJobRow.id, TrainingJobRow.state, TrainingJobRow.attempt)
+    query = query.where(TrainingJobRow.state.in_(UNFINISHED))
+    if after is not None:
+        query = query.where(TrainingJobRow.id > after)
+    rows = session.execute(query.order_by(TrainingJobRow.id).limit(limit))
+    return tuple((row.id, state(row.state), row.attempt) for row in rows)
+
+
+ACTIVITY = select(
+    select(TrainingJobRow.id).order_by(TrainingJobRow.id.desc()).limit(1).scalar_subquery(),
+    select(TrainingJobRow.id).where(TrainingJobRow.state == "queued").exists(),
+    select(TrainingJobRow.id).where(TrainingJobRow.state.in_(UNFINISHED)).exists(),
+)
+"""The statement of each heartbeat, composed once: its composition takes as long as its execution."""
+
+
+def activity(session: Session) -> JobActivity:
+    """Return the newest job, whether one waits, and whether one has not ended."""
+    newest, is_waiting, is_unfinished = session.execute(ACTIVITY).one()
+    return JobActivity(newest, is_waiting=is_waiting, is_unfinished=is_unfinished)
+
+
+def state(text: str) -> JobState:
+    """A state as it is stored."""
+    return STATE.validate_python(text)
+
+
+def kind(text: str) -> JobKind:
+    """A kind as it is stored."""
+    return KIND.validate_python(text)
+
+
+def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
+    return Job(
+        id=row.id,
+        owner=row.owner,
+        kind=kind(row.kind),
+        state=state(row.state),
+        created_at=row.created_at,
+        dataset_id=row.dataset_id,
+        for_model=row.for_model,
+        request=row.request,
+        plan=row.plan,
+        scored=tuple(number for number in (row.of_version, row.rival_version) if number is not None),
+        attempt=row.attempt,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        cancel_requested_at=row.cancel_requested_at,
+        progress=None if row.progress is None else PROGRESS.read(row.progress),
+        model=row.model,
+        version=row.version,
+        error=None if row.error is None else PROBLEM.read(row.error),
+        transitions=transitions,
+        last_words=row.last_words,
+        priority=row.priority,
+        retry_of=row.retry_of,
+        result=row.result,
+    )

@@ -1,0 +1,330 @@
+"""Jobs of every kind, their transitions and progress."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
+
+from app.database import keyset as cursors
+from app.database.changes import changed
+from app.database.engine import lock_for_writing
+from app.database.holds import release
+from app.database.notifier import notify
+from app.database.pages import Page, PageRequest
+from app.database.transaction import Transaction
+from app.jobs import histories
+from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts
+from app.jobs.documents import PROBLEM, PROGRESS
+from app.jobs.records import (
+    ALL,
+    Job,
+    JobActivity,
+    JobEnded,
+    JobFilter,
+    Problem,
+    no_such_job,
+    too_late_to_cancel,
+)
+from app.jobs.retention import forget_progress
+from app.jobs.submission import row_of
+from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
+from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobKind, JobState, Progress, Resumption
+
+BY_ITS_OWNER = "asked for by its owner"
+
+
+@dataclass(frozen=True)
+class JobRepository:
+    """Jobs, as their owners see them. Every end names the attempt that makes it.
+
+    A move is one guarded UPDATE: where it changes no row, the job is elsewhere and stays there.
+    """
+
+    tx: Transaction
+
+    def add(self, job: Job) -> None:
+        """Record a queued job with its first transition. What it needs is held by whoever submits it."""
+        lock_for_writing(self.tx.session.connection())
+        self.tx.session.add(row_of(job))
+        self.tx.session.flush()
+        self.tx.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
+        self.tx.session.flush()
+        notify(self.tx.session, job.id)
+
+    def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
+        """A job of this owner, of a kind where one is said; raises NotFoundError."""
+        job = self.find(job_id)
+        if job is None or job.owner != owner or kind not in (None, job.kind):
+            raise no_such_job(job_id, kind)
+        return job
+
+    def find(self, job_id: UUID) -> Job | None:
+        """A job of any owner."""
+        return next(
+            iter(histories.jobs(self.tx.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None
+        )
+
+    def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
+        """Raises InvalidRequestError for an `after` of no page."""
+        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *_meant(which))
+        found = histories.jobs(self.tx.session, cursors.by_age(query, TrainingJobRow.id, part, cursors.read_id))
+        return cursors.page(found, part.limit, lambda job: job, lambda job: job.id)
+
+    def events(
+        self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
+    ) -> tuple[Event, ...]:
+        """Return what happened after event number `after`, in order; raises NotFoundError."""
+        self._state(owner, job_id, kind)
+        return histories.events(self.tx.session, job_id, limit=limit, after=after)
+
+    def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
+        """Return whether nothing more will happen to it; raises NotFoundError."""
+        return self._state(owner, job_id, kind) in FINISHED
+
+    def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
+        """Return how many events each of these jobs (of any owner) has, without those that are gone."""
+        query = select(TrainingJobRow.id, TrainingJobRow.events).where(TrainingJobRow.id.in_(job_ids))
+        return {row.id: row.events for row in self.tx.session.execute(query)}
+
+    def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
+        """Move to `running` with the next attempt number; None when the job has ended or is to be cancelled.
+
+        A start that follows on one that was not handed back has seen it die: after MAX_STARTS of these, with nothing
+        kept in between, it is `spent`.
+        """
+        job, now = TrainingJobRow, self.tx.clock()
+        died = job.deaths + case((and_(job.state == "running", job.handed_back.is_(False)), 1), else_=0)
+        values = {
+            "attempt": job.attempt + 1,
+            "started_at": func.coalesce(job.started_at, now),
+            "deaths": died,
+            "handed_back": False,
+        }
+        required = job.cancel_requested_at.is_(None)
+        moved = self._move(job_id, "running", (required, died < MAX_STARTS), values, now=now, resumed_from=resumed_from)
+        if moved is not None:
+            return Claim(moved.attempt)
+        spent = select(job.attempt).where(job.id == job_id, job.state == "running", required, died >= MAX_STARTS)
+        attempt = self.tx.session.scalar(spent)
+        return None if attempt is None else Claim(attempt, spent=True)
+
+    def hand_back(self, job_id: UUID, attempt: int) -> None:
+        """Note that a running attempt was given up in good order, for others to go on with."""
+        changed(self.tx.session, _running(job_id, attempt).values(handed_back=True))
+
+    def died(self, job_id: UUID, attempt: int, words: str) -> None:
+        """Count the death of a running attempt, once, and note what was last heard of it."""
+        job = TrainingJobRow
+        counted = _running(job_id, attempt).where(job.handed_back.is_(False))
+        changed(self.tx.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
+
+    def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
+        """Return what is recorded of a job's starts so far; None where there is no such job."""
+        job = TrainingJobRow
+        columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
+        row = self.tx.session.execute(select(*columns).where(job.id == job_id)).one_or_none()
+        if row is None:
+            return None
+        has_died = row.state == "running" and not row.handed_back
+        return EarlierAttempts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
+
+    def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
+        """Record for how many seconds a job has run in all its starts, unless the attempt is superseded or ended."""
+        changed(self.tx.session, _running(job_id, attempt).values(running_seconds=seconds))
+
+    def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
+        """Record progress of a running attempt; False when it is superseded or has ended."""
+        written = PROGRESS.write(progress)
+        number = self.tx.session.scalar(
+            _running(job_id, attempt)
+            .values(progress=written, events=TrainingJobRow.events + 1)
+            .returning(TrainingJobRow.events),
+            execution_options={"synchronize_session": False},
+        )
+        if number is None:
+            return False
+        self.tx.session.add(JobProgressRow(job_id=job_id, number=number, at=self.tx.clock(), progress=written))
+        self.tx.session.flush()
+        notify(self.tx.session, job_id)
+        return True
+
+    def cancel_requested(self, job_id: UUID) -> bool:
+        """Return whether its owner asked for its end."""
+        requested = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
+        return self.tx.session.scalar(requested) is not None
+
+    def is_needed(self, job_id: UUID, attempt: int) -> bool:
+        """Return whether this attempt is running, the job's newest, and nobody asked for its end."""
+        job = TrainingJobRow
+        here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
+        return self.tx.session.scalar(select(job.id).where(*here)) is not None
+
+    def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
+        """Note the wish (once); a queued job is cancelled at once, a cancelled one stays as it is.
+
+        Raises NotFoundError, ConflictError when the job has ended otherwise.
+        """
+        now, job = self.tx.clock(), TrainingJobRow
+        mine = (job.owner == owner, *_meant(JobFilter(kind)))
+        queued = (*mine, job.state == "queued")
+        moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
+        if moved is None:
+            wish = (
+                update(job)
+                .where(job.id == job_id, job.state == "running", *mine)
+                .values(cancel_requested_at=func.coalesce(job.cancel_requested_at, now))
+            )
+            if not changed(self.tx.session, wish):
+                ended = self.get(owner, job_id, kind=kind)
+                if ended.state != "cancelled":
+                    raise too_late_to_cancel(ended)
+                return ended
+        return self.get(owner, job_id, kind=kind)
+
+    def succeed(self, job_id: UUID, attempt: int) -> JobEnded | None:
+        """Record the end of a training; None, and nothing recorded, when superseded.
+
+        The version that it made is recorded in the same transaction, and named by `set_version`.
+        """
+        now = self.tx.clock()
+        moved = self._move(job_id, "succeeded", (TrainingJobRow.attempt == attempt,), {}, now=now)
+        return None if moved is None else JobEnded(job_id, moved.owner, "training", "succeeded", now)
+
+    def set_version(self, job_id: UUID, *, model: str, number: int) -> None:
+        """Name the version that a training made."""
+        named = update(TrainingJobRow).where(TrainingJobRow.id == job_id)
+        changed(self.tx.session, named.values(model=model, version=number))
+
+    def conclude(self, job_id: UUID, attempt: int, result: str) -> bool:
+        """Record the end of a job that learns nothing, and what it found; False, and nothing recorded, when superseded.
+
+        Whatever else the end means belongs in the same transaction.
+        """
+        here, values = (TrainingJobRow.attempt == attempt,), {"result": result}
+        return self._move(job_id, "succeeded", here, values, now=self.tx.clock()) is not None
+
+    def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
+        """Record that the attempt (0: none was made) failed; False when it is superseded or has ended."""
+        values = {"error": PROBLEM.write(problem)}
+        here = (TrainingJobRow.attempt == attempt,)
+        return self._move(job_id, "failed", here, values, reason=problem.kind, now=self.tx.clock()) is not None
+
+    def cancelled(self, job_id: UUID, attempt: int) -> bool:
+        """Record that the attempt (0: none was made) was cancelled; False when it is superseded or has ended."""
+        here = (TrainingJobRow.attempt == attempt,)
+        return self._move(job_id, "cancelled", here, {}, reason=BY_ITS_OWNER, now=self.tx.clock()) is not None
+
+    def remove(self, owner: str, job_id: UUID) -> None:
+        """A job that has ended and learned nothing, with all that happened to it; raises NotFoundError for others."""
+        job = TrainingJobRow
+        mine = (job.id == job_id, job.owner == owner, job.kind != "training", job.finished_at.is_not(None))
+        if not changed(self.tx.session, delete(job).where(*mine)):
+            raise no_such_job(job_id, None)
+
+    def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
+        """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
+        return histories.unfinished(self.tx.session, after=after, limit=limit)
+
+    def activity(self) -> JobActivity:
+        """The newest job, whether one waits, and whether one has not ended; each is one entry of an index."""
+        return histories.activity(self.tx.session)
+
+    def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
+        """Those of these jobs (of any owner) that have not ended."""
+        job = TrainingJobRow
+        return frozenset(self.tx.session.scalars(select(job.id).where(job.id.in_(job_ids), job.finished_at.is_(None))))
+
+    def count_unfinished(self, owner: str) -> int:
+        """Jobs of an owner that have not ended; ten thousand are counted in a millisecond or so, from their index."""
+        mine = select(func.count()).where(TrainingJobRow.owner == owner, TrainingJobRow.finished_at.is_(None))
+        return self.tx.session.scalar(mine) or 0
+
+    def forget_progress(self, *, ended_before: float) -> bool:
+        """Remove a piece of the progress of jobs that ended so many seconds ago; transitions stay, and all numbers.
+
+        Return whether to call again, in a new transaction.
+        """
+        return forget_progress(self.tx.session, ended_before=ended_before)
+
+    def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
+        """Raises NotFoundError."""
+        job = TrainingJobRow
+        now = self.tx.session.scalar(
+            select(job.state).where(job.owner == owner, job.id == job_id, *_meant(JobFilter(kind)))
+        )
+        if now is None:
+            raise no_such_job(job_id, kind)
+        return histories.state(now)
+
+    def _move(
+        self,
+        job_id: UUID,
+        state: JobState,
+        guards: tuple[ColumnElement[bool], ...],
+        values: Mapping[str, object],
+        *,
+        now: datetime,
+        reason: str | None = None,
+        resumed_from: Resumption | None = None,
+    ) -> "_Moved | None":
+        """Go to a state, if one of the moves leads there from where the job is and the guards hold; None when not."""
+        ends = {"finished_at": now} if state in FINISHED else {}
+        row = self.tx.session.execute(
+            update(TrainingJobRow)
+            .where(TrainingJobRow.id == job_id, TrainingJobRow.state.in_(_leading_to(state)), *guards)
+            .values(state=state, events=TrainingJobRow.events + 1, **ends, **values)
+            .returning(TrainingJobRow.owner, TrainingJobRow.kind, TrainingJobRow.attempt, TrainingJobRow.events),
+            execution_options={"synchronize_session": False},
+        ).one_or_none()
+        if row is None:
+            return None
+        moved = _Moved(row.owner, row.attempt)
+        if ends:
+            release(self.tx, job_id)
+            changed(self.tx.session, delete(JobCheckpointRow).where(JobCheckpointRow.job_id == job_id))
+        self.tx.session.add(
+            JobTransitionRow(
+                job_id=job_id,
+                number=row.events,
+                at=now,
+                state=state,
+                attempt=moved.attempt,
+                reason=reason,
+                resumed_attempt=None if resumed_from is None else resumed_from.attempt,
+                resumed_at=None if resumed_from is None else resumed_from.at,
+            )
+        )
+        self.tx.session.flush()
+        notify(self.tx.session, job_id)
+        if ends:
+            self.tx.publish(JobEnded(job_id, moved.owner, histories.kind(row.kind), state, now))
+        return moved
+
+
+@dataclass(frozen=True)
+class _Moved:
+    owner: str
+    attempt: int
+
+
+def _running(job_id: UUID, attempt: int) -> Update:
+    job = TrainingJobRow
+    return update(job).where(job.id == job_id, job.state == "running", job.attempt == attempt)
+
+
+def _leading_to(state: JobState) -> list[JobState]:
+    return [now for now, following in MOVES.items() if state in following]
+
+
+def _meant(which: JobFilter) -> list[ColumnElement[bool]]:
+    job = TrainingJobRow
+    requested = {
+        job.kind: which.kind,
+        job.state: which.state,
+        job.for_model: which.model,
+        job.of_version: which.version,
+        job.dataset_id: which.dataset_id,
+    }
+    return [column == value for column, value in requested.items() if value is not None]

@@ -1,0 +1,132 @@
+"""Jobs and what happened to them."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, false, text, true
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.database.base import Base, one_of
+from relevance_bayes.types.jobs import FINISHED, MOVES, NOUNS
+
+PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"
+SCORING = "of_version IS NOT NULL"
+
+
+class TrainingJobRow(Base):
+    """A job of any kind. `dataset_id` is no foreign key: a job outlives its dataset. `events` counts what happened.
+
+    `for_model` is the name that the plan says, `model` the one under which a version was made. What scores is said to
+    do so for the number `of_version` of `for_model`, and `rival_version` where two are compared: a number is never
+    given twice. `result` is what came of it (JSON).
+    `deaths` are starts that died; the newest start is counted among them, or did not die, where `handed_back` is set.
+    `last_words` are what a child that died was heard to say. `running_seconds` is how long all starts have run.
+    `progress_kept` is false once its progress was removed for its age.
+    """
+
+    __tablename__ = "training_jobs"
+    __table_args__ = (
+        CheckConstraint(one_of("state", frozenset(MOVES)), name="state"),
+        CheckConstraint(one_of("kind", frozenset(NOUNS)), name="kind"),
+        CheckConstraint("(kind = 'training') = (of_version IS NULL)", name="of_version"),
+        CheckConstraint("(result IS NOT NULL) = (state = 'succeeded' AND kind <> 'training')", name="result"),
+        CheckConstraint("attempt >= 0 AND events >= 0", name="counts"),
+        CheckConstraint(f"({one_of('state', FINISHED)}) = (finished_at IS NOT NULL)", name="finished"),
+        CheckConstraint(
+            "(version IS NULL OR state = 'succeeded') AND (version IS NULL) = (model IS NULL)", name="succeeded"
+        ),
+        CheckConstraint("(state = 'failed') = (error IS NOT NULL)", name="failed"),
+        Index(None, "owner", "kind", "id"),
+        Index(None, "dataset_id"),
+        Index(None, "state"),
+        Index(
+            "ix_training_jobs_unfinished",
+            "owner",
+            "for_model",
+            sqlite_where=text("finished_at IS NULL"),
+            postgresql_where=text("finished_at IS NULL"),
+        ),
+        Index(
+            "ix_training_jobs_scoring",
+            "owner",
+            "for_model",
+            "of_version",
+            "id",
+            sqlite_where=text(SCORING),
+            postgresql_where=text(SCORING),
+        ),
+        Index(
+            "ix_training_jobs_progress_kept",
+            "finished_at",
+            sqlite_where=text(PROGRESS_KEPT),
+            postgresql_where=text(PROGRESS_KEPT),
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+    state: Mapped[str]
+    created_at: Mapped[datetime]
+    dataset_id: Mapped[UUID]
+    request: Mapped[str]
+    plan: Mapped[str]
+    for_model: Mapped[str] = mapped_column(server_default="")
+    kind: Mapped[str] = mapped_column(server_default="training", default="training")
+    of_version: Mapped[int | None] = mapped_column(default=None)
+    rival_version: Mapped[int | None] = mapped_column(default=None)
+    result: Mapped[str | None] = mapped_column(default=None)
+    priority: Mapped[int] = mapped_column(server_default="0", default=0)
+    retry_of: Mapped[UUID | None] = mapped_column(default=None)
+    attempt: Mapped[int] = mapped_column(default=0)
+    events: Mapped[int] = mapped_column(default=0)
+    started_at: Mapped[datetime | None] = mapped_column(default=None)
+    finished_at: Mapped[datetime | None] = mapped_column(default=None)
+    cancel_requested_at: Mapped[datetime | None] = mapped_column(default=None)
+    progress: Mapped[str | None] = mapped_column(default=None)
+    model: Mapped[str | None] = mapped_column(default=None)
+    version: Mapped[int | None] = mapped_column(default=None)
+    error: Mapped[str | None] = mapped_column(default=None)
+    deaths: Mapped[int] = mapped_column(default=0, server_default="0")
+    handed_back: Mapped[bool] = mapped_column(default=False, server_default=false())
+    running_seconds: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    last_words: Mapped[str | None] = mapped_column(default=None)
+    progress_kept: Mapped[bool] = mapped_column(default=True, server_default=true())
+
+
+class JobTransitionRow(Base):
+    """A move that a job made, numbered among its events; where a start went on from what another one had kept."""
+
+    __tablename__ = "job_transitions"
+    __table_args__ = (CheckConstraint(one_of("state", frozenset(MOVES)), name="state"),)
+
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[datetime]
+    state: Mapped[str]
+    attempt: Mapped[int]
+    reason: Mapped[str | None] = mapped_column(default=None)
+    resumed_attempt: Mapped[int | None] = mapped_column(default=None)
+    resumed_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class JobProgressRow(Base):
+    """The progress of a job (JSON), numbered among its events."""
+
+    __tablename__ = "job_progress"
+
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[datetime]
+    progress: Mapped[str]
+
+
+class JobCheckpointRow(Base):
+    """A checkpoint of a job's fit, in the codec's bytes, and the program that made it."""
+
+    __tablename__ = "job_checkpoints"
+
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    attempt: Mapped[int]
+    at: Mapped[datetime]
+    by: Mapped[str]
+    content: Mapped[bytes]

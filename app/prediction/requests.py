@@ -1,0 +1,47 @@
+"""The rows of a dataset and a version that predicts for them: what is asked for, and what it was resolved to."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from app.tasks.decisions import DecisionOptions
+from relevance_bayes.types.references import Selector
+from relevance_bayes.types.values import AnyTask
+
+
+@dataclass(frozen=True)
+class PredictionRequest:
+    """Predictions for all rows of a dataset as a file; without a `version` the newest is meant.
+
+    `format` is the name of a format of files. `interval`, `outputs`, `components` and `deciding` are as in predict
+    calls. The columns of the dataset named in `keep` stand before the predictions. A row that can't be predicted for
+    says why in a column `error`, or ends the job where these are to `fail` it. `csv_escape_formulas`: in CSV no text
+    is a formula for a spreadsheet.
+    """
+
+    dataset_id: UUID
+    model: str
+    version: Selector = None
+    format: str = "csv"
+    interval: float = 0.95
+    outputs: tuple[str, ...] | None = None
+    keep: tuple[str, ...] = ()
+    on_error: Literal["per_row", "fail"] = "per_row"
+    components: int | None = None
+    deciding: DecisionOptions | None = None
+    csv_escape_formulas: bool = False
+    kind: Literal["prediction"] = "prediction"
+
+
+@dataclass(frozen=True)
+class PredictionPlan:
+    """The request resolved to the number of a version: of what it is, which members its predictions have, and the
+    file's columns. `target` is None where it predicts no column."""
+
+    model: str
+    version: int
+    task: AnyTask
+    target: str | None
+    outputs: tuple[str, ...]
+    columns: tuple[str, ...]
+    kind: Literal["prediction"] = "prediction"

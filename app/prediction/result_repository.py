@@ -1,0 +1,145 @@
+"""The files that batch predictions make."""
+
+from dataclasses import asdict, dataclass
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, delete, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.database.changes import changed
+from app.database.column_types import SecondsSince
+from app.database.engine import lock_for_writing
+from app.database.transaction import Transaction
+from app.jobs.tables import TrainingJobRow
+from app.prediction.results import KeptResult, Layer, Piece, Reached
+from app.prediction.tables import PredictionPieceRow, PredictionResultRow
+from relevance_bayes.types.jobs import Resumption
+
+PIECES_AT_ONCE = 8
+"""Of at most a MiB each: on SQLite a matter of milliseconds."""
+
+
+@dataclass(frozen=True)
+class ResultRepository:
+    """Files that batch predictions make. What is written names the attempt that does; nothing where that is superseded.
+
+    Whoever writes holds the job's row, so that no other start begins before that is done.
+    """
+
+    tx: Transaction
+
+    def find(self, job_id: UUID) -> KeptResult | None:
+        """Return how far it is."""
+        row = self._row(job_id)
+        return None if row is None else KeptResult(_reached(row), row.by, Resumption(row.attempt, row.at))
+
+    def begin(self, job_id: UUID, attempt: int, *, by: str) -> Reached | None:
+        """Return how far it is by the same program, or whole; nothing else is gone on with. None where superseded."""
+        if not self._is_ours(job_id, attempt):
+            return None
+        row = self._row(job_id)
+        if row is None:
+            row = PredictionResultRow(job_id=job_id, attempt=attempt, at=self.tx.clock(), by=by)
+            self.tx.session.add(row)
+        elif row.by != by and not row.whole:
+            row.attempt, row.at, row.by = attempt, self.tx.clock(), by
+            row.rows = row.faulty = row.size = 0
+        self.tx.session.flush()
+        return _reached(row)
+
+    def put(self, job_id: UUID, attempt: int, layer: Layer, piece: Piece, *, reached: Reached | None = None) -> bool:
+        """Keep a piece, and where it is the last one of a part, how far the result is then.
+
+        The job has come further then: starts that died before don't count any more.
+        """
+        if not self._is_ours(job_id, attempt):
+            return False
+        if piece.content:
+            self._keep(job_id, layer, piece)
+        if reached is not None:
+            result, job = PredictionResultRow, TrainingJobRow
+            further = {**asdict(reached), "attempt": attempt, "at": self.tx.clock()}
+            changed(self.tx.session, update(result).where(result.job_id == job_id).values(further))
+            changed(self.tx.session, update(job).where(job.id == job_id).values(deaths=0))
+        return True
+
+    def trim(self, job_id: UUID, attempt: int, layer: Layer, *, size: int) -> bool:
+        """Remove some of what begins at byte `size` or behind; whether to call again, in a new transaction."""
+        if not self._is_ours(job_id, attempt):
+            return False
+        piece = PredictionPieceRow
+        return self._removed(job_id, piece.layer == layer, piece.first_byte >= size) == PIECES_AT_ONCE
+
+    def piece(self, job_id: UUID, layer: Layer, at: int) -> Piece | None:
+        """The piece in which byte `at` stands; None behind the last."""
+        piece = PredictionPieceRow
+        query = (
+            select(piece.first_byte, piece.content)
+            .where(piece.job_id == job_id, piece.layer == layer, piece.first_byte <= at)
+            .order_by(piece.first_byte.desc())
+            .limit(1)
+        )
+        found = self.tx.session.execute(query).one_or_none()
+        if found is None or at >= found.first_byte + len(found.content):
+            return None
+        return Piece(found.first_byte, found.content)
+
+    def forget(self, job_id: UUID) -> bool:
+        """Remove some of a result, which is whole no more; whether to call again, in a new transaction."""
+        result = PredictionResultRow
+        # Written first: a piece that is removed makes a file that is not whole.
+        changed(self.tx.session, update(result).where(result.job_id == job_id).values(whole=False))
+        if self._removed(job_id) == PIECES_AT_ONCE:
+            return True
+        changed(self.tx.session, delete(result).where(result.job_id == job_id))
+        return False
+
+    def remove_expired(self, *, older_than: float) -> bool:
+        """Forget some of what jobs have made that ended so many seconds ago, or not well; whether to call again."""
+        result, job = PredictionResultRow, TrainingJobRow
+        useless = or_(job.state != "succeeded", result.whole.is_(False), SecondsSince(job.finished_at) > older_than)
+        query = (
+            select(result.job_id)
+            .join(job, job.id == result.job_id)
+            .where(and_(job.finished_at.is_not(None), useless))
+            .limit(1)
+        )
+        doomed = self.tx.session.scalar(query)
+        if doomed is None:
+            return False
+        self.forget(doomed)
+        return True
+
+    def _row(self, job_id: UUID) -> PredictionResultRow | None:
+        query = select(PredictionResultRow).where(PredictionResultRow.job_id == job_id)
+        return self.tx.session.scalars(query.execution_options(populate_existing=True)).one_or_none()
+
+    def _is_ours(self, job_id: UUID, attempt: int) -> bool:
+        """Return whether the attempt is the newest and running, and lock it until the transaction ends."""
+        lock_for_writing(self.tx.session.connection())
+        job = TrainingJobRow
+        ours = select(job.id).where(job.id == job_id, job.state == "running", job.attempt == attempt)
+        return self.tx.session.scalar(ours.with_for_update(key_share=True)) is not None
+
+    def _keep(self, job_id: UUID, layer: Layer, piece: Piece) -> None:
+        """In the place of itself where it is there already, of a transaction whose end was not heard."""
+        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
+        row = {"job_id": job_id, "layer": layer, "first_byte": piece.first, "content": piece.content}
+        put = insert(PredictionPieceRow).values(row)
+        self.tx.session.execute(
+            put.on_conflict_do_update(index_elements=["job_id", "layer", "first_byte"], set_={"content": piece.content})
+        )
+
+    def _removed(self, job_id: UUID, *conditions: ColumnElement[bool]) -> int:
+        """Some pieces less; how many."""
+        piece = PredictionPieceRow
+        some = select(piece.layer, piece.first_byte).where(piece.job_id == job_id, *conditions).limit(PIECES_AT_ONCE)
+        found = self.tx.session.execute(some).all()
+        for layer, first in found:
+            gone = delete(piece).where(piece.job_id == job_id, piece.layer == layer, piece.first_byte == first)
+            changed(self.tx.session, gone)
+        return len(found)
+
+
+def _reached(row: PredictionResultRow) -> Reached:
+    return Reached(row.rows, row.faulty, row.size, row.whole)

@@ -1,0 +1,160 @@
+"""Aliases of versions, and how they moved."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Row, Select, delete, func, insert, select, update
+
+from app.database import keyset as cursors
+from app.database.changes import changed
+from app.database.notifier import MODELS, notify
+from app.database.pages import Page, PageRequest
+from app.database.transaction import Transaction
+from app.errors import ConflictError
+from app.http.conditions import Condition
+from app.identity import uuid7
+from app.registry.alias_tables import AliasMoveRow, ModelAliasRow
+from app.registry.aliases import MAX_ALIASES, Alias, MovedAlias, nowhere
+from app.registry.repository import ModelRepository
+from app.registry.tables import ModelRow, ModelVersionRow
+from relevance_bayes.types.aliases import AliasMove
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import Selector
+
+
+@dataclass(frozen=True)
+class AliasRepository:
+    """Names that move from version to version of a model, and how they moved.
+
+    Whoever changes one holds the row of its model, as those do who delete a version.
+    """
+
+    tx: Transaction
+
+    def get(self, owner: str, model: str, name: str) -> Alias:
+        """Raises NotFoundError."""
+        found = self._find(owner, model, name)
+        if found is None:
+            ModelRepository(self.tx).get(owner, model)
+            raise _no_such_alias(model, name)
+        return found
+
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
+        """By name; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        ModelRepository(self.tx).get(owner, model)
+        query = _aliases(owner, model).order_by(ModelAliasRow.name).limit(limit + 1)
+        if after is not None:
+            query = query.where(ModelAliasRow.name > cursors.read_name(after))
+        return cursors.page(
+            self.tx.session.execute(query).all(), limit, lambda row: _alias(row, model), lambda row: row[0].name
+        )
+
+    def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
+        """Newest first, also of an alias that was removed; raises NotFoundError where there never was one.
+
+        Raises InvalidRequestError for an `after` of no page.
+        """
+        row = AliasMoveRow
+        query = select(row).join(ModelRow, ModelRow.id == row.model_id)
+        query = query.where(ModelRow.owner == owner, ModelRow.name == model, row.alias == name)
+        rows = self.tx.session.scalars(cursors.by_age(query, row.number, part, cursors.read_number)).all()
+        if not rows and part.after is None:
+            ModelRepository(self.tx).get(owner, model)
+            raise _no_such_alias(model, name)
+        return cursors.page(rows, part.limit, _move, lambda move: move.number)
+
+    def move(
+        self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition
+    ) -> MovedAlias:
+        """Point an alias, a new one where there is none, to a version; the same once more changes nothing.
+
+        Raises NotFoundError (model, version), PreconditionFailedError, ConflictError where a model has MAX_ALIASES.
+        """
+        model_id = ModelRepository(self.tx).lock(owner, model)
+        present = self._find(owner, model, name)
+        condition.require(_named(model, name), None if present is None else present.tag)
+        try:
+            version = ModelRepository(self.tx).version(owner, model, to)
+        except NotFoundError as error:
+            raise nowhere(error) from error
+        if present is None:
+            self._refuse_one_more(model_id, model)
+        elif (present.version, present.reason) == (version.number, reason):
+            return MovedAlias(present, is_new=False)
+        old = None if present is None else present.version
+        move_id = self._note(model_id, name, old=old, new=version.number, by=by, reason=reason)
+        if present is None:
+            made = insert(ModelAliasRow).values(model_id=model_id, name=name, version_id=version.id, move_id=move_id)
+            self.tx.session.execute(made)
+        else:
+            mine = update(ModelAliasRow).where(ModelAliasRow.model_id == model_id, ModelAliasRow.name == name)
+            changed(self.tx.session, mine.values(version_id=version.id, move_id=move_id))
+        return MovedAlias(self.get(owner, model, name), is_new=present is None)
+
+    def remove(self, owner: str, model: str, name: str, *, by: str, reason: str | None, condition: Condition) -> None:
+        """Raises NotFoundError, PreconditionFailedError."""
+        model_id = ModelRepository(self.tx).lock(owner, model)
+        present = self.get(owner, model, name)
+        condition.require(_named(model, name), present.tag)
+        self._note(model_id, name, old=present.version, new=None, by=by, reason=reason)
+        gone = delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id, ModelAliasRow.name == name)
+        changed(self.tx.session, gone)
+
+    def _find(self, owner: str, model: str, name: str) -> Alias | None:
+        row = self.tx.session.execute(_aliases(owner, model).where(ModelAliasRow.name == name)).one_or_none()
+        return None if row is None else _alias(row, model)
+
+    def _refuse_one_more(self, model_id: UUID, model: str) -> None:
+        there = select(func.count()).select_from(ModelAliasRow).where(ModelAliasRow.model_id == model_id)
+        if (self.tx.session.scalar(there) or 0) >= MAX_ALIASES:
+            raise ConflictError(f"Model {model!r} has {MAX_ALIASES} aliases, and that is the most: remove one first.")
+
+    def _note(
+        self, model_id: UUID, name: str, *, old: int | None, new: int | None, by: str, reason: str | None
+    ) -> UUID:
+        last = select(func.max(AliasMoveRow.number)).where(
+            AliasMoveRow.model_id == model_id, AliasMoveRow.alias == name
+        )
+        move = AliasMoveRow(
+            id=uuid7(),
+            model_id=model_id,
+            alias=name,
+            number=(self.tx.session.scalar(last) or 0) + 1,
+            at=self.tx.clock(),
+            by=by,
+            from_version=old,
+            to_version=new,
+            reason=reason,
+        )
+        self.tx.session.add(move)
+        self.tx.session.flush()
+        notify(self.tx.session, model_id, MODELS)
+        return move.id
+
+
+def _aliases(owner: str, model: str) -> Select[ModelAliasRow, AliasMoveRow, int]:
+    return (
+        select(ModelAliasRow, AliasMoveRow, ModelVersionRow.number)
+        .join(ModelRow, ModelRow.id == ModelAliasRow.model_id)
+        .join(AliasMoveRow, AliasMoveRow.id == ModelAliasRow.move_id)
+        .join(ModelVersionRow, ModelVersionRow.id == ModelAliasRow.version_id)
+        .where(ModelRow.owner == owner, ModelRow.name == model)
+        .execution_options(populate_existing=True)
+    )
+
+
+def _alias(row: Row[ModelAliasRow, AliasMoveRow, int], model: str) -> Alias:
+    alias, move, version = row
+    return Alias(model, alias.name, version, move.at, move.by, move.reason, move.id)
+
+
+def _move(row: AliasMoveRow) -> AliasMove:
+    return AliasMove(row.number, row.at, row.by, row.from_version, row.to_version, row.reason)
+
+
+def _named(model: str, name: str) -> str:
+    return f"Alias {name!r} of model {model!r}"
+
+
+def _no_such_alias(model: str, name: str) -> NotFoundError:
+    return NotFoundError(f"Model {model!r} has no alias {name!r}.")

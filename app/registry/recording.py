@@ -1,0 +1,123 @@
+"""Recording a version under its model's name: the number, the vectors, the bytes."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from app.database.changes import changed
+from app.database.engine import lock_for_writing
+from app.database.notifier import MODELS, notify
+from app.errors import ConflictError
+from app.identity import uuid7
+from app.registry.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
+from app.registry.records import NewVersion, Version
+from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from app.registry.version_codec import encode_predictor
+from relevance_bayes.plans.requests import TrainingPlan
+from relevance_bayes.types.functions import RelevanceVector
+
+
+def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:
+    """Give the version the next number of its model's name and store all of it; `job_id` is that of what made it here.
+
+    Raises ConflictError when the name stands for another task, target or other inputs.
+    """
+    lock_for_writing(session.connection())
+    plan = version.report.plan
+    model_id, number = _next_number(session, plan, owner=owner, now=now)
+    before = select(func.max(ModelVersionRow.number)).where(ModelVersionRow.model_id == model_id)
+    made = Version(uuid7(), owner, plan.model, number, job_id, now, version.report, parent=session.scalar(before))
+    session.add(
+        ModelVersionRow(
+            id=made.id,
+            owner=owner,
+            model_id=model_id,
+            number=number,
+            job_id=job_id,
+            created_at=now,
+            report=REPORT.write(version.report),
+            parent=made.parent,
+        )
+    )
+    session.flush()
+    session.add_all(_vector(made.id, vector) for vector in version.vectors)
+    session.add(PosteriorRow(version_id=made.id, content=encode_predictor(version.predictor)))
+    session.flush()
+    notify(session, model_id, MODELS)
+    return made
+
+
+def _next_number(session: Session, plan: TrainingPlan, *, owner: str, now: datetime) -> tuple[UUID, int]:
+    _insert_unless_there(session, plan, owner=owner, now=now)
+    # Two versions of one name wait for each other here, so that each gets a number of its own, without gaps.
+    model = session.scalars(
+        select(ModelRow)
+        .where(ModelRow.owner == owner, ModelRow.name == plan.model)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    ).one()
+    number = model.last_number + 1
+    if model.deleted_at is None:
+        _refuse_another_meaning(model, plan)
+        changed(session, update(ModelRow).where(ModelRow.id == model.id).values(last_number=number))
+        return model.id, number
+    # A new model in all but its counter. The new id puts it first in lists; no version points at the old one any more.
+    begun = uuid7()
+    values = _meaning(plan)
+    again = update(ModelRow).where(ModelRow.id == model.id)
+    changed(session, again.values(id=begun, created_at=now, deleted_at=None, last_number=number, **values))
+    return begun, number
+
+
+def _insert_unless_there(session: Session, plan: TrainingPlan, *, owner: str, now: datetime) -> None:
+    insert = sqlite.insert if session.connection().dialect.name == "sqlite" else postgresql.insert
+    first = insert(ModelRow).values(
+        id=uuid7(), owner=owner, name=plan.model, created_at=now, last_number=0, **_meaning(plan)
+    )
+    session.execute(first.on_conflict_do_nothing(index_elements=["owner", "name"]))
+
+
+def _meaning(plan: TrainingPlan) -> dict[str, str]:
+    inputs = tuple(column.name for column in plan.inputs)
+    return {"task": plan.task, "target": plan.target or NO_TARGET, "inputs": NAMES.write(inputs)}
+
+
+def _refuse_another_meaning(model: ModelRow, plan: TrainingPlan) -> None:
+    differing = [
+        what
+        for what, differs in (
+            ("task", model.task != plan.task),
+            ("target", model.target != (plan.target or NO_TARGET)),
+            ("inputs", set(NAMES.read(model.inputs)) != {column.name for column in plan.inputs}),
+        )
+        if differs
+    ]
+    if differing:
+        raise ConflictError(
+            f"The versions of model {model.name!r} have another {' and other '.join(differing)}: "
+            "choose another `model` name."
+        )
+
+
+def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
+    return RelevanceVectorRow(
+        version_id=version_id,
+        number=vector.number,
+        kind=vector.kind,
+        dataset_row=vector.row,
+        inputs=None if vector.inputs is None else CELLS.write(vector.inputs),
+        weight_mean=vector.max_weight,
+        weight_sd=vector.weight_sd,
+        alpha=vector.alpha,
+        gamma=vector.gamma,
+        input=vector.input,
+        moved=vector.optimised,
+        weight_means=WEIGHTS.write(vector.weight_means) if vector.weight_means else None,
+        shape=SHAPE.write(vector.shape) if vector.shape else None,
+        phase=vector.phase,
+        member=vector.member,
+        function=vector.function,
+    )

@@ -1,0 +1,313 @@
+"""Models, their versions and what those hold."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
+
+from app.database import keyset as cursors
+from app.database.changes import changed
+from app.database.engine import lock_for_writing
+from app.database.holds import CANCEL, count_holds, hold
+from app.database.notifier import MODELS, notify
+from app.database.pages import Page, PageRequest
+from app.database.transaction import Transaction
+from app.errors import InUseError
+from app.registry.alias_tables import AliasMoveRow, ModelAliasRow
+from app.registry.annotation_tables import ModelTagRow, VersionTagRow
+from app.registry.annotations import NO_TAGS, Annotation
+from app.registry.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
+from app.registry.naming import version_ids
+from app.registry.recording import record
+from app.registry.records import Model, NewVersion, Version
+from app.registry.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from app.registry.tagging import retag, tagged, tags_of
+from app.registry.version_codec import decode_predictor
+from relevance_bayes.documents.models import Predictor
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.functions import ListedFunction, RelevanceVector
+from relevance_bayes.types.references import NamedVersion, Selector
+
+
+@dataclass(frozen=True)
+class ModelRepository:
+    """Models and their versions. Numbers are given at success and never used again, also after a delete."""
+
+    tx: Transaction
+
+    def get(self, owner: str, name: str) -> Model:
+        """Raises NotFoundError."""
+        model = self.find(owner, name)
+        if model is None:
+            raise _no_such_model(name)
+        return model
+
+    def find(self, owner: str, name: str) -> Model | None:
+        """A model, or None."""
+        rows = self.tx.session.execute(_models(owner).where(ModelRow.name == name)).all()
+        return self._read(rows)(rows[0]) if rows else None
+
+    def page(
+        self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Model]:
+        """Models of this task and with these tags; raises InvalidRequestError for an `after` of no page."""
+        query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
+        if task is not None:
+            query = query.where(ModelRow.task == task)
+        rows = self.tx.session.execute(cursors.by_age(query, ModelRow.id, part, cursors.read_id)).all()
+        return cursors.page(rows, part.limit, self._read(rows), lambda row: row[0].id)
+
+    def version(self, owner: str, name: str, selector: Selector = None) -> Version:
+        """The newest version, or the one with this number or alias; raises NotFoundError."""
+        query = _versions(owner, name)
+        if selector is None:
+            query, missing = query.order_by(ModelVersionRow.number.desc()).limit(1), "version"
+        elif isinstance(selector, int):
+            query, missing = query.where(ModelVersionRow.number == selector), f"version {selector}"
+        else:
+            query = query.join(ModelAliasRow, ModelAliasRow.version_id == ModelVersionRow.id)
+            query, missing = query.where(ModelAliasRow.name == selector), f"alias {selector!r}"
+        row = self.tx.session.execute(query).one_or_none()
+        if row is None:
+            self.get(owner, name)
+            raise NotFoundError(f"Model {name!r} has no {missing}.")
+        return self._read_versions([row])(row)
+
+    def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
+        """Which versions some names stand for now, without those that stand for none."""
+        return version_ids(self.tx.session, names)
+
+    def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+        """Versions with these tags; raises NotFoundError, InvalidRequestError for a wrong `after`."""
+        self.get(owner, name)
+        query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
+        rows = self.tx.session.execute(cursors.by_age(query, ModelVersionRow.number, part, cursors.read_number)).all()
+        return cursors.page(rows, part.limit, self._read_versions(rows), lambda row: row[0].number)
+
+    def vectors(
+        self,
+        owner: str,
+        name: str,
+        selector: Selector,
+        *,
+        limit: int,
+        after: str | None,
+        sort: Literal["number", "weight"],
+    ) -> Page[RelevanceVector]:
+        """By number, or by the size of a vector's greatest weight, greatest first.
+
+        Raises NotFoundError, InvalidRequestError.
+        """
+        row = RelevanceVectorRow
+        query = select(row).where(row.version_id == self.version(owner, name, selector).id).limit(limit + 1)
+        if sort == "number":
+            if after is not None:
+                query = query.where(row.number > cursors.read_number(after))
+            found = self.tx.session.scalars(query.order_by(row.number)).all()
+            return cursors.page(found, limit, _vector, lambda vector: vector.number)
+        size = func.abs(row.weight_mean)
+        if after is not None:
+            last, last_number = cursors.read_weight(after)
+            query = query.where(or_(size < last, and_(size == last, row.number > last_number)))
+        found = self.tx.session.scalars(query.order_by(size.desc(), row.number)).all()
+        return cursors.page(found, limit, _vector, lambda vector: (abs(vector.weight_mean), vector.number))
+
+    def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:
+        """Those of the list of relevance vectors, by number, as they are named alone."""
+        row = RelevanceVectorRow
+        query = select(row.number, row.kind, row.dataset_row, row.input).where(row.version_id == version_id)
+        return tuple(ListedFunction(*found) for found in self.tx.session.execute(query.order_by(row.number)))
+
+    def predictor(self, version_id: UUID) -> Predictor:
+        """Decoded from its bytes; raises NotFoundError."""
+        content = self.tx.session.scalar(select(PosteriorRow.content).where(PosteriorRow.version_id == version_id))
+        if content is None:
+            raise NotFoundError(f"There is no version {version_id}.")
+        return decode_predictor(content)
+
+    def hold(self, owner: str, name: str, *, versions: Sequence[int] = (), job_id: UUID) -> None:
+        """Have a model, if there is one, and these versions of it stay until a job ends; raises NotFoundError."""
+        lock_for_writing(self.tx.session.connection())
+        model = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name)
+        model_id = self.tx.session.scalar(model.with_for_update(read=True, key_share=True))
+        hold(self.tx, job_id, owner, "model", name)
+        row = ModelVersionRow
+        for number in dict.fromkeys(versions):
+            version = self.tx.session.scalar(select(row.id).where(row.model_id == model_id, row.number == number))
+            if version is None:
+                raise NotFoundError(f"Model {name!r} has no version {number}.")
+            hold(self.tx, job_id, owner, "version", version)
+
+    def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
+        """Have this said of a model; raises NotFoundError."""
+        model_id = self.lock(owner, name)
+        given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
+        changed(self.tx.session, given)
+        retag(self.tx.session, ModelTagRow, model_id, annotation.tags)
+        return self.get(owner, name)
+
+    def annotate_version(self, version: Version, annotation: Annotation) -> Version:
+        """Have this said of a version."""
+        given = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
+        changed(self.tx.session, given.values(description=annotation.description))
+        retag(self.tx.session, VersionTagRow, version.id, annotation.tags)
+        return self.version(version.owner, version.model, version.number)
+
+    def add(
+        self, owner: str, version: NewVersion, *, job_id: UUID | None = None, at: datetime | None = None
+    ) -> Version:
+        """Record a version, made by this job, if any did here, and then, else now.
+
+        Raises ConflictError where its model's name means something else.
+        """
+        return record(self.tx.session, version, owner=owner, job_id=job_id, now=at or self.tx.clock())
+
+    def delete(self, owner: str, name: str) -> None:
+        """Remove a model with all versions, vectors, posteriors and aliases.
+
+        Raises NotFoundError, or InUseError while an unfinished job is to make or to score a version of it.
+        """
+        # Locked until the end: `hold` locks this row too, so that one of the two sees the other.
+        model_id = self.lock(owner, name)
+        if jobs := count_holds(self.tx, owner, "model", name):
+            raise InUseError(f"Unfinished jobs ({jobs}) are to make or to score versions of the model: {CANCEL}")
+        changed(self.tx.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
+        changed(self.tx.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
+        changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
+        notify(self.tx.session, model_id, MODELS)
+        retag(self.tx.session, ModelTagRow, model_id, {})
+        gone = update(ModelRow).where(ModelRow.id == model_id)
+        changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None))
+
+    def delete_version(self, owner: str, name: str, selector: Selector) -> None:
+        """Remove a version, its vectors and posterior.
+
+        Raises NotFoundError, InUseError while an alias points to it or an unfinished job scores it.
+        """
+        model_id = self.lock(owner, name)
+        version = self.version(owner, name, selector)
+        pointing = select(ModelAliasRow.name).where(ModelAliasRow.version_id == version.id).order_by(ModelAliasRow.name)
+        if aliases := self.tx.session.scalars(pointing).all():
+            raise InUseError(
+                f"Version {version.number} of model {name!r} is what {_listed(aliases)}: move or remove that first."
+            )
+        if jobs := count_holds(self.tx, owner, "version", version.id):
+            raise InUseError(f"Unfinished jobs ({jobs}) score version {version.number} of model {name!r}: {CANCEL}")
+        changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
+        notify(self.tx.session, model_id, MODELS)
+
+    def lock(self, owner: str, name: str) -> UUID:
+        """The id of a model that nobody else changes until this transaction ends; raises NotFoundError."""
+        lock_for_writing(self.tx.session.connection())
+        mine = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name, ModelRow.deleted_at.is_(None))
+        model_id = self.tx.session.scalar(mine.with_for_update())
+        if model_id is None:
+            raise _no_such_model(name)
+        return model_id
+
+    def _read(self, rows: Sequence[Row[ModelRow, int, int]]) -> Callable[[Row[ModelRow, int, int]], Model]:
+        """Return what makes models of these rows, with what other tables hold of them."""
+        ids = [row[0].id for row in rows]
+        aliases, tags = self._aliases(ids), tags_of(self.tx.session, ModelTagRow, ids)
+        return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])
+
+    def _read_versions(
+        self, rows: Sequence[Row[ModelVersionRow, str]]
+    ) -> Callable[[Row[ModelVersionRow, str]], Version]:
+        tags = tags_of(self.tx.session, VersionTagRow, [row[0].id for row in rows])
+        return lambda row: _version(row, tags[row[0].id])
+
+    def _aliases(self, model_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
+        """Of each model its aliases by name, with the numbers of the versions that they point to."""
+        found: dict[UUID, dict[str, int]] = {model_id: {} for model_id in model_ids}
+        pointing = (
+            select(ModelAliasRow.model_id, ModelAliasRow.name, ModelVersionRow.number)
+            .join(ModelVersionRow, ModelVersionRow.id == ModelAliasRow.version_id)
+            .where(ModelAliasRow.model_id.in_(model_ids))
+            .order_by(ModelAliasRow.name)
+        )
+        for model_id, name, number in self.tx.session.execute(pointing):
+            found[model_id][name] = number
+        return found
+
+
+def _models(owner: str) -> Select[ModelRow, int, int]:
+    return (
+        select(ModelRow, func.count(ModelVersionRow.id), func.max(ModelVersionRow.number))
+        .outerjoin(ModelVersionRow, ModelVersionRow.model_id == ModelRow.id)
+        .where(ModelRow.owner == owner, ModelRow.deleted_at.is_(None))
+        .group_by(ModelRow.id)
+        .execution_options(populate_existing=True)
+    )
+
+
+def _versions(owner: str, name: str) -> Select[ModelVersionRow, str]:
+    return (
+        select(ModelVersionRow, ModelRow.name)
+        .join(ModelRow, ModelVersionRow.model_id == ModelRow.id)
+        .where(ModelRow.owner == owner, ModelRow.name == name)
+        .execution_options(populate_existing=True)
+    )
+
+
+def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int], tags: Mapping[str, str]) -> Model:
+    model, versions, latest = row
+    return Model(
+        name=model.name,
+        owner=model.owner,
+        created_at=model.created_at,
+        task=model.task,
+        target=model.target or None,
+        inputs=NAMES.read(model.inputs),
+        versions=versions,
+        latest=latest,
+        aliases=aliases,
+        annotation=Annotation(model.description, tags),
+    )
+
+
+def _version(row: Row[ModelVersionRow, str], tags: Mapping[str, str]) -> Version:
+    version, model = row
+    return Version(
+        version.id,
+        version.owner,
+        model,
+        version.number,
+        version.job_id,
+        version.created_at,
+        REPORT.read(version.report),
+        version.parent,
+        Annotation(version.description, tags),
+    )
+
+
+def _vector(row: RelevanceVectorRow) -> RelevanceVector:
+    return RelevanceVector(
+        number=row.number,
+        kind=row.kind,
+        row=row.dataset_row,
+        inputs=None if row.inputs is None else CELLS.read(row.inputs),
+        weight_mean=row.weight_mean if row.weight_means is None else None,
+        weight_sd=row.weight_sd,
+        alpha=row.alpha,
+        gamma=row.gamma,
+        input=row.input,
+        optimised=row.moved,
+        weight_means=() if row.weight_means is None else WEIGHTS.read(row.weight_means),
+        shape=() if row.shape is None else SHAPE.read(row.shape),
+        phase=row.phase,
+        member=row.member,
+        function="log_noise" if row.function == "log_noise" else "mean",
+    )
+
+
+def _listed(aliases: Sequence[str]) -> str:
+    named = ", ".join(repr(alias) for alias in aliases[:5]) + (" and others" if len(aliases) > 5 else "")
+    return f"the alias {named} points to" if len(aliases) == 1 else f"the aliases {named} point to"
+
+
+def _no_such_model(name: str) -> NotFoundError:
+    return NotFoundError(f"There is no model {name!r}.")

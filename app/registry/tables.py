@@ -1,0 +1,94 @@
+"""Models, their versions, and what these predict with."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, false
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.database.base import Base
+
+NO_TARGET = ""
+"""Stands for the target of a task that has none."""
+
+
+class ModelRow(Base):
+    """A name and its counter. A deleted model keeps its row (`deleted_at`): no version number is ever given twice."""
+
+    __tablename__ = "models"
+    __table_args__ = (
+        UniqueConstraint("owner", "name"),
+        CheckConstraint("last_number >= 0", name="counts"),
+        Index(None, "owner", "id"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+    name: Mapped[str]
+    created_at: Mapped[datetime]
+    task: Mapped[str]
+    target: Mapped[str]
+    inputs: Mapped[str]
+    deleted_at: Mapped[datetime | None] = mapped_column(default=None)
+    last_number: Mapped[int] = mapped_column(default=0)
+    description: Mapped[str | None] = mapped_column(default=None)
+
+
+class ModelVersionRow(Base):
+    """A version, of which the description alone changes; `report` is JSON.
+
+    One job makes one version at most, and none what was imported.
+    """
+
+    __tablename__ = "model_versions"
+    __table_args__ = (
+        UniqueConstraint("model_id", "number"),
+        UniqueConstraint("job_id"),
+        CheckConstraint("number >= 1", name="counts"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+    model_id: Mapped[UUID] = mapped_column(ForeignKey("models.id"))
+    number: Mapped[int]
+    job_id: Mapped[UUID | None] = mapped_column(ForeignKey("training_jobs.id"))
+    created_at: Mapped[datetime]
+    report: Mapped[str]
+    description: Mapped[str | None] = mapped_column(default=None)
+    parent: Mapped[int | None] = mapped_column(default=None)
+
+
+class RelevanceVectorRow(Base):
+    """One function of a version, for people; `inputs` of its row is JSON in the user's names and units.
+
+    `input` is the encoded column that a function is which stands on no row. Where it has a weight for each class,
+    `weight_means` is their means as JSON and `weight_mean` the one of greatest size. `shape` is JSON as well.
+    """
+
+    __tablename__ = "relevance_vectors"
+
+    version_id: Mapped[UUID] = mapped_column(ForeignKey("model_versions.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kind: Mapped[str]
+    dataset_row: Mapped[int | None]
+    inputs: Mapped[str | None]
+    input: Mapped[str | None]
+    moved: Mapped[bool] = mapped_column(server_default=false())
+    weight_mean: Mapped[float]
+    weight_sd: Mapped[float]
+    alpha: Mapped[float]
+    gamma: Mapped[float]
+    weight_means: Mapped[str | None] = mapped_column(default=None)
+    shape: Mapped[str | None] = mapped_column(default=None)
+    phase: Mapped[float | None] = mapped_column(default=None)
+    member: Mapped[int | None] = mapped_column(default=None)
+    function: Mapped[str] = mapped_column(default="mean", server_default="mean")
+
+
+class PosteriorRow(Base):
+    """All that a version's predictions need, in the codec's bytes."""
+
+    __tablename__ = "posteriors"
+
+    version_id: Mapped[UUID] = mapped_column(ForeignKey("model_versions.id", ondelete="CASCADE"), primary_key=True)
+    content: Mapped[bytes]

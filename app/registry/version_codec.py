@@ -1,0 +1,42 @@
+"""Predictors as bytes: the members of their documents, not compressed, so that bytes can be compared.
+
+The value of the frame is {"format_version": that of the documents, "arrays": their names, sorted, "content": the
+members `task`, `inputs`, `target` and `model` with {"array": name} where an array stood}.
+"""
+
+from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read, write
+from relevance_bayes.documents.arrays import Stored, extract_arrays, restore_arrays
+from relevance_bayes.documents.models import Predictor
+from relevance_bayes.documents.reading import predictor_of
+from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION
+from relevance_bayes.documents.writing import content_of
+from relevance_bayes.types.errors import InvalidRequestError
+
+
+def encode_predictor(predictor: Predictor) -> bytes:
+    """A predictor as bytes: the same bytes for the same predictor."""
+    content, arrays = extract_arrays(content_of(predictor))
+    value: Json = {"format_version": FORMAT_VERSION, "arrays": sorted(arrays), "content": content}
+    return write(Content.VERSION, value, [arrays[name] for name in sorted(arrays)], compressible=False)
+
+
+def decode_predictor(data: bytes) -> Predictor:
+    """A predictor from its bytes; raises UnreadableBytesError."""
+    value, arrays = read(Content.VERSION, data)
+    match value:
+        case {"format_version": int(version), "arrays": [*names], "content": content}:
+            if version != FORMAT_VERSION:
+                raise UnreadableBytesError(f"expected a version of document format {FORMAT_VERSION}, got {version}")
+        case _:
+            raise UnreadableBytesError("expected the content of a version's document")
+    named = {str(name): _array(arrays, number) for number, name in enumerate(names)}
+    try:
+        return predictor_of(CONTENT.decode(restore_arrays(content, named)))
+    except KeyError as error:
+        raise UnreadableBytesError(f"the array {error} is missing") from error
+    except InvalidRequestError as error:
+        raise UnreadableBytesError(f"expected the content of a version's document: {error}") from error
+
+
+def _array(arrays: Arrays, number: int) -> Stored:
+    return arrays.real(number) if arrays.dtype(number) == "<f8" else arrays.indices(number)

@@ -1,0 +1,233 @@
+"""Webhook deliveries."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, insert, select, text, update
+
+from app.database import keyset as cursors
+from app.database.changes import changed
+from app.database.column_types import DatabaseNow, SecondsSince
+from app.database.pages import Page, PageRequest
+from app.database.transaction import Transaction
+from app.errors import ConflictError
+from app.identity import uuid7
+from app.jobs.records import JobEnded
+from app.webhooks.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
+from app.webhooks.records import Delivery, DeliveryAttempt
+from app.webhooks.retention import DELIVERIES_AT_ONCE, forget_deliveries
+from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, MessageType
+
+ATTEMPTS_KEPT = 50
+"""Of each delivery, however often somebody asks for it again."""
+
+
+@dataclass(frozen=True)
+class DeliveryRepository:
+    """Webhook deliveries; made and queued in the transaction that ends a job.
+
+    Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
+    """
+
+    tx: Transaction
+
+    def begin(self, ended: JobEnded) -> None:
+        """Queue the news of a job's end for every webhook of its owner that wants it."""
+        event, event_id = OF_KIND[ended.kind][ended.state], uuid7()
+        hook = WebhookRow
+        mine = select(hook.id, hook.events).where(
+            hook.owner == ended.owner, hook.enabled.is_(True), hook.deleted_at.is_(None)
+        )
+        # Whoever removes one of them for good waits for this transaction, or is waited for.
+        for webhook_id, events in self.tx.session.execute(mine.with_for_update(read=True, key_share=True)).all():
+            if event in EVENTS.read(events):
+                self._begin(webhook_id, event, event_id, ended.job_id)
+
+    def _begin(self, webhook_id: UUID, event: MessageType, event_id: UUID, job_id: UUID | None) -> UUID:
+        """A delivery, its first attempt queued; its id."""
+        delivery_id, entry = uuid7(), uuid7()
+        made = insert(WebhookDeliveryRow).values(
+            id=delivery_id,
+            webhook_id=webhook_id,
+            event_id=event_id,
+            type=event,
+            job_id=job_id,
+            created_at=self.tx.clock(),
+            state="pending",
+            entry=entry,
+            queued_at=DatabaseNow(),
+            delay=0.0,
+            tries=0,
+            attempts=0,
+        )
+        self.tx.session.execute(made)
+        self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+        return delivery_id
+
+    def page(
+        self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
+    ) -> Page[Delivery]:
+        """Newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        self._webhook(owner, webhook_id)
+        row = WebhookDeliveryRow
+        query = select(row).where(row.webhook_id == webhook_id).execution_options(populate_existing=True)
+        if state is not None:
+            query = query.where(row.state == state)
+        rows = self.tx.session.scalars(cursors.by_age(query, row.id, part, cursors.read_id)).all()
+        return cursors.page(self._read(rows), part.limit, lambda delivery: delivery, lambda delivery: delivery.id)
+
+    def test(self, owner: str, webhook_id: UUID) -> Delivery:
+        """Have it told that it is tried, whatever else it is told of.
+
+        Raises NotFoundError, ConflictError where the webhook is disabled.
+        """
+        self._enabled(owner, webhook_id)
+        return self._one(self._begin(webhook_id, TEST, uuid7(), None))
+
+    def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+        """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
+        self._enabled(owner, webhook_id)
+        row, entry = WebhookDeliveryRow, uuid7()
+        anew = {"state": "pending", "entry": entry, "queued_at": DatabaseNow(), "delay": 0.0, "tries": 0}
+        mine = update(row).where(row.id == delivery_id, row.webhook_id == webhook_id)
+        if not changed(self.tx.session, mine.values(**anew)):
+            raise NotFoundError(f"There is no delivery {delivery_id} of this webhook.")
+        self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+        return self._one(delivery_id)
+
+    def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
+        """Return what is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+        row, hook = WebhookDeliveryRow, WebhookRow
+        found = self.tx.session.execute(
+            select(row, hook)
+            .join(hook, hook.id == row.webhook_id)
+            .where(row.entry == entry, row.state == "pending", hook.deleted_at.is_(None))
+            .execution_options(populate_existing=True)
+        ).one_or_none()
+        if found is None:
+            return None
+        delivery, webhook = found
+        return DeliveryAttempt(
+            delivery.id,
+            webhook.id,
+            delivery.event_id,
+            MESSAGE_TYPE.validate_python(delivery.type),
+            delivery.job_id,
+            delivery.created_at,
+            webhook.url,
+            webhook.enabled,
+            delivery.tries,
+            webhook.secret,
+        )
+
+    def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
+        """Note an attempt and queue the next one; without one, and where it failed, that was all.
+
+        False, and nothing noted, when the entry is no longer the newest.
+        """
+        row, following = WebhookDeliveryRow, uuid7()
+        again = not attempt.succeeded and retry_in is not None
+        state = "pending" if again else "delivered" if attempt.succeeded else "failed"
+        values = {"state": state, "tries": row.tries + 1, "attempts": row.attempts + 1}
+        next_one = {"entry": following, "queued_at": DatabaseNow(), "delay": retry_in} if again else {}
+        noted = self.tx.session.execute(
+            update(row)
+            .where(row.entry == entry, row.state == "pending")
+            .values(**values, **next_one)
+            .returning(row.id, row.webhook_id, row.attempts),
+            execution_options={"synchronize_session": False},
+        ).one_or_none()
+        if noted is None:
+            return False
+        delivery_id, webhook_id, number = noted
+        old = delete(WebhookAttemptRow).where(
+            WebhookAttemptRow.delivery_id == delivery_id, WebhookAttemptRow.number <= number - ATTEMPTS_KEPT
+        )
+        changed(self.tx.session, old)
+        self.tx.session.add(
+            WebhookAttemptRow(
+                delivery_id=delivery_id,
+                number=number,
+                at=attempt.at,
+                seconds=attempt.seconds,
+                status=attempt.status,
+                obstacle=attempt.error,
+            )
+        )
+        self.tx.session.flush()
+        if again and retry_in is not None:
+            self.tx.queue.deliver(following, webhook_id=webhook_id, delay=retry_in)
+        return True
+
+    def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
+        """Entries, and the tries before them, that should have begun so many seconds ago; the oldest first."""
+        row = WebhookDeliveryRow
+        late = select(row.entry, row.tries).where(text(PENDING), SecondsSince(row.queued_at) > row.delay + seconds)
+        found = self.tx.session.execute(late.order_by(row.queued_at).limit(limit))
+        return tuple((entry, tries) for entry, tries in found)
+
+    def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
+        """Those of these entries that are some delivery's newest, whose attempt is still to be made or recorded."""
+        row = WebhookDeliveryRow
+        return frozenset(
+            self.tx.session.scalars(select(row.entry).where(row.entry.in_(entries), row.state == "pending"))
+        )
+
+    def remove_expired(self, *, older_than: float) -> bool:
+        """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""
+        row = WebhookDeliveryRow
+        oldest = self.tx.session.execute(
+            select(row.id, SecondsSince(row.created_at))
+            .where(row.state != "pending")
+            .order_by(row.id)
+            .limit(DELIVERIES_AT_ONCE)
+        ).all()
+        old = [delivery_id for delivery_id, seconds in oldest if seconds > older_than]
+        which = select(row.id).where(row.id.in_(old), row.state != "pending")
+        return bool(old) and forget_deliveries(self.tx.session, which) == DELIVERIES_AT_ONCE
+
+    def _one(self, delivery_id: UUID) -> Delivery:
+        row = WebhookDeliveryRow
+        found = select(row).where(row.id == delivery_id).execution_options(populate_existing=True)
+        return self._read(self.tx.session.scalars(found).all())[0]
+
+    def _enabled(self, owner: str, webhook_id: UUID) -> None:
+        """Raises NotFoundError, ConflictError."""
+        if not self._webhook(owner, webhook_id):
+            raise ConflictError("The webhook is disabled: enable it first.")
+
+    def _webhook(self, owner: str, webhook_id: UUID) -> bool:
+        """Return whether it is enabled; raises NotFoundError."""
+        hook = WebhookRow
+        mine = select(hook.enabled).where(hook.owner == owner, hook.id == webhook_id, hook.deleted_at.is_(None))
+        enabled = self.tx.session.scalar(mine)
+        if enabled is None:
+            raise NotFoundError(f"There is no webhook {webhook_id}.")
+        return enabled
+
+    def _read(self, rows: Sequence[WebhookDeliveryRow]) -> list[Delivery]:
+        made: dict[UUID, list[Attempt]] = defaultdict(list)
+        attempts = select(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_([row.id for row in rows]))
+        for row in self.tx.session.scalars(attempts.order_by(WebhookAttemptRow.delivery_id, WebhookAttemptRow.number)):
+            obstacle = None if row.obstacle is None else OBSTACLE.validate_python(row.obstacle)
+            made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, obstacle))
+        return [_delivery(row, tuple(made[row.id])) for row in rows]
+
+
+def _delivery(row: WebhookDeliveryRow, attempts: tuple[Attempt, ...]) -> Delivery:
+    return Delivery(
+        id=row.id,
+        webhook_id=row.webhook_id,
+        event_id=row.event_id,
+        type=MESSAGE_TYPE.validate_python(row.type),
+        job_id=row.job_id,
+        created_at=row.created_at,
+        state=DELIVERY_STATE.validate_python(row.state),
+        next_attempt_at=row.queued_at + timedelta(seconds=row.delay) if row.state == "pending" else None,
+        attempts=attempts,
+    )

@@ -1,0 +1,117 @@
+"""Who is told of the ends of jobs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Select, delete, func, select, update
+
+from app.database import keyset as cursors
+from app.database.changes import changed
+from app.database.engine import lock_for_writing
+from app.database.pages import Page, PageRequest
+from app.database.transaction import Transaction
+from app.errors import ConflictError
+from app.webhooks.documents import EVENTS
+from app.webhooks.records import MAX_WEBHOOKS, Webhook
+from app.webhooks.retention import DELIVERIES_AT_ONCE, forget_deliveries
+from app.webhooks.tables import WebhookDeliveryRow, WebhookRow
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.webhooks import EventType
+
+
+@dataclass(frozen=True)
+class WebhookRepository:
+    """Webhooks: who is told of the ends of jobs."""
+
+    tx: Transaction
+
+    def add(self, webhook: Webhook, secret: str) -> None:
+        """Record a webhook; raises ConflictError when its owner has MAX_WEBHOOKS already."""
+        lock_for_writing(self.tx.session.connection())
+        mine = _visible().where(WebhookRow.owner == webhook.owner).subquery()
+        if (self.tx.session.scalar(select(func.count()).select_from(mine)) or 0) >= MAX_WEBHOOKS:
+            raise ConflictError(f"There are {MAX_WEBHOOKS} webhooks, and that is the most: remove one first.")
+        self.tx.session.add(
+            WebhookRow(
+                id=webhook.id,
+                owner=webhook.owner,
+                url=webhook.url,
+                description=webhook.description,
+                events=EVENTS.write(webhook.events),
+                secret=secret,
+                enabled=webhook.enabled,
+                created_at=webhook.created_at,
+            )
+        )
+        self.tx.session.flush()
+
+    def get(self, owner: str, webhook_id: UUID) -> Webhook:
+        """One; raises NotFoundError."""
+        return _webhook(self._row(owner, webhook_id))
+
+    def secret(self, owner: str, webhook_id: UUID) -> str:
+        """Return the secret that signs its messages; raises NotFoundError."""
+        return self._row(owner, webhook_id).secret
+
+    def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
+        """Raises InvalidRequestError for an `after` of no page."""
+        query = cursors.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, cursors.read_id)
+        return cursors.page(self.tx.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
+
+    def change(
+        self,
+        owner: str,
+        webhook_id: UUID,
+        *,
+        url: str | None = None,
+        events: Sequence[EventType] | None = None,
+        enabled: bool | None = None,
+    ) -> Webhook:
+        """Change what is not None; raises NotFoundError."""
+        row = WebhookRow
+        values = {
+            "url": url,
+            "events": None if events is None else EVENTS.write(tuple(events)),
+            "enabled": enabled,
+        }
+        requested = {name: value for name, value in values.items() if value is not None}
+        if requested:
+            mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
+            changed(self.tx.session, mine.values(**requested))
+        return self.get(owner, webhook_id)
+
+    def disable(self, webhook_id: UUID) -> None:
+        """Have it told no more, as its receiver wants."""
+        changed(self.tx.session, update(WebhookRow).where(WebhookRow.id == webhook_id).values(enabled=False))
+
+    def remove(self, owner: str, webhook_id: UUID) -> None:
+        """Make it invisible, and its secret unknown; `remove_expired` removes its deliveries. Raises NotFoundError."""
+        row = WebhookRow
+        mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
+        if not changed(self.tx.session, mine.values(deleted_at=self.tx.clock(), enabled=False, secret="")):
+            raise NotFoundError(f"There is no webhook {webhook_id}.")
+
+    def remove_expired(self) -> bool:
+        """Forget some deliveries of one that was removed, and with the last of them itself; whether to call again."""
+        removed = self.tx.session.scalar(select(WebhookRow.id).where(WebhookRow.deleted_at.is_not(None)).limit(1))
+        if removed is None:
+            return False
+        mine = select(WebhookDeliveryRow.id).where(WebhookDeliveryRow.webhook_id == removed).limit(DELIVERIES_AT_ONCE)
+        if forget_deliveries(self.tx.session, mine) < DELIVERIES_AT_ONCE:
+            changed(self.tx.session, delete(WebhookRow).where(WebhookRow.id == removed))
+        return True
+
+    def _row(self, owner: str, webhook_id: UUID) -> WebhookRow:
+        row = self.tx.session.scalar(_visible().where(WebhookRow.owner == owner, WebhookRow.id == webhook_id))
+        if row is None:
+            raise NotFoundError(f"There is no webhook {webhook_id}.")
+        return row
+
+
+def _visible() -> Select[WebhookRow]:
+    return select(WebhookRow).where(WebhookRow.deleted_at.is_(None)).execution_options(populate_existing=True)
+
+
+def _webhook(row: WebhookRow) -> Webhook:
+    return Webhook(row.id, row.owner, row.url, EVENTS.read(row.events), row.created_at, row.description, row.enabled)

@@ -1,0 +1,82 @@
+"""Webhooks, and what they were and are to be told."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.database.base import Base, one_of
+from relevance_bayes.types.webhooks import EVENT_TYPES, TEST
+
+PENDING = "state = 'pending'"
+
+
+class WebhookRow(Base):
+    """A webhook; `events` is JSON. The secret is kept as it is, since messages are signed with it.
+
+    One that was removed (`deleted_at`) is invisible, has no secret, and goes once its deliveries are gone.
+    """
+
+    __tablename__ = "webhooks"
+    __table_args__ = (Index(None, "owner", "id"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+    url: Mapped[str]
+    description: Mapped[str | None]
+    events: Mapped[str]
+    secret: Mapped[str]
+    enabled: Mapped[bool]
+    created_at: Mapped[datetime]
+    deleted_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class WebhookDeliveryRow(Base):
+    """One event for one webhook.
+
+    `entry` is the newest of the engine's, queued at `queued_at` by the database's clock to begin `delay` seconds later;
+    `tries` are the attempts since the delivery began or began anew, `attempts` all there were.
+    """
+
+    __tablename__ = "webhook_deliveries"
+    __table_args__ = (
+        CheckConstraint("state IN ('delivered', 'failed', 'pending')", name="state"),
+        CheckConstraint(one_of("type", frozenset({*EVENT_TYPES, TEST})), name="type"),
+        Index(None, "webhook_id", "id"),
+        Index(None, "job_id"),
+        Index(None, "entry", unique=True),
+        Index(
+            "ix_webhook_deliveries_pending",
+            "queued_at",
+            sqlite_where=text(PENDING),
+            postgresql_where=text(PENDING),
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    webhook_id: Mapped[UUID] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
+    event_id: Mapped[UUID]
+    type: Mapped[str]
+    job_id: Mapped[UUID | None] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime]
+    state: Mapped[str]
+    entry: Mapped[UUID]
+    queued_at: Mapped[datetime]
+    delay: Mapped[float]
+    tries: Mapped[int]
+    attempts: Mapped[int]
+
+
+class WebhookAttemptRow(Base):
+    """One request, numbered within its delivery from 1; the newest are kept."""
+
+    __tablename__ = "webhook_attempts"
+    __table_args__ = (CheckConstraint("(status IS NULL) <> (obstacle IS NULL)", name="outcome"),)
+
+    delivery_id: Mapped[UUID] = mapped_column(ForeignKey("webhook_deliveries.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[datetime]
+    seconds: Mapped[float]
+    status: Mapped[int | None]
+    obstacle: Mapped[str | None]
