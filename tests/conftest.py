@@ -24,7 +24,7 @@ from tests.database_pool import DatabasePool
 from tests.properties import FEW, MANY
 from tests.small_database import SmallDatabase, replaced_database, small_engine
 
-pytest_plugins = ["tests.applications"]
+pytest_plugins = ["tests.applications", "tests.transactions"]
 
 HERE = Path(__file__).parent
 REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"
@@ -49,8 +49,8 @@ THOROUGH_ON_POSTGRES = (
     "webhooks",
 )
 """Folders whose tests are about what is above SQL: `make test` runs them on SQLite, `make thorough` on PostgreSQL."""
-ON_BOTH = ("end_to_end/test_the_main_job.py",)
-"""The pass through the whole service that `make test` makes on each database."""
+ON_BOTH = ("end_to_end/test_the_main_job.py", "prediction/test_names_in_memory.py")
+"""The pass through the whole service, and what processes tell each other, which `make test` runs on each database."""
 
 # How long an example takes depends on what else the machine does, so no example has a deadline.
 hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -92,8 +92,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def is_above_sql(path: Path) -> bool:
-    """True for a file in one of the folders of `THOROUGH_ON_POSTGRES`."""
-    return any(path.is_relative_to(folder) for folder in THOROUGH_ON_POSTGRES)
+    """True for a file in one of the folders of `THOROUGH_ON_POSTGRES`, unless it tests a repository."""
+    return not path.stem.endswith("repository") and any(path.is_relative_to(one) for one in THOROUGH_ON_POSTGRES)
 
 
 def repeats_on_postgres(item: pytest.Item, ids: Container[str]) -> bool:

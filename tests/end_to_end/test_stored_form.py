@@ -9,8 +9,8 @@ from app.database.engine import make_engine
 from app.settings import Settings
 from relevance_bayes.client.encodings import EncodeOptions, encode
 from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Json
+from tests.class_names import stored_class_names
 from tests.end_to_end.deployment import Api
-from tests.storage.class_names import stored_class_names
 
 
 def test_trainings_of_every_task_leave_no_name_of_a_class(api: Api, tmp_path: Path) -> None:

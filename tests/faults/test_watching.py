@@ -23,8 +23,8 @@ from app.jobs.repository import JobRepository
 from app.settings import Settings
 from app.wiring import Parts, build
 from relevance_bayes.client.http import Http
+from tests import samples
 from tests.end_to_end.deployment import Deployment, deployed
-from tests.storage import samples
 from tests.waiting import until
 from tests.watching import Follower
 

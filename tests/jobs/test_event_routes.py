@@ -25,9 +25,9 @@ from app.jobs.service import History, Jobs
 from relevance_bayes.client.event_stream import Message as Reported
 from relevance_bayes.client.event_stream import messages
 from relevance_bayes.types.jobs import JobKind
+from tests import samples
 from tests.applications import LIMITS, StoredParts
 from tests.problems import assert_problem
-from tests.storage import samples
 
 PATH = "/v1/training-jobs"
 STREAM: Final = {"Accept": "text/event-stream"}

@@ -41,8 +41,8 @@ from app.webhooks.sending import NotSent
 from app.webhooks.subscribers import SUBSCRIBERS
 from app.wiring import now
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt
+from tests import samples
 from tests.receivers import Receiver, hangs, receiving, responses
-from tests.storage import samples
 from tests.waiting import until
 
 HERE = Allowance.of("127.0.0.0/8")

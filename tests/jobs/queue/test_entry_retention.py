@@ -17,8 +17,8 @@ from app.retention import Retention
 from app.webhooks.delivery_repository import DeliveryRepository
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.webhooks import Attempt
-from tests.storage import samples
-from tests.storage.repositories.test_webhooks import hook
+from tests import samples
+from tests.webhooks.test_repository import hook
 
 DAY = 86_400.0
 AN_HOUR_LATER, TWO_DAYS_LATER = timedelta(hours=1), timedelta(days=2)

@@ -12,9 +12,9 @@ from app.errors import UnavailableError
 from app.jobs.records import JobActivity
 from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, BeatStreak, Heartbeat
 from app.jobs.worker_repository import WorkerRepository
+from tests import samples
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
-from tests.storage import samples
 from tests.waiting import until
 
 HERE = "here:1"

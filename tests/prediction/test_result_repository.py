@@ -11,7 +11,7 @@ from app.prediction import result_repository as under_test
 from app.prediction.result_repository import ResultRepository
 from app.prediction.results import Layer, Piece, Reached
 from app.prediction.tables import PredictionPieceRow, PredictionResultRow
-from tests.storage import samples
+from tests import samples
 
 HERE = "this program"
 

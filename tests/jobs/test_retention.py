@@ -6,9 +6,9 @@ from sqlalchemy import Engine, text
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.repository import JobRepository
 from app.webhooks.subscribers import SUBSCRIBERS
+from tests import samples
 from tests.ports.queue import ListedQueue
-from tests.storage import samples
-from tests.storage.repositories.test_deliveries import age
+from tests.webhooks.test_delivery_repository import age
 
 DAY = 86_400.0
 

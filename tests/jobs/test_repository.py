@@ -27,8 +27,8 @@ from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.plans.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.jobs import MOVES, JobState, Progress, may_move
+from tests import samples
 from tests.narrowing import of_kind
-from tests.storage import samples
 
 
 def test_a_job_comes_back_as_it_was_added(transaction: OpenTransaction) -> None:

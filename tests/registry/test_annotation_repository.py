@@ -9,7 +9,7 @@ from app.database.transaction import OpenTransaction
 from app.registry.annotations import Annotation
 from app.registry.repository import ModelRepository
 from relevance_bayes.types.errors import NotFoundError
-from tests.storage import samples
+from tests import samples
 
 OWNER, MODEL = samples.OWNER, "prices"
 SAID = Annotation("What flats cost, ø 😀.", {"stage": "live", "team": "a:b"})

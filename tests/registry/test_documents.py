@@ -15,10 +15,10 @@ from relevance_bayes.core.spec import Algorithm, Prior, TargetLikelihood
 from relevance_bayes.documents.models import Alternative, Member, SupervisedReport
 from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest, Validation
 from relevance_bayes.types.reports import ClassRows
+from tests import samples
+from tests.class_names import class_names_in
 from tests.narrowing import of_data
 from tests.small_components import version_of_components
-from tests.storage import samples
-from tests.storage.class_names import class_names_in
 
 
 def test_a_report_comes_back_as_it_was_written() -> None:

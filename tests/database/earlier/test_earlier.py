@@ -26,8 +26,8 @@ from app.registry.repository import ModelRepository
 from app.registry.tables import PosteriorRow
 from app.registry.version_codec import encode_predictor
 from tests.applications import LIMITS, StoredParts, closing_engine
+from tests.class_names import stored_class_names
 from tests.conftest import DATABASES
-from tests.storage.class_names import stored_class_names
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Members: TypeAlias = dict[str, Json]

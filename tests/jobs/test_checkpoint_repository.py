@@ -8,7 +8,7 @@ from app.jobs.attempts import Checkpoint, Claim
 from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobCheckpointRow
-from tests.storage import samples
+from tests import samples
 
 HERE = "this program"
 

@@ -15,7 +15,7 @@ from app.errors import UnavailableError
 from app.jobs.repository import JobRepository
 from app.registry.repository import ModelRepository
 from app.tasks.service import finish_training
-from tests.storage import samples
+from tests import samples
 
 only_on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 

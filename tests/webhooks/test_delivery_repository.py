@@ -17,9 +17,9 @@ from app.webhooks.repository import WebhookRepository
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt, EventType
+from tests import samples
 from tests.ports.queue import ListedQueue
-from tests.storage import samples
-from tests.storage.repositories.test_webhooks import hook
+from tests.webhooks.test_repository import hook
 
 REFUSED = Attempt(samples.AT, 0.25, status=500)
 TAKEN = Attempt(samples.AT, 0.5, status=204)

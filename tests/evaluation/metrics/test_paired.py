@@ -11,7 +11,7 @@ from app.evaluation.metrics.paired import MAX_UNITS, GroupKeys, PairedDifference
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.promotions import Improvement
-from tests.domain.scoring.rows import classes, numbers
+from tests.evaluation.metrics.rows import classes, numbers
 
 
 def compared(

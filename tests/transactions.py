@@ -1,3 +1,5 @@
+"""Transactions on a migrated, empty database, on a clock that tests set."""
+
 from datetime import UTC, datetime, timedelta
 
 import pytest

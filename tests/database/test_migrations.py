@@ -37,8 +37,8 @@ from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.types.reports import InputWidth
+from tests import samples
 from tests.narrowing import of_data, of_kind
-from tests.storage import samples
 
 
 def test_the_migrations_build_what_the_tables_declare(engine: Engine) -> None:

@@ -16,8 +16,8 @@ from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
 from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, NotFoundError
-from tests.storage import samples
-from tests.storage.conftest import HandClock
+from tests import samples
+from tests.transactions import HandClock
 
 
 def test_a_dataset_comes_back_as_it_was_stored(transaction: OpenTransaction) -> None:

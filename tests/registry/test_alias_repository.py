@@ -21,9 +21,9 @@ from app.registry.repository import ModelRepository
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.references import Selector
+from tests import samples
 from tests.ports.queue import ListedQueue
 from tests.small_models import small_version
-from tests.storage import samples
 from tests.waiting import until
 
 OWNER, MODEL = samples.OWNER, "prices"

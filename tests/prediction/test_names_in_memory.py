@@ -20,9 +20,9 @@ from app.registry.repository import ModelRepository
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
+from tests import samples
 from tests.ports.queue import ListedQueue
 from tests.small_models import small_version
-from tests.storage import samples
 
 SLACK_SECONDS = 0.5
 """What a busy machine may add to the second that is promised."""

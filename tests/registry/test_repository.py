@@ -24,7 +24,7 @@ from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.references import NamedVersion
 from relevance_bayes.types.values import Label
-from tests.storage import samples
+from tests import samples
 
 
 def test_a_version_comes_back_as_it_was_recorded(transaction: OpenTransaction) -> None:

@@ -10,7 +10,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 from app.evaluation.metrics.numbers import NumberResult, NumberScores
 from app.tasks.labelled import LabelledNumbers
-from tests.domain.scoring.rows import judged_numbers, numbers, pieces, some_numbers
+from tests.evaluation.metrics.rows import judged_numbers, numbers, pieces, some_numbers
 
 
 def scored(labelled: LabelledNumbers) -> NumberResult:

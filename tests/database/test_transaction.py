@@ -20,10 +20,9 @@ from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidDataError, NotFoundError
-from tests import postgres
+from tests import postgres, samples
 from tests.conftest import TEMPLATE
 from tests.ports.queue import ListedQueue
-from tests.storage import samples
 
 
 def _submitted(engine: Engine) -> int:

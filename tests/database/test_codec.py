@@ -54,13 +54,13 @@ from relevance_bayes.documents.schema import FORMAT_VERSION
 from relevance_bayes.documents.writing import content_of
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import InputEncoding
+from tests import samples
+from tests.class_names import class_names_in
 from tests.narrowing import of_kind
 from tests.properties import examples
 from tests.small_approximation import version_of_a_term
 from tests.small_components import version_of_components
 from tests.small_image import version_of_an_image
-from tests.storage import samples
-from tests.storage.class_names import class_names_in
 
 
 def _bits(column: Column) -> tuple[str, bytes, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from app.webhooks.records import MAX_WEBHOOKS, Webhook, new_secret
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
-from tests.storage import samples
+from tests import samples
 
 
 def hook(

@@ -20,7 +20,7 @@ from app.webhooks.records import Webhook, new_secret
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EventType
-from tests.storage import samples
+from tests import samples
 
 
 def queued(transaction: OpenTransaction, *, version: int = 1, dataset_id: UUID | None = None) -> Job:

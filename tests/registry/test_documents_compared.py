@@ -11,8 +11,8 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import InheritedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.documents.models import Alternative
+from tests import samples
 from tests.narrowing import of_data
-from tests.storage import samples
 
 
 def test_what_was_compared_comes_back_as_it_was_written() -> None:
