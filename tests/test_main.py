@@ -58,7 +58,7 @@ import sys
 import app.main
 from app.prediction import PredictRequest, predict
 from tests.small_tables import numbers, texts
-from tests.services.served import served
+from tests.served_versions import served
 from relevance_bayes.core.priors import GaussianProcess
 from tests.small_models import small_version
 

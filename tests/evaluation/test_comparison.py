@@ -12,7 +12,7 @@ from app.tasks.supervised.predictions import ClassificationPrediction, Regressio
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_approximation import version_of_a_term
 from tests.small_components import version_of_components
 from tests.small_models import small_version, version_of_three_classes

@@ -23,7 +23,7 @@ from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, 
 from relevance_bayes.types.promotions import Criterion
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, Bench, table
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import small_version
 
 

@@ -20,7 +20,7 @@ from relevance_bayes.types.jobs import Transition
 from tests.applications import DATASET, NOW, SmallParts
 from tests.narrowing import of_kind
 from tests.problems import assert_problem
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import small_version
 from tests.small_tables import flags, numbers, texts
 

@@ -16,7 +16,7 @@ from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, ROWS, Bench, table
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import small_version
 
 

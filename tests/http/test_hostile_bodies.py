@@ -28,7 +28,7 @@ from app.prediction.runner import no_yield
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.applications import LIMITS, SmallParts
 from tests.problems import TITLES
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import version_of_numbers
 from tests.waiting import until
 

@@ -16,7 +16,7 @@ from app.prediction.runner import no_yield
 from app.prediction.table_codec import ContentNegotiation, TableCodec
 from relevance_bayes.types.errors import RelevanceError
 from tests.properties import examples
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import small_version, version_of_numbers
 from tests.table_files import MEDIA_TYPES, ROWS, FlatRow, written
 

@@ -34,7 +34,7 @@ from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.formats.flat import Flat
 from tests.narrowing import of_kind
 from tests.ports.queue import ListedQueue, RecordingQueue
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import small_version
 from tests.table_files import FILES, table_of
 

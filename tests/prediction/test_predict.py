@@ -23,7 +23,7 @@ from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import AMPLITUDE, small_version, version_of_known_noise
 from tests.small_tables import numbers, texts
 

@@ -22,7 +22,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
 from tests.applications import SmallParts
 from tests.problems import assert_problem
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import small_version, version_of_known_noise, version_of_three_classes
 from tests.small_tables import numbers, texts
 from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers

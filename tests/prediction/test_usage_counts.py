@@ -12,7 +12,7 @@ from app.prediction import usage_counts as under_test
 from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import BOUNDS, CountedRequest, Counters, Counts
 from relevance_bayes.types.references import Reference
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 

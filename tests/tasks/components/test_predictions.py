@@ -13,7 +13,7 @@ from app.tasks.components.prediction import ComponentsPrediction
 from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_components import SCORES, version_of_components
 from tests.small_models import small_version
 from tests.small_tables import numbers

@@ -19,7 +19,7 @@ from relevance_bayes.core.prediction import scores
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_components import version_of_components
 from tests.small_models import small_version
 from tests.small_tables import numbers, texts

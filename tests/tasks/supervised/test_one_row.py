@@ -21,7 +21,7 @@ from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import inputs as encoding_inputs
 from tests.prediction.test_predict import augmented
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import member_of, small_version
 
 NAMES = ("a", "b", "c", "d", "e")

@@ -17,7 +17,7 @@ from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.exports.trained import block, trained
 from tests.prediction.test_predict import BLOCK, MIXED
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import STATES, WEIGHTS, version_of_three_classes
 from tests.small_tables import numbers, texts
 

@@ -14,7 +14,7 @@ from app.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.prediction.test_predict import BLOCK, MIXED
-from tests.services.served import served
+from tests.served_versions import served
 from tests.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes
 from tests.small_tables import numbers, texts
 from tests.tasks.supervised.test_predictions_classes import MANY
