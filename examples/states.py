@@ -1,10 +1,10 @@
-"""The state machine of a job as docs/jobs.md draws it: `python -m examples.states` draws it anew."""
+"""The state machine of a job as docs/reference/jobs.md draws it: `python -m examples.states` draws it anew."""
 
 from pathlib import Path
 
 from relevance_bayes.types.jobs import FINISHED, MOVES
 
-PAGE = Path(__file__).parents[1] / "docs" / "jobs.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "jobs.md"
 BEGIN, END = "```mermaid\n", "```\n"
 
 

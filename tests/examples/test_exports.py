@@ -1,4 +1,4 @@
-"""What docs/exports.md says is so."""
+"""What docs/how-to/exports.md says is so."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from relevance_bayes.plans.approximation import MAX_TERMS
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "exports.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "exports.md").read_text()
 
 
 @pytest.fixture(scope="module")
