@@ -9,6 +9,8 @@ root_doc = "index"
 myst_heading_anchors = 4
 nitpicky = True
 highlight_language = "none"
+# P'P is a product, not a quotation.
+smartquotes = False
 # Pages write "..." for members that they leave out, which is no JSON.
 suppress_warnings = ["misc.highlighting_failure"]
 
