@@ -112,7 +112,8 @@ bench-accuracy: install ## our defaults beside the peers, and the pictures of do
 		$(if $(DATA),--data "$(DATA)") $(if $(PEERS),--peers-cache "$(PEERS)")
 
 docs: install ## the documentation as a site, in dist/guide; a warning is an error
-	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -d build/doctrees docs dist/guide
+	@rm -rf dist/guide build/doctrees
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs dist/guide
 
 lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients and peers are wanted
 	$(COMPILE) --upgrade --group demo --group dev --group docs --group bench --output-file requirements.lock pyproject.toml
