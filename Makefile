@@ -19,7 +19,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables demo run test check thorough faults hostile chaos wheels format bench bench-accuracy lock protocol secrets clean
+.PHONY: help install clients peers tables demo run test check thorough faults hostile chaos wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -111,8 +111,12 @@ bench-accuracy: install ## our defaults beside the peers, and the pictures of do
 	$(BIN)/python -m benchmarks accuracy --pictures $(if $(QUICK),--quick) $(if $(OURS),--engines ours) \
 		$(if $(DATA),--data "$(DATA)") $(if $(PEERS),--peers-cache "$(PEERS)")
 
+docs: install ## the documentation as a site, in dist/guide; a warning is an error
+	@rm -rf dist/guide build/doctrees
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs dist/guide
+
 lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients and peers are wanted
-	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml
+	$(COMPILE) --upgrade --group demo --group dev --group docs --group bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --extra grpc --extra onnx --output-file requirements-runtime.lock pyproject.toml
 	for wanted in tests/foreign/requirements-*.in benchmarks/serving/peers/requirements-*.in \
 		benchmarks/tables/requirements-*.in; do \

@@ -1,27 +1,26 @@
-"""The state machine of a job as docs/jobs.md draws it: `python -m examples.states` draws it anew."""
+"""The moves of a job as docs/reference/jobs.md lists them: `python -m examples.states` writes the table anew."""
 
 from pathlib import Path
 
-from relevance_bayes.types.jobs import FINISHED, MOVES
+from relevance_bayes.types.jobs import MOVES
 
-PAGE = Path(__file__).parents[1] / "docs" / "jobs.md"
-BEGIN, END = "```mermaid\n", "```\n"
-
-
-def drawn() -> str:
-    """Return what the domain's table of moves says, as a diagram."""
-    lines = ["stateDiagram-v2", "  [*] --> queued: accepted (202)"]
-    lines += [f"  {now} --> {then}: {when}" for now, following in MOVES.items() for then, when in following.items()]
-    lines += [f"  {state} --> [*]" for state in MOVES if state in FINISHED]
-    return "\n".join(lines) + "\n"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "jobs.md"
+BEGIN, END = "| from | to | when |\n", "\n\n"
 
 
-def redrawn(page: str) -> str:
-    """The page with its diagram as it is to be."""
+def table() -> str:
+    """Return the table of moves as Markdown."""
+    rows = ["| --- | --- | --- |", "| | `queued` | it is accepted (202) |"]
+    rows += [f"| `{now}` | `{then}` | {when} |" for now, following in MOVES.items() for then, when in following.items()]
+    return BEGIN + "\n".join(rows)
+
+
+def renewed(page: str) -> str:
+    """Return the page with its table as it is to be."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}{drawn()}{END}{after}"
+    return f"{before}{table()}{END}{after}"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(redrawn(PAGE.read_text()))
+    PAGE.write_text(renewed(PAGE.read_text()))

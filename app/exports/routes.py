@@ -71,7 +71,7 @@ def export(
         ),
     ] = "json",
 ) -> Response:
-    """All that a version predicts with, for other programs: docs/exports.md says what each member means.
+    """All that a version predicts with, for other programs: docs/reference/document.md says what each member means.
 
     What a number means never changes, so its files don't either while the service stays the same: ask again with
     `If-None-Match`.

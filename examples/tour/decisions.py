@@ -1,9 +1,9 @@
-"""The worked example of docs/decisions-of-classes.md: its answers made anew."""
+"""The worked example of docs/how-to/decisions-of-classes.md: its answers made anew."""
 
 from examples.tour.readme import README, rewritten, steps_of, take
 from examples.tour.terminal import with_current_output
 
-PAGE = README.parent / "docs" / "decisions-of-classes.md"
+PAGE = README.parent / "docs" / "how-to" / "decisions-of-classes.md"
 
 
 def update_page(url: str) -> None:

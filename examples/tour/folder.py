@@ -1,4 +1,4 @@
-"""docs/tour.md: its commands taken in an empty folder, from the first to the last, and their answers made anew."""
+"""docs/tutorial/tour.md: its commands run in an empty folder, from first to last, and their answers made anew."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from examples.tour.readme import BLOCK, ID, MORE, README, Step, differences, ren
 from examples.tour.terminal import NUMBER, printed
 from relevance_bayes.client import DEFAULT_URL
 
-PAGE = README.parent / "docs" / "tour.md"
+PAGE = README.parent / "docs" / "tutorial" / "tour.md"
 WORD = re.compile(r"\S+")
 FIGURE = re.compile(f"{ID.pattern}|{NUMBER.pattern}")
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from examples.tour.readme import README, rewritten, steps_of, take
 from examples.tour.terminal import with_current_output
 
-APPROXIMATION = README.parent / "docs" / "approximation.md"
-IMAGES = README.parent / "docs" / "images.md"
-COMPONENTS = README.parent / "docs" / "components.md"
+APPROXIMATION = README.parent / "docs" / "how-to" / "approximation.md"
+IMAGES = README.parent / "docs" / "how-to" / "images.md"
+COMPONENTS = README.parent / "docs" / "how-to" / "components.md"
 PAGES = (APPROXIMATION, IMAGES, COMPONENTS)
 
 

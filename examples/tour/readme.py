@@ -13,7 +13,7 @@ from relevance_bayes.client.responses import Json
 from relevance_bayes.types.jobs import UNFINISHED
 
 README = Path(__file__).parents[2] / "README.md"
-FIRST_MODEL = README.parent / "docs" / "first-model.md"
+FIRST_MODEL = README.parent / "docs" / "tutorial" / "first-model.md"
 
 MORE = "..."
 """Stands on a page for more members, or more items of the same shape."""

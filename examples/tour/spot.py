@@ -9,7 +9,7 @@ FILE = Path(__file__).with_name("spot.png")
 
 
 def image() -> Image.Image:
-    """48 lines of 64 pixels, as docs/images.md makes them."""
+    """48 lines of 64 pixels, as docs/how-to/images.md makes them."""
     y, x = np.mgrid[:48, :64]
     shades = 120 + 80 * np.exp(-((x - 20) ** 2 + (y - 14) ** 2) / 50) + 40 * (y > 28) * np.sin(0.6 * x)
     return Image.fromarray(np.round(shades).astype(np.uint8))

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-INDEX = (ROOT / "docs" / "papers.md").read_text("utf-8")
+INDEX = (ROOT / "docs" / "explanation" / "papers.md").read_text("utf-8")
 CORE = ROOT / "library" / "relevance_bayes" / "core"
 CITED = re.compile(r"\[((?:TIPPING1999|TIPPING2001|FAUL2002), eqs?\.? [^\];]+)")
 KEY = re.compile(r"\[((?:TIPPING|FAUL|RASMUSSEN)\d{4}b?|BURNAEV)\b")
@@ -26,8 +26,8 @@ def test_every_equation_that_the_code_cites_is_listed() -> None:
 
 
 def test_the_theory_has_every_section_that_the_code_cites_and_lists_each() -> None:
-    pages = {page.name: page.read_text("utf-8") for page in (ROOT / "docs" / "theory").glob("*.md")}
-    index = pages.pop("README.md")
+    pages = {page.name: page.read_text("utf-8") for page in (ROOT / "docs" / "explanation" / "theory").glob("*.md")}
+    index = pages.pop("index.md")
     sections = [int(number) for page in pages.values() for number in SECTION.findall(page)]
     code = [file.read_text("utf-8") for folder in (CORE, ROOT / "tests") for file in folder.rglob("*.py")]
     cited = {int(number) for text in code for found in THEORY.findall(text) for number in found if number}
@@ -39,7 +39,7 @@ def test_the_theory_has_every_section_that_the_code_cites_and_lists_each() -> No
 
 
 def test_every_paper_that_the_theory_cites_is_listed() -> None:
-    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs" / "theory").glob("*.md"))
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs" / "explanation" / "theory").glob("*.md"))
     cited = {key for key in re.findall(r"\[([A-Z]+(?:\d{4}b?)?)[\],]", pages) if key != "THEORY"}
     assert len(cited) >= 8
     assert sorted(key for key in cited if f"| [{key}] |" not in INDEX) == []

@@ -18,7 +18,7 @@ import relevance_bayes.types
 from app.http.problem_schemas import ProblemOut
 from relevance_bayes.types.jobs import Progress
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "decisions" / "records.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "decisions" / "records.md"
 ROW = re.compile(r"^\| `(\w+)` \| `(\w+)` \| \S.* \|$", re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""What docs/decisions-of-classes.md says is so."""
+"""What docs/how-to/decisions-of-classes.md says is so."""
 
 import shutil
 from pathlib import Path
@@ -59,4 +59,4 @@ def test_the_service_answers_and_decides_as_the_page_shows(url: str) -> None:
 
 def test_every_picture_and_page_that_is_pointed_to_is_there() -> None:
     assert "decisions-of-classes.md" in (PAGE.parent / "likelihoods.md").read_text()
-    assert (PAGE.parent / "pictures" / "log-odds.png").is_file()
+    assert (PAGE.parents[1] / "pictures" / "log-odds.png").is_file()

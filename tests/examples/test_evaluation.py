@@ -1,4 +1,4 @@
-"""What docs/evaluation.md says is so."""
+"""What docs/how-to/evaluation.md says is so."""
 
 import re
 import shlex
@@ -18,7 +18,7 @@ from tests.examples.python_blocks import run
 from tests.narrowing import of_kind
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "evaluation.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "evaluation.md").read_text()
 MEAN_ALONE: Mapping[str, Json] = {"basis": {"type": "bias"}, "prior": {"type": "independent"}}
 
 HELD_OUT: Mapping[str, Json] = {"split": {"type": "order"}, "holdout": 0.2}

@@ -1,4 +1,4 @@
-"""What docs/formats.md and docs/batch-predictions.md say is so."""
+"""What docs/reference/formats.md and docs/how-to/batch-predictions.md say is so."""
 
 import re
 import shlex
@@ -13,8 +13,8 @@ from relevance_bayes.client import DEFAULT_URL
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "formats.md").read_text()
-OF_DATASETS = (ROOT / "docs" / "batch-predictions.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()
+OF_DATASETS = (ROOT / "docs" / "how-to" / "batch-predictions.md").read_text()
 
 
 def test_the_pages_python_gives_what_the_page_shows(kiosk_url: str, tmp_path: Path) -> None:

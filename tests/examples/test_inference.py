@@ -1,4 +1,4 @@
-"""What docs/inference.md says is so."""
+"""What docs/reference/inference.md says is so."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from relevance_bayes.client import DEFAULT_URL
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "inference.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "inference.md").read_text()
 
 
 def test_the_pages_python_gives_what_the_page_shows(kiosk_url: str) -> None:

@@ -1,4 +1,4 @@
-"""What docs/approximation.md, docs/images.md and docs/components.md show of a running service is so."""
+"""What docs/how-to shows of a running service in approximation.md, images.md and components.md is so."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What docs/approximation.md and docs/components.md say is so."""
+"""What docs/how-to/approximation.md and docs/how-to/components.md say is so."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.mark.parametrize("page", ["approximation.md", "components.md"])
 def test_a_pages_python_gives_what_the_page_shows(page: str) -> None:
-    reported = run((DOCS / page).read_text())
+    reported = run((DOCS / "how-to" / page).read_text())
     assert len(reported) > 3
     for line in reported:
         if isinstance(line.given, int | float | np.number) and not isinstance(line.given, bool):
@@ -24,5 +24,5 @@ def test_a_pages_python_gives_what_the_page_shows(page: str) -> None:
 @pytest.mark.parametrize("page", ["approximation", "components"])
 def test_a_page_has_its_picture(page: str) -> None:
     picture = "expansions" if page == "approximation" else page
-    assert f"pictures/{picture}.png" in (DOCS / f"{page}.md").read_text()
+    assert f"pictures/{picture}.png" in (DOCS / "how-to" / f"{page}.md").read_text()
     assert (DOCS / "pictures" / f"{picture}.png").is_file()

@@ -1,4 +1,4 @@
-"""What docs/registry.md says is so."""
+"""What docs/how-to/registry.md says is so."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ from relevance_bayes.client import DEFAULT_URL, connect
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "registry.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "registry.md").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What docs/signals.md says is so."""
+"""What docs/how-to/signals.md says is so."""
 
 import json
 import shutil
@@ -102,5 +102,5 @@ def test_the_service_finds_what_the_page_shows(url: str) -> None:
 def test_the_page_tells_of_every_dictionary_and_is_pointed_to() -> None:
     text = PAGE.read_text()
     assert all(f"| `{dictionary().type}` |" in text for dictionary in get_args(Dictionary))
-    assert (PAGE.parent / "pictures" / "signals.png").is_file()
-    assert "signals.md" in (PAGE.parent / "model.md").read_text()
+    assert (PAGE.parents[1] / "pictures" / "signals.png").is_file()
+    assert "signals.md" in (PAGE.parents[1] / "explanation" / "model.md").read_text()

@@ -1,4 +1,4 @@
-"""What docs/tour.md says is so."""
+"""What docs/tutorial/tour.md says is so."""
 
 import csv
 import shutil

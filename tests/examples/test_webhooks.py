@@ -1,4 +1,4 @@
-"""What docs/webhooks.md says is so."""
+"""What docs/how-to/webhooks.md says is so."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from app.webhooks.schemas import TestMessageOut as WebhookTest
 from relevance_bayes.types.webhooks import Obstacle
 from tests.examples.python_blocks import BLOCK
 
-PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "webhooks.md").read_text()
 UNITS = {"s": 1, "min": 60, "h": 3600}
 BODY = b'{"type":"training_job.failed"}'
 

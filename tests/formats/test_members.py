@@ -17,7 +17,7 @@ from app.http.row_formats import DESCRIBED
 from relevance_bayes.types.formats import FILE_FORMATS, FileFormat
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "formats.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()
 
 OF_IMAGES = frozenset(
     {
@@ -65,7 +65,7 @@ def missing_parts(one: Format) -> Iterator[str]:
     module = import_module(sample) if util.find_spec(sample) is not None else None
     yield from (f"{name} in {sample}" for name, is_so in needed.items() if is_so and not hasattr(module, name))
     if row_of_docs(one) not in PAGE:
-        yield f"its row in docs/formats.md: {row_of_docs(one)}"
+        yield f"its row in docs/reference/formats.md: {row_of_docs(one)}"
 
 
 def row_of_docs(one: Format) -> str:
@@ -125,7 +125,7 @@ def test_what_a_format_lacks_beside_its_class_is_said() -> None:
     assert [*missing_parts(WithoutTests())] == [
         "its file_format in FILE_FORMATS of relevance_bayes.types.formats, for clients",
         "written in tests.formats.samples.half",
-        f"its row in docs/formats.md: {row_of_docs(WithoutTests())}",
+        f"its row in docs/reference/formats.md: {row_of_docs(WithoutTests())}",
     ]
 
 

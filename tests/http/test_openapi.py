@@ -36,7 +36,7 @@ def operations(schema: Object) -> Iterator[tuple[str, Object]]:
 
 
 def test_the_page_names_every_list_by_age_with_its_filters(schema: Object) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "api.md").read_text()
     given = {
         path: set(re.findall(r"`(\w+)`", filters))
         for path, filters in re.findall(r"^\| `(/.*?)` \|(.*)\|$", page, re.M)

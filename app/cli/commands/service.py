@@ -16,7 +16,7 @@ GrpcPort = Annotated[
 def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API with a worker beside it.
 
-    A SQLite database is made, or brought up to date, first. Settings: docs/settings.md.
+    A SQLite database is made, or brought up to date, first. Settings: docs/reference/settings.md.
     """
     from app.cli.run_server import serve
     from app.settings import Settings

@@ -1,4 +1,4 @@
-"""The schema of a model's functions in a document: `docs/exports.md` says what each means."""
+"""The schema of a model's functions in a document: `docs/reference/document.md` says what each means."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""The schema of exported documents: `docs/exports.md` says what each means.
+"""The schema of exported documents: `docs/reference/document.md` says what each means.
 
 Sizes that have to go together, and what else can't be said of one member alone, are checked by
 `relevance_bayes.documents.validation`.

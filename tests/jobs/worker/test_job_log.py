@@ -125,5 +125,5 @@ def test_a_start_that_was_superseded_is_logged(bench: Bench, caplog: pytest.LogC
 
 
 def test_the_documents_name_each_outcome() -> None:
-    table = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
+    table = (Path(__file__).parents[3] / "docs" / "how-to" / "operations.md").read_text()
     assert [outcome for outcome in get_args(Outcome) if f"`{outcome}`" not in table] == []

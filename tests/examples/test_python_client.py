@@ -1,0 +1,64 @@
+"""What docs/reference/python.md says is so."""
+
+import inspect
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from relevance_bayes.client import DEFAULT_URL, Relevance, connect
+from tests.examples.python_blocks import run
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text()
+TABLE = re.compile(r"^\| `(service\.[a-z_.]*)` \| \|\n\| --- \| --- \|\n((?:\|.*\n)+)", re.MULTILINE)
+COLLECTIONS = [name for name, member in vars(Relevance).items() if isinstance(member, property)]
+
+
+def listed() -> dict[str, set[str]]:
+    """The calls that the page lists, by what they are methods of."""
+    found: dict[str, set[str]] = {}
+    for owner, rows in TABLE.findall(PAGE):
+        found.setdefault(owner.strip("."), set()).update(re.findall(r"^\| `(.*?\))` \|", rows, re.MULTILINE))
+    return found
+
+
+def calls_of(owner: object) -> set[str]:
+    """All public methods as the page writes them: a parameter with a default has `=` behind it."""
+    methods = inspect.getmembers(type(owner), inspect.isfunction)
+    return {f"{name}({', '.join(_parameters(method))})" for name, method in methods if not name.startswith("_")}
+
+
+def _parameters(method: object) -> list[str]:
+    assert callable(method)
+    _, *parameters = inspect.signature(method).parameters.values()
+    return [one.name + ("" if one.default is one.empty else "=") for one in parameters]
+
+
+def test_the_page_has_every_method_of_the_client() -> None:
+    with connect() as service:
+        assert listed()["service"] == calls_of(service)
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_the_page_has_every_method_of_a_collection(name: str) -> None:
+    of_jobs = {re.sub(r", of=|of=, ", "", call) for call in listed()["service.trainings"]}
+    of_jobs |= {call for call in listed()["service.evaluations"] if call.startswith("all(")}
+    with connect() as service:
+        calls = calls_of(getattr(service, name))
+    on_page = listed()[f"service.{name}"]
+    assert on_page <= calls <= on_page | of_jobs
+
+
+def test_the_page_has_every_collection() -> None:
+    assert {f"service.{name}" for name in COLLECTIONS} == set(listed()) - {"service"}
+
+
+def test_the_pages_program_gives_what_it_shows(kiosk_url: str) -> None:
+    (line,) = run(PAGE.replace(DEFAULT_URL, kiosk_url))
+    assert str(line.given) == line.shown
+
+
+@pytest.mark.parametrize("module", sorted(set(re.findall(r"`(relevance_bayes\.[a-z_.]+)`", PAGE))))
+def test_every_module_of_the_page_is_there(module: str) -> None:
+    assert find_spec(module) is not None
