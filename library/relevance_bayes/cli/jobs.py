@@ -3,10 +3,13 @@
 import heapq
 from collections.abc import Iterator
 from itertools import islice
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
-from relevance_bayes.cli.connection import in_plain_text
+import typer
+
+from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo
+from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.progress import figures, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.versions import fit_name
@@ -23,7 +26,34 @@ from relevance_bayes.types.promotions import ClassesPromotion, NumbersPromotion,
 
 Collection: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 
+
 NOT_FOUND = 404
+
+
+def jobs(
+    job: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
+    *,
+    cancel: Annotated[str | None, typer.Option(metavar="JOB", help="Cancel this job.")] = None,
+    retry: Annotated[str | None, typer.Option(metavar="JOB", help="Retry this job, which has ended.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Follow the events of the job until its end.")] = False,
+    limit: Annotated[int, typer.Option(help="Most jobs to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List jobs of all kinds; show, follow, cancel or retry one."""
+    if follow and job is None:
+        raise typer.BadParameter("which job?", param_hint="--follow")
+    with service(url) as client:
+        if cancel is not None:
+            cancel_job(client, cancel, as_json=as_json)
+        elif retry is not None:
+            retry_job(client, retry, as_json=as_json)
+        elif job is not None and follow:
+            follow_job(client, job, as_json=as_json)
+        elif job is not None:
+            show_job(client, job, as_json=as_json)
+        else:
+            list_jobs(client, limit=limit, as_json=as_json)
 
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:

@@ -7,20 +7,28 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Annotated, TextIO
 
+import typer
+
+from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.decision_options import read_costs, read_priors
+from relevance_bayes.cli.options import (
+    HERE,
+    AsJson,
+    ModelOrAlias,
+    ReadableFile,
+    Url,
+    Version,
+    row_reader,
+    writable_format,
+)
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
 from relevance_bayes.cli.rows import Row, RowReader
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.responses import (
-    Json,
-    Prediction,
-    Predictions,
-    VersionBase,
-)
+from relevance_bayes.client.responses import Json, Prediction, Predictions, VersionBase
 from relevance_bayes.tables.formulas import escaped
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, by_name, by_suffix
@@ -29,11 +37,82 @@ from relevance_bayes.types.values import Label
 BATCH = 10_000
 """Rows of one request."""
 
+
 ROWS_SHOWN = 20
 """Rows of a table on a terminal."""
 
 
 def predict(
+    context: typer.Context,
+    model: ModelOrAlias,
+    file: ReadableFile,
+    *,
+    version: Version = None,
+    interval: Annotated[float, typer.Option(help="Probability within lower and upper.")] = 0.95,
+    explain: Annotated[
+        int | None,
+        typer.Option(min=1, max=20, help="Show so many functions of the model that contribute most to each row."),
+    ] = None,
+    class_priors: Annotated[
+        str | None, typer.Option(metavar="JSON|FILE", help='How frequent each class is, as {"no": 0.98, "yes": 0.02}.')
+    ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON|FILE",
+            help="Of decisions, as [[0, 1], [20, 0]]: a row for each true class, in it a cost for each decision.",
+        ),
+    ] = None,
+    reject_cost: Annotated[
+        float | None, typer.Option(min=0, help="Leave undecided what is expected to cost more than this.")
+    ] = None,
+    components: Annotated[
+        int | None, typer.Option(min=1, help="Of components: the number of them in the output, 10 by default.")
+    ] = None,
+    coded: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            parser=writable_format,
+            help="Predictions alone, in this format, as csv: FILE goes to the service as it is.",
+        ),
+    ] = None,
+    csv_escape_formulas: Annotated[
+        bool,
+        typer.Option("--csv-escape-formulas", help="In CSV, an apostrophe before texts that would be formulas."),
+    ] = False,
+    output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Predict for the rows of FILE.
+
+    FILE is in any format that rows come in, told apart by its name's ending, else CSV; npy holds numbers in the order
+    of the model's inputs. The answer is a table on a terminal, else CSV. Its `support` is 1 where the data speak for
+    the row, and near 0 away from all that the model has seen. Classes are decided between where one of --class-priors,
+    --costs and --reject-cost is given.
+    """
+    required = PredictOptions(
+        interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas
+    )
+    with service(url) as client:
+        if coded is not None:
+            _predict_file(client, model, file, coded, version=version, required=required, output=output)
+            return
+        _predict(
+            client,
+            model,
+            file,
+            version=version,
+            required=required,
+            read_rows=row_reader(context),
+            output=output,
+            as_json=as_json,
+        )
+
+
+def _predict(
     client: Relevance,
     model: str,
     file: Path,
@@ -63,7 +142,7 @@ def predict(
         echo(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
-def predict_file(
+def _predict_file(
     client: Relevance,
     model: str,
     file: Path,

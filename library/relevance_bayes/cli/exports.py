@@ -1,4 +1,4 @@
-"""A version to a file, and back."""
+"""`relevance export` and `relevance import`: a version to a file, and back, perhaps on another service."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,7 +6,13 @@ from typing import Annotated
 
 import typer
 
-from relevance_bayes.cli.commands.options import HERE, AsJson, ReadableFile, Url
+from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.options import HERE, AsJson, ReadableFile, Url
+from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.versions import show_version
+from relevance_bayes.client.exports import ExportFormat
+from relevance_bayes.client.responses import VersionBase
 
 
 class Form(StrEnum):
@@ -16,6 +22,10 @@ class Form(StrEnum):
     NPZ = "npz"
     ONNX = "onnx"
     PYTHON = "python"
+
+
+FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
+"""By what a file's name ends in."""
 
 
 def export(
@@ -36,11 +46,15 @@ def export(
     url: Url = HERE,
 ) -> None:
     """Export a version of MODEL to a file, for other programs or another service."""
-    from relevance_bayes.cli.connection import service
-    from relevance_bayes.cli.exporting import export
-
     with service(url) as client:
-        export(client, model, version, None if form is None else form.value, output)
+        found = client.version(model, version, of=VersionBase)
+        coded = form.value if form else FORMATS.get(output.suffix.lower(), "json")
+        content = client.export(found.model, found.version, coded)
+        try:
+            output.write_bytes(content)
+        except OSError as error:
+            refuse(f"{output}: {error.strerror}")
+        echo(f"Version {found.version} of {found.model} is in {output}.")
 
 
 def import_version(
@@ -51,8 +65,6 @@ def import_version(
     url: Url = HERE,
 ) -> None:
     """Import the exported version in FILE (.json or .npz) as the next one of a model."""
-    from relevance_bayes.cli.connection import service
-    from relevance_bayes.cli.exporting import import_file
-
     with service(url) as client:
-        import_file(client, file, model, as_json=as_json)
+        version = client.import_version(file, model=model)
+        print_json(version) if as_json else show_version(version)

@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse
-from relevance_bayes.cli.predicting import BATCH
+from relevance_bayes.cli.options import HERE, AsJson, ReadableFile, Url, row_reader
+from relevance_bayes.cli.predictions import BATCH
 from relevance_bayes.cli.rendering import number, print_facts, print_json
-from relevance_bayes.cli.rows import Row, RowReader
+from relevance_bayes.cli.rows import Row
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import Json, SupervisedVersion, VersionBase
 from relevance_bayes.client.responses.comparisons import Largest, Summary
@@ -25,21 +29,34 @@ class Compared:
     summary: Summary
 
 
-def compare(client: Relevance, first: str, second: str, file: Path, *, read_rows: RowReader, as_json: bool) -> None:
-    """Where two versions disagree; raises typer.Exit(1) where the file can't be read, or has no rows."""
-    # An alias may move while a long file is read: both are asked for by their numbers.
-    one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
-    kinds = {**_kinds(one), **_kinds(other)}
-    summaries: list[Summary] = []
-    try:
-        for rows in read_rows(file, kinds, size=BATCH):
-            summaries.append(_summary(client, one, other, rows, kinds))
-    except RelevanceError as unreadable:
-        refuse(f"{file}: {unreadable.detail}")
-    if not summaries:
-        refuse(f"{file}: there are no rows.")
-    compared = Compared(VersionName(one.model, one.version), VersionName(other.model, other.version), joined(summaries))
-    print_json(compared) if as_json else _show(compared)
+def compare(
+    context: typer.Context,
+    first: Annotated[
+        str, typer.Argument(metavar="FIRST", help="A version: MODEL@ALIAS, MODEL@3; MODEL for the newest.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="Another, of the same inputs and target.")],
+    file: ReadableFile,
+    *,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Compare two versions on the rows of FILE: SECOND minus FIRST."""
+    with service(url) as client:
+        # An alias may move while a long file is read: both are asked for by their numbers.
+        one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
+        kinds = {**_kinds(one), **_kinds(other)}
+        summaries: list[Summary] = []
+        try:
+            for rows in row_reader(context)(file, kinds, size=BATCH):
+                summaries.append(_summary(client, one, other, rows, kinds))
+        except RelevanceError as unreadable:
+            refuse(f"{file}: {unreadable.detail}")
+        if not summaries:
+            refuse(f"{file}: there are no rows.")
+        compared = Compared(
+            VersionName(one.model, one.version), VersionName(other.model, other.version), joined(summaries)
+        )
+        print_json(compared) if as_json else _show(compared)
 
 
 def joined(summaries: Sequence[Summary]) -> Summary:
