@@ -10,9 +10,9 @@ import typer
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
-from relevance_bayes.cli.progress import figures, watch
+from relevance_bayes.cli.progress import figures, phase_text, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
-from relevance_bayes.cli.versions import fit_name
+from relevance_bayes.cli.supervised_facts import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.evaluations import Evaluations
@@ -208,7 +208,7 @@ def _outcome(job: JobBase) -> str:
     if job.error is not None:
         return in_plain_text(Problem.of_job(job))
     if job.progress is not None and not job.has_ended:
-        return f"{job.progress.phase} {job.progress.completed} {figures(job.progress)}".rstrip()
+        return f"{phase_text(job.progress)} {job.progress.completed} {figures(job.progress)}".rstrip()
     match job:
         case Job(version=VersionName(model, version)):
             return f"{model}, version {version}"
