@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import Fact, cell_text, number
 from relevance_bayes.cli.verdict import UNSEEN
 from relevance_bayes.client.responses import Alternative, ComparedModel, Member, SupervisedVersion
@@ -97,7 +98,7 @@ def member_text(member: Member, version: SupervisedVersion) -> str:
 def _score(found: Score) -> str:
     """Return how rows are predicted that were not learned from."""
     if found.value is None:
-        return f"none: {found.reason}"
+        return "none" if found.reason is None else f"none: {in_options(found.reason)}"
     error = "" if found.standard_error is None else f" +- {number(found.standard_error)}"
     rows = f"{found.rows:,} rows left out, in {found.folds} {'fold' if found.folds == 1 else 'folds'}"
     text = f"{number(found.value)}{error} nats a row, on {rows}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import log, sqrt
 
+from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import cell_text
 from relevance_bayes.client.responses import (
     ApproximationVersion,
@@ -142,7 +143,7 @@ def _beside_the_frequencies(log_loss: float, constant: float) -> str:
 
 
 def _unmeasured(version: SupervisedVersion) -> str:
-    reason = "" if version.score is None or version.score.reason is None else f" {version.score.reason}"
+    reason = "" if version.score is None or version.score.reason is None else f" {in_options(version.score.reason)}"
     return f"The error of its predictions was not measured.{reason}"
 
 
