@@ -10,18 +10,18 @@ from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.rendering import print_json, print_table, time_text
 
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")]
-AliasName = Annotated[str, typer.Argument(metavar="ALIAS", help="As in MODEL@ALIAS.")]
-Reason = Annotated[str | None, typer.Option(help="The reason, kept in the history.")]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="The name of the model.")]
+AliasName = Annotated[str, typer.Argument(metavar="ALIAS", help="The name of the alias, as in MODEL@ALIAS.")]
+Reason = Annotated[str | None, typer.Option(metavar="TEXT", help="The reason, which the history keeps.")]
 
 
 def move(
     model: Model,
     alias: AliasName,
-    version: Annotated[str, typer.Argument(metavar="VERSION", help="Its number, or another alias of it.")],
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="The number of a version, or another alias of it.")],
     *,
     reason: Reason = None,
-    new: Annotated[bool, typer.Option("--new", help="Only if there is no such alias.")] = False,
+    new: Annotated[bool, typer.Option("--new", help="Fail if there is such an alias already.")] = False,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -46,21 +46,21 @@ def list_aliases(model: Model, *, as_json: AsJson = False, url: Url = HERE) -> N
 
 
 def unset(model: Model, alias: AliasName, *, reason: Reason = None, url: Url = HERE) -> None:
-    """Remove ALIAS of MODEL; versions stay, and so does its history."""
+    """Remove ALIAS of MODEL; its version and its history stay."""
     with service(url) as client:
         client.aliases.delete(model, alias, reason=reason)
-        echo(f"{model}@{alias} points nowhere any more.")
+        echo(f"{model}@{alias} is removed.")
 
 
 def history(
     model: Model,
     alias: AliasName,
     *,
-    limit: Annotated[int, typer.Option(help="Most moves to list.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="The largest number of moves to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List the moves of ALIAS of MODEL, newest first: who moved it, and why."""
+    """List the moves of ALIAS of MODEL, newest first."""
     with service(url) as client:
         moves = tuple(islice(client.aliases.history(model, alias), limit))
         if as_json:

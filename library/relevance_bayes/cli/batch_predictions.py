@@ -7,7 +7,16 @@ import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse, warn
-from relevance_bayes.cli.options import HERE, AsJson, Dataset, Url, VersionOfModel, dataset_id, refuse_unless_one
+from relevance_bayes.cli.options import (
+    HERE,
+    AsJson,
+    CsvEscapeFormulas,
+    Dataset,
+    Url,
+    VersionOfModel,
+    dataset_id,
+    refuse_unless_one,
+)
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.client import Problem
@@ -19,37 +28,50 @@ BATCH_FORMATS = [one for one in FILE_FORMATS if one.for_batches]
 def predict_dataset(
     model: VersionOfModel,
     file: Annotated[
-        Path | None, typer.Argument(exists=True, dir_okay=False, help="Uploaded as a dataset, to predict for.")
+        Path | None,
+        typer.Argument(
+            metavar="FILE", exists=True, dir_okay=False, help="Rows to predict for, which are uploaded as a dataset."
+        ),
     ] = None,
     *,
     dataset: Dataset = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", dir_okay=False, help="The file to write; its ending says the format.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", dir_okay=False, help="The file to write; its suffix gives the format."
+        ),
     ],
     keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Stands before the predictions; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column to write too. May be repeated."),
     ] = None,
     outputs: Annotated[
-        list[str] | None, typer.Option("--outputs", metavar="OUTPUT", help="As of predict; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--outputs", metavar="OUTPUT", help="An output to write, in the place of the default ones. May be repeated."
+        ),
     ] = None,
-    interval: Annotated[float | None, typer.Option(help="The probability between lower and upper.")] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(show_default="0.95", help="The probability of the interval from lower to upper."),
+    ] = None,
     fail_on_error: Annotated[
-        bool, typer.Option("--fail-on-error", help="End with the first that can't be predicted for.")
+        bool, typer.Option("--fail-on-error", help="Fail at the first row that can't be predicted for.")
     ] = False,
-    csv_escape_formulas: Annotated[
-        bool,
-        typer.Option("--csv-escape-formulas", help="In CSV, an apostrophe before texts that would be formulas."),
-    ] = False,
+    csv_escape_formulas: CsvEscapeFormulas = False,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Predict for all rows of FILE or a dataset in a batch job, and download the result."""
+    """Predict for all rows of a dataset in a batch job.
+
+    The result is downloaded to the file --output.
+    """
     refuse_unless_one(file, dataset)
     with service(url) as client:
         coded = by_suffix(output, BATCH_FORMATS)
         if coded is None:
             endings = ", ".join(suffix for one in BATCH_FORMATS for suffix in one.suffixes)
-            refuse(f"{output}: the ending says the format: {endings}.")
+            refuse(f"{output}: the suffix gives the format: {endings}.")
         job = client.batch_predictions.submit(
             model,
             dataset_id(client, file, dataset),
@@ -76,6 +98,6 @@ def predict_dataset(
             print_json(job)
             return
         without = (
-            f", {job.result.rows_not_predicted:,} of them without an answer" if job.result.rows_not_predicted else ""
+            f", {job.result.rows_not_predicted:,} of them without a prediction" if job.result.rows_not_predicted else ""
         )
         echo(f"Predictions for {job.result.rows:,} rows{without} are in {output}.")

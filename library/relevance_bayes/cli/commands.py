@@ -20,78 +20,66 @@ class Command:
 
 
 COMMANDS: Mapping[str, Command] = {
-    "train": Command("training", "train", "Train on FILE, and show what was learned."),
+    "train": Command("training", "train", "Train a model on FILE and show how good it is."),
     "approximate": Command(
         "approximations", "approximate", "Approximate a known sum of Gaussians by few of its terms."
     ),
-    "components": Command(
-        "components", "components", "Learn kernel principal components of rows, to score how new a row is."
-    ),
+    "components": Command("components", "components", "Learn principal components, to score how new a row is."),
     "encode": Command("encodings", "encode", "Encode an image or a signal by few functions."),
     "predict": Command("predictions", "predict", "Predict for the rows of FILE."),
     "decode": Command("encodings", "decode", "Decode the image or the signal that MODEL encodes."),
-    "jobs": Command("jobs", "jobs", "List jobs of all kinds; show, follow, cancel or retry one."),
+    "jobs": Command("jobs", "jobs", "List jobs; show, follow, cancel or retry one."),
     "datasets": Command("datasets", "datasets", "List datasets."),
-    "models": Command("models", "models", "List models, or show one."),
+    "models": Command("models", "models", "List models, or show a version of one."),
     "versions": Command(
         "models",
         "versions",
-        "List the versions of MODEL: their aliases, what they learned from, and how well they did.",
+        "List the versions of MODEL with their aliases and errors.",
     ),
     "annotate": Command("registry", "annotate", "Describe and tag MODEL, or one of its versions."),
-    "lineage": Command(
-        "registry", "lineage", "Show the lineage of a version: its data, the request, and the program that made it."
-    ),
+    "lineage": Command("registry", "lineage", "Show the data, the request and the job of a version."),
     "statistics": Command(
         "registry",
         "statistics",
-        "Show the usage of a version: requests, rows, errors and latencies, counted by the process that answers.",
+        "Show requests, rows, errors and latencies of a version.",
     ),
-    "compare": Command("comparisons", "compare", "Compare two versions on the rows of FILE: SECOND minus FIRST."),
-    "export": Command(
-        "exports", "export", "Export a version of MODEL to a file, for other programs or another service."
-    ),
-    "evaluate": Command(
-        "evaluations", "evaluate", "Evaluate MODEL: its predictions for FILE against the targets there."
-    ),
+    "compare": Command("comparisons", "compare", "Compare the predictions of two versions for FILE."),
+    "export": Command("exports", "export", "Export a version of MODEL to a file."),
+    "evaluate": Command("evaluations", "evaluate", "Measure the predictions of MODEL on the targets in FILE."),
     "predict-dataset": Command(
         "batch_predictions",
         "predict_dataset",
-        "Predict for all rows of FILE or a dataset in a batch job, and download the result.",
+        "Predict for all rows of a dataset in a batch job.",
     ),
     "promote": Command(
         "promotions",
         "promote",
-        "Move MODEL@ALIAS to VERSION if that is better on FILE than the version to which it points; else exit with 1.",
+        "Move MODEL@ALIAS to VERSION if that is better on FILE.",
     ),
-    "import": Command(
-        "exports", "import_version", "Import the exported version in FILE (.json or .npz) as the next one of a model."
-    ),
+    "import": Command("exports", "import_version", "Import an exported version as the next one of a model."),
 }
 
 ALIASES: Mapping[str, Command] = {
     "set": Command("aliases", "move", "Point ALIAS of MODEL to VERSION."),
     "list": Command("aliases", "list_aliases", "List the aliases of MODEL."),
-    "remove": Command("aliases", "unset", "Remove ALIAS of MODEL; versions stay, and so does its history."),
-    "history": Command("aliases", "history", "List the moves of ALIAS of MODEL, newest first: who moved it, and why."),
+    "remove": Command("aliases", "unset", "Remove ALIAS of MODEL; its version and its history stay."),
+    "history": Command("aliases", "history", "List the moves of ALIAS of MODEL, newest first."),
 }
 
 WEBHOOKS: Mapping[str, Command] = {
-    "add": Command(
-        "webhooks", "add", "Add a webhook at URL, and show, this once, the secret that its messages are signed with."
-    ),
+    "add": Command("webhooks", "add", "Add a webhook at URL and show the secret of its messages."),
     "list": Command("webhooks", "list_webhooks", "List webhooks."),
     "remove": Command("webhooks", "remove", "Remove WEBHOOK and its deliveries."),
     "deliveries": Command("webhooks", "deliveries", "List the deliveries to WEBHOOK and their responses."),
     "test": Command("webhooks", "try_out", "Send WEBHOOK a signed test message."),
-    "redeliver": Command("webhooks", "redeliver", "Deliver again to WEBHOOK."),
+    "redeliver": Command("webhooks", "redeliver", "Send DELIVERY to WEBHOOK again."),
 }
 
 GROUPS = {"aliases": ALIASES, "webhooks": WEBHOOKS}
 
 GROUP_SUMMARIES = {
-    "aliases": "Aliases of versions: MODEL@ALIAS.",
-    "webhooks": "Webhooks: URLs that are notified when a job has ended.",
+    "aliases": "Set, list and remove aliases of versions: MODEL@ALIAS.",
+    "webhooks": "Notify URLs when a job has ended.",
 }
 
 
@@ -161,6 +149,6 @@ def _loader(
 application = new_application(
     "relevance-client",
     "Calibrated predictions from sparse Bayesian models, by a running service.",
-    "RELEVANCE_URL says where the service is, RELEVANCE_API_KEY is its key.",
+    "RELEVANCE_URL is the address of the service, RELEVANCE_API_KEY its key.",
 )
 add_client_commands(application)

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse
-from relevance_bayes.cli.options import HERE, AsJson, ReadableFile, Url, row_reader
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
 from relevance_bayes.cli.predictions import BATCH
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.cli.rows import Row
@@ -32,17 +33,20 @@ class Compared:
 def compare(
     context: typer.Context,
     first: Annotated[
-        str, typer.Argument(metavar="FIRST", help="A version: MODEL@ALIAS, MODEL@3; MODEL for the newest.")
+        str, typer.Argument(metavar="FIRST", help="A version: MODEL@ALIAS or MODEL@3; MODEL is the newest.")
     ],
-    second: Annotated[str, typer.Argument(metavar="SECOND", help="Another, of the same inputs and target.")],
-    file: ReadableFile,
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="Another version, of the same inputs and target.")],
+    file: Annotated[Path, file_argument("Rows that both versions predict for.")],
     *,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Compare two versions on the rows of FILE: SECOND minus FIRST."""
+    """Compare the predictions of two versions for FILE.
+
+    Differences are those of SECOND minus those of FIRST.
+    """
     with service(url) as client:
-        # An alias may move while a long file is read: both are asked for by their numbers.
+        # An alias may move while a long file is read: both are requested by their numbers.
         one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
         kinds = {**_kinds(one), **_kinds(other)}
         summaries: list[Summary] = []
@@ -98,7 +102,7 @@ def _kinds(version: VersionBase) -> dict[str, ColumnKind]:
 def _summary(
     client: Relevance, one: VersionBase, other: VersionBase, rows: Sequence[Row], kinds: Mapping[str, ColumnKind]
 ) -> Summary:
-    names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
+    names: list[Json] = [name for name in kinds if name in rows[0]]  # the service names those that it misses
     cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
     table: Mapping[str, Json] = {"names": names, "rows": cells}
     second = f"{other.model}@{other.version}"

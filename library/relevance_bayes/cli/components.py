@@ -1,5 +1,6 @@
 """`relevance components`: kernel principal components of rows."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,52 +8,60 @@ import typer
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.option_values import widths
-from relevance_bayes.cli.options import HERE, AsJson, Missing, ReadableFile, Url
+from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
 from relevance_bayes.client.responses import Json
 
 
 def components(
-    file: ReadableFile,
+    file: Annotated[Path, file_argument("A table of usual rows.")],
     *,
-    model: Annotated[str | None, typer.Option(help="Name of the model; by default the file's.")] = None,
+    model: ModelName = None,
     inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="An input column; repeat for more. By default all.")
+        list[str] | None,
+        typer.Option("--input", metavar="COLUMN", show_default="all", help="An input column. May be repeated."),
     ] = None,
     kernel: Annotated[
         str | None,
         typer.Option(
             parser=option_values.covariance,
             metavar="NAME",
-            help="The kernel; gaussian by default.",
+            show_default="gaussian",
+            help="The kernel, which is a covariance. An unknown name is refused with a list of all.",
         ),
     ] = None,
     width: Annotated[
         str | None,
         typer.Option(
-            help="The kernel's width, in the inputs' own units: a number, or one for each --input as 0.5,2. By "
-            "default the inputs are standardised, and it is the median distance between two rows."
+            metavar="NUMBERS",
+            show_default="the median distance of two rows, of standardised inputs",
+            help="The kernel's width in the units of the inputs: a number, or one for each --input as 0.5,2.",
         ),
     ] = None,
     standardise: Annotated[
         bool | None,
         typer.Option(
-            "--standardise/--raw", help="Bring inputs to mean 0 and sd 1 first, or don't: by default without a --width."
+            "--standardise/--raw",
+            show_default="standardise without --width, raw with it",
+            help="Bring the inputs to mean 0 and standard deviation 1 first, or leave them as they are.",
         ),
     ] = None,
     min_explained_variance: Annotated[
-        float | None, typer.Option(help="Smallest share of the variance that components explain; 0.9 by default.")
+        float | None,
+        typer.Option(show_default="0.9", help="The smallest share of the variance that the components explain."),
     ] = None,
-    missing: Annotated[Missing | None, typer.Option(help="How missing values are treated; error by default.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides which rows are drawn where there are many.")] = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")] = True,
+    missing: MissingValues = None,
+    seed: Annotated[
+        int | None, typer.Option(show_default="0", help="The seed of the rows that are drawn where there are many.")
+    ] = None,
+    wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Learn kernel principal components of rows, to score how new a row is.
+    """Learn principal components, to score how new a row is.
 
-    FILE has usual rows: few of them are kept, which carry the principal components of all. What `relevance predict`
-    then says of other rows has their components, what these miss, and their novelty, near 1 where a row is new.
+    They are kernel principal components of the rows of FILE, carried by few of them. `relevance predict` gives other
+    rows their components, the error of their reconstruction, and their novelty, which is near 1 where a row is new.
     """
     given: dict[str, Json] = {
         "task": "components",

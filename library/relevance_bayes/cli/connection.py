@@ -20,7 +20,7 @@ HINTS = {
 
 @contextmanager
 def service(url: str) -> Iterator[Relevance]:
-    """A client of the service at `url`; whatever it refuses is said on standard error and ends the command with 1."""
+    """A client of the service at `url`; what it refuses is printed on standard error, with the exit status 1."""
     try:
         with connect(url, api_key=_api_key()) as client:
             yield client

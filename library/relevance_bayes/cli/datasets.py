@@ -16,8 +16,8 @@ MAX_COLUMNS_SHOWN = 8
 
 def datasets(
     *,
-    name: Annotated[str | None, typer.Option(help="List those of this name.")] = None,
-    limit: Annotated[int, typer.Option(help="Most datasets to list.", min=1)] = 20,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="List only datasets of this name.")] = None,
+    limit: Annotated[int, typer.Option(help="The largest number of datasets to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.options import HERE, AsJson, ModelOrAlias, ReadableFile, Url, Version
+from relevance_bayes.cli.options import HERE, AsJson, ModelName, ModelOrAlias, Url, Version, file_argument
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import encodings
@@ -19,21 +19,26 @@ ENDINGS = (".png", ".npy")
 
 
 def encode(
-    file: ReadableFile,
+    file: Annotated[Path, file_argument("A PNG, or an npy file of one or two dimensions.")],
     *,
-    model: Annotated[str | None, typer.Option(help="Name of the model; by default the file's.")] = None,
-    max_functions: Annotated[int | None, typer.Option(min=1, help="Of an image: keep so many at most.")] = None,
-    psnr: Annotated[
-        float | None, typer.Option(help="Of an image: the peak signal-to-noise ratio to reach, in dB.")
+    model: ModelName = None,
+    max_functions: Annotated[
+        int | None, typer.Option(min=1, help="The largest number of functions of an image.")
     ] = None,
-    noise_sd: Annotated[float | None, typer.Option(help="Known noise, which is left out; else learned.")] = None,
+    psnr: Annotated[
+        float | None, typer.Option(help="The peak signal-to-noise ratio to reach with an image, in dB.")
+    ] = None,
+    noise_sd: Annotated[
+        float | None,
+        typer.Option(show_default="learned", help="The standard deviation of the noise, which is not encoded."),
+    ] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Encode an image or a signal by few functions.
 
-    FILE is a PNG, or an npy file of one dimension or two. Where neither a number nor a ratio is given, functions are
-    kept that earn the price of their choice, and what is left is taken for noise.
+    Without --max-functions and --psnr, the functions are kept whose gain is above the price of their choice; what is
+    left is taken for noise.
     """
     with service(url) as client:
         if file.suffix.lower() not in ENDINGS:
@@ -48,7 +53,7 @@ def encode(
 
 def decode(
     model: ModelOrAlias,
-    output: Annotated[Path, typer.Option(help="Write to a file: .png (of an image), or .npy, which is exact.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The file to write: .png, or .npy, which is exact.")],
     *,
     version: Version = None,
     url: Url = HERE,

@@ -1,9 +1,6 @@
 """`relevance evaluate`: the error and the calibration of a version's predictions for a file with targets."""
 
 from collections.abc import Iterator
-from typing import Annotated
-
-import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse, warn
@@ -14,6 +11,7 @@ from relevance_bayes.cli.options import (
     LabelledFile,
     Url,
     VersionOfModel,
+    Wait,
     dataset_id,
     refuse_unless_one,
 )
@@ -28,11 +26,11 @@ def evaluate(
     file: LabelledFile = None,
     *,
     dataset: Dataset = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")] = True,
+    wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Evaluate MODEL: its predictions for FILE against the targets there."""
+    """Measure the predictions of MODEL on the targets in FILE."""
     refuse_unless_one(file, dataset)
     with service(url) as client:
         job = client.evaluations.submit(model, dataset_id(client, file, dataset))
@@ -63,7 +61,7 @@ def show_evaluation(job: Evaluation) -> None:
             ("rows", f"{found.rows:,}"),
             ("without target", f"{found.rows_without_target:,}" if found.rows_without_target else None),
             ("seen in training", _seen(found.rows_seen_in_training)),
-            ("not answered", f"{found.rows_not_predicted:,}" if found.rows_not_predicted else None),
+            ("not predicted", f"{found.rows_not_predicted:,}" if found.rows_not_predicted else None),
             *_figures(found.metrics),
         ]
     print_facts(facts)
@@ -82,7 +80,7 @@ def _figures(metrics: NumberMetrics | ClassMetrics) -> Iterator[tuple[str, str |
             for name, figure in (("rmse", metrics.rmse), ("mae", metrics.mae), ("r2", metrics.r2)):
                 yield name, number(figure)
             yield "nll", f"{number(metrics.nll)} nats"
-            yield "held impossible", f"{metrics.rows_of_zero_density:,}" if metrics.rows_of_zero_density else None
+            yield "zero density", f"{metrics.rows_of_zero_density:,}" if metrics.rows_of_zero_density else None
             for one in metrics.coverage:
                 yield f"in {one.percent} %", f"{one.share:.1%} of rows, mean width {number(one.width)}"
         case ClassMetrics():

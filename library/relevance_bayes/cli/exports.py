@@ -8,7 +8,7 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.options import HERE, AsJson, ReadableFile, Url
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client.exports import ExportFormat
@@ -29,23 +29,26 @@ FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "on
 
 
 def export(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name, or model@alias.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The name of a model, or MODEL@ALIAS.")],
     version: Annotated[
-        str | None, typer.Argument(metavar="[VERSION]", help="Its number, or an alias; the newest by default.")
+        str | None,
+        typer.Argument(
+            metavar="VERSION", show_default="the newest", help="The number of a version, or an alias of it."
+        ),
     ] = None,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
     form: Annotated[
         Form | None,
         typer.Option(
             "--format",
-            show_default=False,
-            help="json and npz can be imported; onnx and python predict. By default what FILE ends in, else json.",
+            show_default="by the suffix of FILE, else json",
+            help="json and npz can be imported again; onnx and python predict without the service.",
         ),
     ] = None,
     url: Url = HERE,
 ) -> None:
-    """Export a version of MODEL to a file, for other programs or another service."""
+    """Export a version of MODEL to a file."""
     with service(url) as client:
         found = client.version(model, version, of=VersionBase)
         coded = form.value if form else FORMATS.get(output.suffix.lower(), "json")
@@ -58,13 +61,13 @@ def export(
 
 
 def import_version(
-    file: ReadableFile,
+    file: Annotated[Path, file_argument("An exported version, .json or .npz.")],
     *,
-    model: Annotated[str | None, typer.Option(help="The new version's model; by default the name that it had.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", show_default="as exported", help="The model.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Import the exported version in FILE (.json or .npz) as the next one of a model."""
+    """Import an exported version as the next one of a model."""
     with service(url) as client:
         version = client.import_version(file, model=model)
         print_json(version) if as_json else show_version(version)

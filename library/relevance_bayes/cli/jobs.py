@@ -31,18 +31,18 @@ NOT_FOUND = 404
 
 
 def jobs(
-    job: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
+    job: Annotated[str | None, typer.Argument(metavar="JOB", help="The id of a job to show.")] = None,
     *,
-    cancel: Annotated[str | None, typer.Option(metavar="JOB", help="Cancel this job.")] = None,
-    retry: Annotated[str | None, typer.Option(metavar="JOB", help="Retry this job, which has ended.")] = None,
-    follow: Annotated[bool, typer.Option("--follow", help="Follow the events of the job until its end.")] = False,
-    limit: Annotated[int, typer.Option(help="Most jobs to list.", min=1)] = 20,
+    cancel: Annotated[str | None, typer.Option(metavar="JOB", help="The id of a job to cancel.")] = None,
+    retry: Annotated[str | None, typer.Option(metavar="JOB", help="The id of a job to retry; it has ended.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Follow the events of JOB until its end.")] = False,
+    limit: Annotated[int, typer.Option(help="The largest number of jobs to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List jobs of all kinds; show, follow, cancel or retry one."""
+    """List jobs; show, follow, cancel or retry one."""
     if follow and job is None:
-        raise typer.BadParameter("which job?", param_hint="--follow")
+        raise typer.BadParameter("pass the id of the job to follow", param_hint="--follow")
     with service(url) as client:
         if cancel is not None:
             cancel_job(client, cancel, as_json=as_json)
@@ -103,17 +103,17 @@ def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 
 def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """Ask for a job's end."""
+    """Cancel a job."""
     collection, _ = _found(client, job_id)
     job = collection.cancel(job_id)
     if as_json:
         print_json(job)
     else:
-        echo(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
+        echo(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is being cancelled.")
 
 
 def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """Ask for what a finished job was asked for again."""
+    """Submit the request of an ended job again."""
     collection, _ = _found(client, job_id)
     job = collection.retry(job_id)
     print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")

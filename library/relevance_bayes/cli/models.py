@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.options import HERE, AsJson, Url, Version
+from relevance_bayes.cli.options import HERE, AsJson, Tag, Url, Version
 from relevance_bayes.cli.registry import read_tags
 from relevance_bayes.cli.rendering import cell_text, number, print_json, print_table, time_text
 from relevance_bayes.cli.versions import measured_text, show_version, tags_text
@@ -17,16 +17,16 @@ from relevance_bayes.types.functions import RelevanceVector
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(help="Show this one, or NAME@ALIAS.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="MODEL", help="A model to show, or MODEL@ALIAS.")] = None,
     *,
     version: Version = None,
-    vectors: Annotated[bool, typer.Option("--relevance-vectors", help="Show the functions that it keeps.")] = False,
-    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="List those that have this tag.")] = None,
-    limit: Annotated[int, typer.Option(help="Most models, or vectors, to list.", min=1)] = 20,
+    vectors: Annotated[bool, typer.Option("--relevance-vectors", help="List the functions of the version.")] = False,
+    tag: Tag = None,
+    limit: Annotated[int, typer.Option(help="The largest number of models, or of functions, to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List models, or show one."""
+    """List models, or show a version of one."""
     with service(url) as client:
         if name is None:
             list_models(client, read_tags(tag or (), "--tag"), limit=limit, as_json=as_json)
@@ -37,14 +37,14 @@ def models(
 
 
 def versions(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The name of the model.")],
     *,
-    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="List those that have this tag.")] = None,
-    limit: Annotated[int, typer.Option(help="Most versions to list.", min=1)] = 20,
+    tag: Tag = None,
+    limit: Annotated[int, typer.Option(help="The largest number of versions to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List the versions of MODEL: their aliases, what they learned from, and how well they did."""
+    """List the versions of MODEL with their aliases and errors."""
     with service(url) as client:
         tags = read_tags(tag or (), "--tag")
         versions = tuple(islice(client.versions(model, tags=tags), limit))

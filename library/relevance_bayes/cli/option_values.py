@@ -73,7 +73,7 @@ def _noise_sd(given: str | None) -> Json:
 
 
 def basis_value(kernel: str | None, width: str | None) -> Json:
-    """One kernel with what was said of it: the service knows what goes with it."""
+    """A basis of one kernel with the given members: the service adds the others."""
     if kernel is None and width is None:
         return None
     given: dict[str, Json] = {"type": "kernel"}
@@ -91,7 +91,7 @@ def _width(text: str) -> Json:
 
 
 def widths(text: str, others: str = "") -> Json:
-    """A number, or a list of them. Raises typer.BadParameter, which names what else could be said."""
+    """A number, or a list of them. Raises typer.BadParameter, which names what else is possible."""
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:

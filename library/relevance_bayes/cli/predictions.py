@@ -17,10 +17,11 @@ from relevance_bayes.cli.decision_options import read_costs, read_priors
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
+    CsvEscapeFormulas,
     ModelOrAlias,
-    ReadableFile,
     Url,
     Version,
+    file_argument,
     row_reader,
     writable_format,
 )
@@ -45,29 +46,31 @@ ROWS_SHOWN = 20
 def predict(
     context: typer.Context,
     model: ModelOrAlias,
-    file: ReadableFile,
+    file: Annotated[Path, file_argument("The rows to predict for; the suffix gives the format, else CSV.")],
     *,
     version: Version = None,
-    interval: Annotated[float, typer.Option(help="Probability within lower and upper.")] = 0.95,
+    interval: Annotated[float, typer.Option(help="The probability of the interval from lower to upper.")] = 0.95,
     explain: Annotated[
         int | None,
-        typer.Option(min=1, max=20, help="Show so many functions of the model that contribute most to each row."),
+        typer.Option(min=1, max=20, help="The number of functions to show that contribute most to each prediction."),
     ] = None,
     class_priors: Annotated[
-        str | None, typer.Option(metavar="JSON|FILE", help='How frequent each class is, as {"no": 0.98, "yes": 0.02}.')
+        str | None,
+        typer.Option(metavar="JSON|FILE", help='The prior probability of each class, as {"no": 0.98, "yes": 0.02}.'),
     ] = None,
     costs: Annotated[
         str | None,
         typer.Option(
             metavar="JSON|FILE",
-            help="Of decisions, as [[0, 1], [20, 0]]: a row for each true class, in it a cost for each decision.",
+            help="The costs of decisions, as [[0, 1], [20, 0]]: a row for each true class, with a cost a decision.",
         ),
     ] = None,
     reject_cost: Annotated[
-        float | None, typer.Option(min=0, help="Leave undecided what is expected to cost more than this.")
+        float | None, typer.Option(min=0, help="The expected cost above which a row is left undecided.")
     ] = None,
     components: Annotated[
-        int | None, typer.Option(min=1, help="Of components: the number of them in the output, 10 by default.")
+        int | None,
+        typer.Option(min=1, show_default="10", help="The number of components to write, of a model of components."),
     ] = None,
     coded: Annotated[
         str | None,
@@ -75,23 +78,19 @@ def predict(
             "--format",
             metavar="FORMAT",
             parser=writable_format,
-            help="Predictions alone, in this format, as csv: FILE goes to the service as it is.",
+            help="Write predictions alone, in this format (as csv); FILE is sent to the service as it is.",
         ),
     ] = None,
-    csv_escape_formulas: Annotated[
-        bool,
-        typer.Option("--csv-escape-formulas", help="In CSV, an apostrophe before texts that would be formulas."),
-    ] = False,
-    output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
+    csv_escape_formulas: CsvEscapeFormulas = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="The file to write: .csv, or .json.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Predict for the rows of FILE.
 
-    FILE is in any format that rows come in, told apart by its name's ending, else CSV; npy holds numbers in the order
-    of the model's inputs. The answer is a table on a terminal, else CSV. Its `support` is 1 where the data speak for
-    the row, and near 0 away from all that the model has seen. Classes are decided between where one of --class-priors,
-    --costs and --reject-cost is given.
+    An npy file holds numbers in the order of the model's inputs. The output is a table on a terminal, CSV elsewhere.
+    `support` is near 1 where training rows are near, and near 0 far from all of them. With one of --class-priors,
+    --costs and --reject-cost, each row has a decision.
     """
     required = PredictOptions(
         interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas
@@ -123,7 +122,7 @@ def _predict(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Predict for every row of `file`; raises typer.Exit(1) where it, or what is wanted, can't be read."""
+    """Predict for every row of `file`; raises typer.Exit(1) where it, or an option, can't be read."""
     learned = client.version(model, version, of=VersionBase)
     answered = _predicted_rows(client, learned, read_rows, file, required)
     try:
@@ -154,9 +153,9 @@ def _predict_file(
 ) -> None:
     """Send `file` as it is, and write the answer as it comes; raises typer.Exit(1) where there is no place for it."""
     if output is None and not by_name(response).is_text and sys.stdout.isatty():
-        refuse(f"{response} is nothing to read on a terminal: say where to write it with --output FILE.")
+        refuse(f"{response} can't be shown on a terminal: pass --output FILE.")
     if (by_suffix(file) or CSV).is_document:
-        refuse("A file of JSON has its options in itself: write its rows as .ndjson, or leave --format out.")
+        refuse("A file of JSON has options of its own: write its rows as .ndjson, or leave out --format.")
     learned = client.version(model, version, of=VersionBase)
     content = client.files.predict(
         learned.model,
@@ -188,7 +187,7 @@ def _predicted_rows(
         kinds[columns.noise_column] = "number"
     first = 0
     for rows in read_rows(file, kinds, size=BATCH):
-        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
+        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service names those that it misses
         cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
         try:
             response = client.predict(

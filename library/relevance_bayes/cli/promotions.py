@@ -35,21 +35,40 @@ class By(StrEnum):
 
 
 def promote(
-    alias: Annotated[str, typer.Argument(metavar="MODEL@ALIAS", help="The alias that may move.")],
-    version: Annotated[str, typer.Argument(metavar="VERSION", help="To where: a number, or another alias.")],
+    alias: Annotated[str, typer.Argument(metavar="MODEL@ALIAS", help="The alias to move.")],
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="The version to move to: a number or an alias.")],
     file: LabelledFile = None,
     *,
     dataset: Dataset = None,
-    metric: Annotated[Metric | None, typer.Option(help="rmse of numbers, log_loss of classes by default.")] = None,
-    margin: Annotated[float | None, typer.Option(help="By how much it has to be better; 0 by default.", min=0)] = None,
-    criterion: Annotated[By | None, typer.Option(help="The interval's lower end, by default, or the estimate.")] = None,
+    metric: Annotated[
+        Metric | None,
+        typer.Option(show_default="rmse of numbers, log_loss of classes", help="The metric, of which less is better."),
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(min=0, show_default="0", help="The smallest improvement that moves the alias.")
+    ] = None,
+    criterion: Annotated[
+        By | None,
+        typer.Option(
+            show_default="interval",
+            help="What must exceed the margin: the lower end of the improvement's interval, or the estimate.",
+        ),
+    ] = None,
     groups: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Rows of one value belong together; the split's by default.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            show_default="that of the split",
+            help="The column whose equal values group rows that are not independent.",
+        ),
     ] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Move MODEL@ALIAS to VERSION if that is better on FILE than the version to which it points; else exit with 1."""
+    """Move MODEL@ALIAS to VERSION if that is better on FILE.
+
+    It is compared with the version to which the alias points. Where it is not better, the exit status is 1.
+    """
     refuse_unless_one(file, dataset)
     named = Reference.read(alias)
     if not isinstance(named.version, str):

@@ -15,11 +15,13 @@ from relevance_bayes.client.registry import AnnotationChange
 
 
 def annotate(
-    name: Annotated[str, typer.Argument(metavar="MODEL", help="A model, or a version of it: MODEL@ALIAS, MODEL@3.")],
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A model, or a version of it: MODEL@ALIAS or MODEL@3.")],
     *,
-    description: Annotated[str | None, typer.Option(help="What it is; empty for nothing.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="Set this tag.")] = None,
-    untag: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Remove this tag.")] = None,
+    description: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The description; an empty text removes it.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="A tag to set. May be repeated.")] = None,
+    untag: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A tag to remove. May be repeated.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -39,12 +41,12 @@ def annotate(
 
 
 def lineage(
-    name: Annotated[str, typer.Argument(metavar="MODEL", help="A version of a model: MODEL@ALIAS, MODEL@3.")],
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A version of a model: MODEL@ALIAS or MODEL@3.")],
     *,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Show the lineage of a version: its data, the request, and the program that made it."""
+    """Show the data, the request and the job of a version."""
     with service(url) as client:
         reported = client.registry.lineage(name)
         if as_json:
@@ -64,7 +66,7 @@ def lineage(
                 ("job", reported.job_id),
                 ("imported", imported_text(reported.imported)),
                 (
-                    "asked for",
+                    "request",
                     request or None,
                 ),
                 (
@@ -77,12 +79,15 @@ def lineage(
 
 
 def statistics(
-    name: Annotated[str, typer.Argument(metavar="MODEL", help="A version of a model: MODEL@ALIAS, MODEL@3.")],
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A version of a model: MODEL@ALIAS or MODEL@3.")],
     *,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Show the usage of a version: requests, rows, errors and latencies, counted by the process that answers."""
+    """Show requests, rows, errors and latencies of a version.
+
+    They are counted by the process of the service that responds.
+    """
     with service(url) as client:
         reported = client.registry.statistics(name)
         if as_json:

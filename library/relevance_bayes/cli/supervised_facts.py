@@ -162,7 +162,7 @@ def _why_not(other: Alternative, version: SupervisedVersion) -> str:
 
 
 def basis_name(basis: Choice) -> str:
-    """A dictionary by what tells it apart from others that were compared."""
+    """The name of a dictionary: its kernel, and what differs from others that were compared."""
     kernel, width = basis.get("kernel"), basis.get("width")
     name = str(kernel["type"] if isinstance(kernel, dict) else basis["type"])
     shared = isinstance(width, dict) and width.get("type") == "evidence"

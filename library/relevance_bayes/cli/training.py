@@ -12,7 +12,7 @@ from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.option_values import basis_value, likelihood_value, split_value
-from relevance_bayes.cli.options import HERE, AsJson, Missing, ReadableFile, Url
+from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
@@ -65,29 +65,36 @@ class Local(StrEnum):
 
 
 def train(
-    file: ReadableFile,
-    target: Annotated[str | None, typer.Option(help="The target column.")] = None,
+    file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
+    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column to predict.")] = None,
     *,
-    model: Annotated[str | None, typer.Option(help="Name of the model; by default the file's.")] = None,
+    model: ModelName = None,
     inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="An input column; repeat for more. By default all that can be.")
+        list[str] | None,
+        typer.Option(
+            "--input", metavar="COLUMN", show_default="all that can be", help="An input column. May be repeated."
+        ),
     ] = None,
-    task: Annotated[Task | None, typer.Option(help="Found out from the target where not given.")] = None,
+    task: Annotated[
+        Task | None, typer.Option(show_default="by the target's values", help="Predict a number, or a class.")
+    ] = None,
     likelihood: Annotated[
         str | None,
         typer.Option(
             parser=option_values.likelihood,
             metavar="NAME",
-            help="The likelihood: gaussian by default; student_t with outliers, log_gaussian for positive "
-            "numbers, poisson or negative_binomial for counts; "
-            "bernoulli for two classes, categorical for more, bernoulli_per_class for a "
-            "model of each, one_against_rest for many.",
+            show_default="gaussian of numbers",
+            help="The distribution of the target. Of numbers: gaussian; student_t where there are outliers; "
+            "log_gaussian if they are positive; poisson or negative_binomial of counts. Of classes: bernoulli of two; "
+            "categorical, bernoulli_per_class (a model for each class) or one_against_rest of more.",
         ),
     ] = None,
     prior: Annotated[
         Prior | None,
         typer.Option(
-            help="The prior of the weights. By default automatic: a Gaussian process, or independent if that is better."
+            show_default="automatic",
+            help="The prior of the weights. automatic takes a Gaussian process, or independent weights where they are "
+            "better.",
         ),
     ] = None,
     kernel: Annotated[
@@ -95,71 +102,99 @@ def train(
         typer.Option(
             parser=option_values.kernel,
             metavar="NAME",
-            help="The shape of the functions: gaussian by default; another name is answered with all that there are.",
+            show_default="gaussian",
+            help="The kernel, which gives the functions their shape. An unknown name is refused with a list of all.",
         ),
     ] = None,
     width: Annotated[
         str | None,
         typer.Option(
-            help="A number, or one for each --input as 0.5,2,1 (raw inputs then), evidence_per_input (the default, but "
-            "not with --prior independent), evidence, or cross_validation (the default there)."
+            metavar="NUMBERS|SEARCH",
+            show_default="evidence_per_input; with --prior independent cross_validation",
+            help="The kernels' width, or how it is found: evidence_per_input, evidence (one for all inputs) or "
+            "cross_validation. 0.5 or 0.5,2,1 (one for each --input) fixes it, in the units of the inputs.",
         ),
     ] = None,
     noise_sd: Annotated[
         str | None,
         typer.Option(
-            help="Known noise, in the target's units, or heteroscedastic: a function of the inputs. By default learned."
+            metavar="NUMBER|heteroscedastic",
+            show_default="learned",
+            help="The standard deviation of the noise in the target's units; heteroscedastic learns it as a function "
+            "of the inputs.",
         ),
     ] = None,
     noise_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The column of each row's known noise sd, in the target's units."),
+        typer.Option(metavar="COLUMN", help="The column that holds the noise sd of each row, in the target's units."),
     ] = None,
-    missing: Annotated[Missing | None, typer.Option(help="How missing values are treated; error by default.")] = None,
+    missing: MissingValues = None,
     split: Annotated[
-        str | None, typer.Option(help="random (the default), order, order:COLUMN, or group:COLUMN for groups.")
+        str | None,
+        typer.Option(
+            metavar="SPLIT",
+            show_default="random",
+            help="How rows are split into folds and held out: random, order, order:COLUMN, or group:COLUMN, which "
+            "keeps rows of one value together.",
+        ),
     ] = None,
-    holdout: Annotated[float | None, typer.Option(help="Share of the rows that is held out, to measure on.")] = None,
+    holdout: Annotated[
+        float | None, typer.Option(show_default="0", help="Hold out this share of the rows, and measure on them.")
+    ] = None,
     validation: Annotated[
-        int | None, typer.Option(min=2, max=20, help="Train again without each of so many folds, to measure on it.")
+        int | None, typer.Option(min=2, max=20, help="Measure by cross-validation with this number of folds.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(show_default="0", help="The seed of folds and of the rows that are held out.")
+    ] = None,
     effort: Annotated[
         Effort | None,
         typer.Option(
-            help="normal (the default): several models, weighted and measured by folds; thorough: more of both, for "
-            "some three times the time; quick: one model."
+            show_default="normal",
+            help="normal compares and weighs several models by folds; thorough compares more, in some three times the "
+            "time; quick fits one model.",
         ),
     ] = None,
     prefer: Annotated[
         Prefer | None,
-        typer.Option(help="accuracy (the default), or small: fewer functions, for .05 nats a row of the score."),
+        typer.Option(
+            show_default="accuracy",
+            help="small keeps fewer functions, for a score of up to 0.05 nats a row less.",
+        ),
     ] = None,
     max_score_loss: Annotated[
         float | None,
-        typer.Option(min=0.0, metavar="NATS", help="A row, that fewer functions may cost; .01 by default."),
+        typer.Option(
+            min=0.0, metavar="NATS", show_default="0.01", help="The score a row that may be lost to fewer functions."
+        ),
     ] = None,
     local: Annotated[
         Local | None,
         typer.Option(
-            help="automatic (the default): from 5,000 rows on, predict from the nearest rows if that is better; none; "
-            "neighbours: always so."
+            show_default="automatic",
+            help="Predict from the nearest training rows: automatic does where it is better, from 5,000 rows on.",
         ),
     ] = None,
     priority: Annotated[
-        int | None, typer.Option(min=-100, max=100, help="Jobs of higher priority start first; 0 by default.")
+        int | None,
+        typer.Option(min=-100, max=100, show_default="0", help="The priority of the job: higher ones start first."),
     ] = None,
     request: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="A JSON file with any request; options win over it."),
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="A JSON file with the API's request; options take precedence over it.",
+        ),
     ] = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")] = True,
+    wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Train on FILE, and show what was learned.
+    """Train a model on FILE and show how good it is.
 
-    FILE is in any format that tables come in, told apart by its name. Everything but --target has a good default.
+    Only --target is required: all else has a default.
     """
     choices = TrainOptions(
         target=target,
@@ -238,12 +273,12 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
     }
     document |= {name: value for name, value in given.items() if value is not None}
     if "target" not in document and document.get("task") not in WITHOUT_TARGET:
-        raise typer.BadParameter("which column is to be learned?", param_hint="--target")
+        raise typer.BadParameter("pass the column to predict", param_hint="--target")
     return document
 
 
 def run_training(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
-    """Train on `file` as `document` says; raises typer.Exit(1) when the job does not succeed."""
+    """Upload `file` and train on it by the request `document`; raises typer.Exit(1) when the job does not succeed."""
     dataset = client.upload(file)
     job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
     if not wait:

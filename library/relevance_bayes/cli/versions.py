@@ -52,7 +52,7 @@ def _annotations(version: VersionBase) -> list[Fact]:
 
 
 def tags_text(tags: Mapping[str, str]) -> str:
-    """Tags as they are asked for."""
+    """Tags as options take them."""
     return ", ".join(f"{name}:{value}" for name, value in tags.items())
 
 

@@ -12,11 +12,11 @@ from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.types.webhooks import EVENT_TYPES, Delivery
 
-WebhookId = Annotated[str, typer.Argument(metavar="WEBHOOK", help="The webhook's id.")]
+WebhookId = Annotated[str, typer.Argument(metavar="WEBHOOK", help="The id of the webhook.")]
 
 
 class End(StrEnum):
-    """The ends of a training."""
+    """The ends of a job."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -24,16 +24,20 @@ class End(StrEnum):
 
 
 def add(
-    address: Annotated[str, typer.Argument(metavar="URL", help="Where messages are sent.")],
+    address: Annotated[str, typer.Argument(metavar="URL", help="The address to send messages to.")],
     *,
     event: Annotated[
-        list[End] | None, typer.Option(help="Send messages of this end of a job; repeat for more. All by default.")
+        list[End] | None,
+        typer.Option(show_default="all", help="The end of a job to send messages of. May be repeated."),
     ] = None,
-    description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    description: Annotated[str | None, typer.Option(metavar="TEXT", help="A description of the webhook.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Add a webhook at URL, and show, this once, the secret that its messages are signed with."""
+    """Add a webhook at URL and show the secret of its messages.
+
+    Messages are signed with the secret, which is not shown again.
+    """
     with service(url) as client:
         types = [one for one in EVENT_TYPES if one.rpartition(".")[2] in (event or ())] or None
         made = client.webhooks.create(address, events=types, description=description)
@@ -41,7 +45,7 @@ def add(
             print_json(made)
             return
         print_facts(
-            [("webhook", made.id), ("url", made.url), ("told of", ", ".join(made.events)), ("secret", made.secret)]
+            [("webhook", made.id), ("url", made.url), ("events", ", ".join(made.events)), ("secret", made.secret)]
         )
         echo("Keep the secret: it is not shown again.")
 
@@ -57,20 +61,20 @@ def list_webhooks(*, as_json: AsJson = False, url: Url = HERE) -> None:
             (one.id, one.url, ", ".join(one.events), "" if one.enabled else "disabled", one.description or "")
             for one in webhooks
         )
-        print_table(("webhook", "url", "told of", "", "description"), rows, if_none="No webhooks.")
+        print_table(("webhook", "url", "events", "", "description"), rows, if_none="No webhooks.")
 
 
 def remove(webhook: WebhookId, *, url: Url = HERE) -> None:
     """Remove WEBHOOK and its deliveries."""
     with service(url) as client:
         client.webhooks.delete(webhook)
-        echo(f"Webhook {webhook} is told no more.")
+        echo(f"Webhook {webhook} is removed.")
 
 
 def deliveries(
     webhook: WebhookId,
     *,
-    limit: Annotated[int, typer.Option(help="Most deliveries to list.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="The largest number of deliveries to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -109,12 +113,12 @@ def try_out(webhook: WebhookId, *, as_json: AsJson = False, url: Url = HERE) -> 
 
 def redeliver(
     webhook: WebhookId,
-    delivery: Annotated[str, typer.Argument(metavar="DELIVERY", help="The delivery's id.")],
+    delivery: Annotated[str, typer.Argument(metavar="DELIVERY", help="The id of the delivery.")],
     *,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Deliver again to WEBHOOK."""
+    """Send DELIVERY to WEBHOOK again."""
     with service(url) as client:
         made = client.webhooks.redeliver(webhook, delivery)
         if as_json:

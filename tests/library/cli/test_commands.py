@@ -22,6 +22,15 @@ def test_a_list_shows_the_first_sentence_of_each_help_page() -> None:
             assert [parameter.name for parameter in group.commands[name].params] != []
 
 
+MAX_SHOWN = 57
+"""Characters of a sentence that a list shows on a terminal of 80 columns."""
+
+
+def test_no_sentence_of_a_list_is_cut() -> None:
+    everything = [*COMMANDS.values(), *(command for commands in GROUPS.values() for command in commands.values())]
+    assert [one.summary for one in everything if len(one.summary) > MAX_SHOWN] == []
+
+
 def test_a_list_of_commands_imports_none_of_them() -> None:
     program = "import sys, relevance_bayes.cli.commands as c; c.application(['--help'], standalone_mode=False); "
     program += "print(*sorted({'httpx', 'rich', 'numpy', 'relevance_bayes.client'} & set(sys.modules)))"

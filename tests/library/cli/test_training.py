@@ -140,7 +140,7 @@ def test_a_task_that_predicts_nothing_needs_no_target(task: str, tmp_path: Path)
     request.write_text(json.dumps({"task": task}))
     assert training_document(TrainOptions(model="few"), request) == {"task": task, "model": "few"}
     request.write_text("{}")
-    with pytest.raises(typer.BadParameter, match="which column"):
+    with pytest.raises(typer.BadParameter, match="pass the column to predict"):
         training_document(TrainOptions(), request)
 
 
