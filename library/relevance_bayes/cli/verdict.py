@@ -9,6 +9,7 @@ from relevance_bayes.client.responses import (
     ApproximationVersion,
     ComponentsVersion,
     ImageVersion,
+    Member,
     SupervisedVersion,
     VersionBase,
 )
@@ -176,20 +177,28 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _relevances(version: SupervisedVersion) -> dict[str, float] | None:
-    """Of each input the greatest 1/width^2 of its columns, averaged over members; None where all are the same."""
+    """Of each input the greatest 1/width^2 of its columns, averaged over members; None where all are the same.
+
+    A member whose inputs share one width ranks none, and does not count.
+    """
     if not version.standardised:
         return None
+    found = [one for one in version.members if all(width.input is not None for width in one.hyperparameters.widths)]
     relevances = dict.fromkeys((column.name for column in version.inputs), 0.0)
-    for member in version.members:
+    for member in found:
         greatest = dict.fromkeys(relevances, 0.0)
         for one in member.hyperparameters.widths:
-            for name in relevances if one.input is None else _owners(one.input, relevances):
+            for name in _owners(one.input or "", relevances):
                 greatest[name] = max(greatest[name], one.width**-2)
         for name, value in greatest.items():
-            relevances[name] += (1.0 if member.weight is None else member.weight) * value
-    weight = sum(1.0 if one.weight is None else one.weight for one in version.members)
+            relevances[name] += _weight(member) * value
+    weight = sum(map(_weight, found))
     averages = {name: value / weight for name, value in relevances.items()} if weight else {}
     return averages if len({*averages.values()}) > 1 else None
+
+
+def _weight(member: Member) -> float:
+    return 1.0 if member.weight is None else member.weight
 
 
 def _owners(column: str, inputs: Mapping[str, float]) -> Sequence[str]:

@@ -138,6 +138,18 @@ def test_a_member_counts_by_its_weight() -> None:
     assert sentences(version)[1] == "All inputs matter, in this order: age and dose."
 
 
+def test_a_member_whose_inputs_share_a_width_does_not_count() -> None:
+    def member(*widths: InputWidth) -> Member:
+        return Member(None, 0.5, 1, replace(NOTHING_FOUND, widths=widths), None, None, None)
+
+    version = replace(
+        VERSION,
+        inputs=(InputColumn("age", "number"), InputColumn("dose", "number")),
+        members=(member(InputWidth(None, 1.0)), member(InputWidth("age", 2.0), InputWidth("dose", 900.0))),
+    )
+    assert sentences(version)[1] == "age matters; dose does not matter."
+
+
 def test_a_version_without_functions_predicts_a_constant() -> None:
     assert sentences(replace(VERSION, functions=0))[1] == (
         "No function was worth keeping: it predicts a constant, whatever the inputs."
