@@ -123,7 +123,7 @@ def _show(compared: Compared) -> None:
             ("rows", f"{summary.rows:,}"),
             ("labels differ", differ),
             ("difference", number(summary.mean_difference) or None),
-            ("its size", number(summary.mean_absolute_difference) or None),
+            ("absolute difference", number(summary.mean_absolute_difference) or None),
             ("total variation", number(summary.mean_total_variation) or None),
             (
                 "largest",

@@ -86,7 +86,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             *_columns(job),
             ("outcome", _outcome(job) or None),
             ("priority", str(job.priority) if job.priority else None),
-            ("again after", job.retry_of),
+            ("retry of", job.retry_of),
             *(
                 (time_text(move.at), f"{move.state}{f' ({move.reason})' if move.reason else ''}")
                 for move in job.transitions

@@ -1,10 +1,14 @@
 """Values of options: names of the core's unions, which are imported where one is given, widths, noise and splits."""
 
-from typing import get_args
+import json
+from pathlib import Path
+from typing import TypeAlias, get_args
 
 import typer
 
 from relevance_bayes.client.responses import Json
+
+Document: TypeAlias = dict[str, Json]
 
 WIDTH_SEARCHES = ("cross_validation", "evidence", "evidence_per_input")
 """The ways to find a width, by the API's names."""
@@ -111,3 +115,14 @@ def split_value(text: str) -> Json:
         case _:
             detail = f"{text} is none of random, order, order:COLUMN, group:COLUMN"
             raise typer.BadParameter(detail, param_hint="--split")
+
+
+def request_value(request: Path) -> Document:
+    """The JSON object of a file. Raises typer.BadParameter."""
+    try:
+        document = json.loads(request.read_text())
+    except (ValueError, UnicodeDecodeError) as broken:
+        raise typer.BadParameter(f"{request} is not JSON: {broken}", param_hint="--request") from broken
+    if not isinstance(document, dict):
+        raise typer.BadParameter(f"{request} holds no JSON object", param_hint="--request")
+    return document

@@ -59,19 +59,23 @@ def phase_text(progress: JobProgress) -> str:
 
 @dataclass(frozen=True)
 class Pace:
-    """The units of a phase that were completed since its first event, and the seconds that they took."""
+    """The units of a phase that were completed since its first event, and the time that they took."""
 
     first: JobProgress
     since: datetime
     now: JobProgress
-    seconds: float
+    changed: datetime
+    """The time at which a unit was last completed."""
+    at: datetime
 
     @classmethod
     def after(cls, earlier: "Pace | None", now: JobProgress, at: datetime) -> "Pace":
         """The pace with another event: that of the same phase goes on, another one begins."""
         if earlier is None or (now.phase, now.total) != (earlier.now.phase, earlier.now.total):
-            return cls(now, at, now, 0.0)
-        return replace(earlier, now=now, seconds=(at - earlier.since).total_seconds())
+            return cls(now, at, now, at, at)
+        return replace(
+            earlier, now=now, changed=at if now.completed > earlier.now.completed else earlier.changed, at=at
+        )
 
     @property
     def share(self) -> float | None:
@@ -80,11 +84,13 @@ class Pace:
 
     @property
     def seconds_left(self) -> float | None:
-        """The seconds that are left of the phase if its units go on as before, None where that is not known."""
+        """The seconds that are left of the phase if a unit takes what it took so far, None where that is not known."""
         completed = self.now.completed - self.first.completed
         if not self.now.total or completed <= 0 or self.now.completed >= self.now.total:
             return None
-        return self.seconds / completed * (self.now.total - self.now.completed)
+        a_unit = (self.changed - self.since).total_seconds() / completed
+        waited = (self.at - self.changed).total_seconds()
+        return max(a_unit * (self.now.total - self.now.completed) - waited, 0.0)
 
 
 def duration_text(seconds: float) -> str:

@@ -70,10 +70,10 @@ def lineage(
                     request or None,
                 ),
                 (
-                    "after",
+                    "parent",
                     None if parent is None else f"version {parent.version}{'' if parent.exists else ' (deleted)'}",
                 ),
-                ("program", reported.software_version),
+                ("software", reported.software_version),
             ]
         )
 

@@ -1,6 +1,5 @@
 """`relevance train`: upload, submit, watch, show what was learned."""
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,16 +10,13 @@ import typer
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse, warn
-from relevance_bayes.cli.option_values import basis_value, likelihood_value, split_value
+from relevance_bayes.cli.option_values import Document, basis_value, likelihood_value, request_value, split_value
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Problem, Relevance
 from relevance_bayes.client.responses import Job, Json, VersionBase
-
-Document = dict[str, Json]
-
 
 WITHOUT_TARGET = ("approximation", "image", "components")
 """The tasks that predict no column."""
@@ -251,7 +247,7 @@ class TrainOptions:
 
 def training_document(choices: TrainOptions, request: Path | None) -> Document:
     """The request for the API: the file's, with the options over it. Raises typer.BadParameter."""
-    document = {} if request is None else _read(request)
+    document = {} if request is None else request_value(request)
     given: dict[str, Json] = {
         "target": choices.target,
         "model": choices.model,
@@ -294,13 +290,3 @@ def run_training(client: Relevance, file: Path, document: Document, *, wait: boo
         refuse(in_plain_text(Problem.of_job(job)))
     version = client.version(job.version.model, job.version.version, of=VersionBase)
     print_json(version) if as_json else show_version(version)
-
-
-def _read(request: Path) -> Document:
-    try:
-        document = json.loads(request.read_text())
-    except (ValueError, UnicodeDecodeError) as broken:
-        raise typer.BadParameter(f"{request} is not JSON: {broken}", param_hint="--request") from broken
-    if not isinstance(document, dict):
-        raise typer.BadParameter(f"{request} holds no JSON object", param_hint="--request")
-    return document

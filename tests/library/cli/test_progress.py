@@ -69,6 +69,15 @@ def test_the_time_left_of_a_phase_is_what_its_units_took_so_far() -> None:
     ]
 
 
+def test_an_event_within_a_unit_counts_down() -> None:
+    events = at(0, 1, folds(0)), at(20, 2, folds(1)), at(50, 3, folds(1)), at(500, 4, folds(1))
+    assert lines(*events)[1:] == [
+        "rows: cross-validation 1/5 folds (20 %); 80 s left",
+        "rows: cross-validation 1/5 folds (20 %); 50 s left",
+        "rows: cross-validation 1/5 folds (20 %); 0 s left",
+    ]
+
+
 def test_each_phase_has_a_pace_of_its_own() -> None:
     assert lines(at(0, 1, folds(1)), at(10, 2, folds(2)), at(20, 3, folds(3, "validation"))) == [
         "rows: cross-validation 1/5 folds (20 %)",
