@@ -24,6 +24,9 @@ HARDLY = 1.05
 
 NOMINAL_COVERAGE = 0.95
 
+MIN_MISCALIBRATION = 0.02
+"""A coverage that is nearer to the nominal one is never remarked on, however many rows it was measured on."""
+
 OPTIMISTIC = "by leave-one-out, which tends to be optimistic; --validation 5 measures on rows left out"
 
 
@@ -116,8 +119,9 @@ def _times(ratio: float) -> str:
 
 
 def _miscalibrated(coverage: float, rows: int) -> str:
-    """A remark where the share is further from 95 % than chance explains: by more than two standard errors."""
-    if abs(coverage - NOMINAL_COVERAGE) <= 2 * sqrt(NOMINAL_COVERAGE * (1 - NOMINAL_COVERAGE) / max(rows, 1)):
+    """A remark where the share is further from 95 % than chance explains, by more than two standard errors."""
+    standard_error = sqrt(NOMINAL_COVERAGE * (1 - NOMINAL_COVERAGE) / max(rows, 1))
+    if abs(coverage - NOMINAL_COVERAGE) <= max(2 * standard_error, MIN_MISCALIBRATION):
         return ""
     return ", so the intervals are too narrow" if coverage < NOMINAL_COVERAGE else ", so the intervals are too wide"
 

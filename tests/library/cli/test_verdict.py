@@ -55,6 +55,15 @@ def test_intervals_are_called_too_narrow_or_wide_beyond_two_standard_errors(cove
     assert measured(rmse=2.0, coverage_95=coverage)[1] == given
 
 
+def test_intervals_of_many_rows_may_be_two_points_off() -> None:
+    def remark(coverage: float) -> str:
+        metrics = {"validation": {"rmse": 2.0, "coverage_95": coverage, "rows": 1e6}}
+        return sentences(replace(SCORED, metrics=metrics))[1]
+
+    assert remark(0.965) == "96.5 % of these rows lie within their 95 % intervals."
+    assert remark(0.925) == "92.5 % of these rows lie within their 95 % intervals, so the intervals are too narrow."
+
+
 def test_held_out_rows_come_before_folds_and_folds_before_leave_one_out() -> None:
     metrics = {"leave_one_out": {"rmse": 1.0}, "validation": {"rmse": 2.0, "rows": 100.0}, "holdout": {"rmse": 3.0}}
     version = replace(SCORED, rows_held_out=25, metrics=metrics)
