@@ -36,7 +36,10 @@ def verdict(version: VersionBase) -> Iterator[str]:
         case SupervisedVersion():
             yield f"{_name(version)}, predicts {version.target} from {_count(len(version.inputs), 'input')}."
             yield from _errors_of_classes(version) if version.classes else _errors_of_numbers(version)
-            if version.functions == 0:
+            local = None if version.local is None or version.local.on is None else version.local
+            if local is not None:
+                yield f"It predicts from the {local.neighbours} rows that are nearest, of {local.rows:,} that it keeps."
+            if version.functions == 0 and local is None:
                 yield "No function was worth keeping: it predicts a constant, whatever the inputs."
             elif (inputs := _inputs(version)) is not None:
                 yield inputs

@@ -6,7 +6,7 @@ import pytest
 from relevance_bayes.cli.verdict import verdict
 from relevance_bayes.client.responses import ClassificationVersion, Member, SupervisedVersion
 from relevance_bayes.types.inputs import InputColumn
-from relevance_bayes.types.reports import ClassRows, InputWidth, Score
+from relevance_bayes.types.reports import ClassRows, InputWidth, LocalReport, Score
 from tests.library.cli.test_rendering import NOTHING_FOUND, VERSION
 
 SCORED = replace(VERSION, rows=100, score=Score(-2.0, 0.1, 100, 5, None))
@@ -157,6 +157,14 @@ def test_a_member_whose_inputs_share_a_width_does_not_count() -> None:
         members=(member(InputWidth(None, 1.0)), member(InputWidth("age", 2.0), InputWidth("dose", 900.0))),
     )
     assert sentences(version)[1] == "age matters; dose does not matter."
+
+
+def test_a_version_that_predicts_from_nearest_rows_needs_no_function() -> None:
+    taken = LocalReport("targets", 32, 6000, 2**20, 1000, None, None, None, ())
+    nearest = sentences(replace(VERSION, functions=0, local=taken))[1:]
+    assert nearest == ["It predicts from the 32 rows that are nearest, of 6,000 that it keeps."]
+    refused = replace(taken, on=None, neighbours=None, rows=0)
+    assert sentences(replace(VERSION, functions=1, local=refused))[1:] == []
 
 
 def test_a_version_without_functions_predicts_a_constant() -> None:
