@@ -186,7 +186,7 @@ def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
     match version.likelihood["type"]:
         case "log_gaussian":
             return f"{number(sd)} (of log {version.target})"
-        case _ if version.task == "regression" and version.hyperparameters.noise_sd is None:  # counts
+        case _ if not version.classes and version.hyperparameters.noise_sd is None:  # counts
             return f"{number(sd)} (of the log rate)"
         case _:
             return number(sd)
