@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from app.cli.commands import application
 from app.settings import Settings
+from relevance_bayes.cli.commands import load_all
 from tests.architecture.openapi import CHANGELOG, Json, missing, renamed, today
 
 # fmt: off
@@ -56,6 +57,7 @@ def of_the_api(value: Json) -> Iterator[str]:
 
 def of_the_command(command: TyperGroup) -> Iterator[str]:
     """Names of commands, their arguments and options."""
+    load_all(command)
     for name, inner in command.commands.items():
         yield name
         for parameter in inner.params:

@@ -50,4 +50,4 @@ def test_its_command_writes_the_file(kiosk_url: str, tmp_path: Path, monkeypatch
         assert file.read_bytes().startswith(first)
     refused = CliRunner().invoke(application, ["predict-dataset", "kiosk", str(kiosk.FILE), "-o", "made.xlsx"])
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "the ending says the format" in refused.stderr
+    assert "the suffix gives the format" in refused.stderr

@@ -9,23 +9,10 @@ import typer
 
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from relevance_bayes.cli.commands import add_client_commands, new_application
-from relevance_bayes.cli.rows import CommandContext, Row
+from relevance_bayes.cli.rows import Row
 from relevance_bayes.types.values import ColumnKind
 
 __all__ = ["application", "main"]
-
-application = new_application(
-    "relevance",
-    "Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    "serve, api, worker, migrate and check are the service; the others are its clients.",
-)
-for command in (serve, api, worker, migrate):
-    application.command()(command)
-add_client_commands(application)
-
-check = typer.Typer(help="Health checks.", no_args_is_help=True)
-check.command("worker")(check_worker)
-application.add_typer(check, name="check")
 
 
 def read_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
@@ -35,9 +22,19 @@ def read_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iter
     return batches(path, kinds, size=size)
 
 
-@application.callback()
-def _with_all_formats(context: typer.Context) -> None:
-    context.obj = CommandContext(read_rows)
+application = new_application(
+    "relevance",
+    "Calibrated predictions from sparse Bayesian models: a service, and its clients.",
+    "serve, api, worker, migrate and check are the service; the others are its clients.",
+    read_rows,
+)
+for command in (serve, api, worker, migrate):
+    application.command()(command)
+add_client_commands(application)
+
+check = typer.Typer(help="Health checks.", no_args_is_help=True)
+check.command("worker")(check_worker)
+application.add_typer(check, name="check")
 
 
 ALLOCATED_BETWEEN_COLLECTIONS = 10_000

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from relevance_bayes.cli.commands.options import UntilEof
+UntilEof = Annotated[bool, typer.Option("--until-eof", hidden=True, help="End when standard input ends.")]
 
 GrpcPort = Annotated[
     int | None,

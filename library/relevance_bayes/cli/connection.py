@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from relevance_bayes.cli.console import refuse
+from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.client import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem, Relevance, connect
 
 NO_SERVICE = "Start a service with: relevance serve (another address: --url or RELEVANCE_URL)"
@@ -19,7 +20,7 @@ HINTS = {
 
 @contextmanager
 def service(url: str) -> Iterator[Relevance]:
-    """A client of the service at `url`; whatever it refuses is said on standard error and ends the command with 1."""
+    """A client of the service at `url`; what it refuses is printed on standard error, with the exit status 1."""
     try:
         with connect(url, api_key=_api_key()) as client:
             yield client
@@ -28,9 +29,9 @@ def service(url: str) -> Iterator[Relevance]:
 
 
 def in_plain_text(problem: Problem) -> str:
-    """Return an error message: the fault, its place, and the remedy."""
-    hint = HINTS.get(problem.type)
-    return f"{problem}\n{hint}" if hint else str(problem)
+    """Return an error message: the fault, the option that it is about, and the remedy."""
+    hint, message = HINTS.get(problem.type), in_options(str(problem))
+    return f"{message}\n{hint}" if hint else message
 
 
 def _api_key() -> str | None:

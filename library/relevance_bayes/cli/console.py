@@ -16,6 +16,6 @@ def warn(text: str) -> None:
 
 
 def refuse(text: str) -> NoReturn:
-    """Say on standard error why not, and end with 1."""
+    """Print the reason on standard error, and exit with 1."""
     warn(text)
     raise typer.Exit(1)

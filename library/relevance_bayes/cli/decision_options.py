@@ -42,7 +42,7 @@ def _read(option: str, given: str, converter: Converter[T]) -> T:
 
 def _label(text: str, classes: Sequence[Label]) -> Label:
     if not classes:
-        return text  # a number is predicted: the service says so
+        return text  # a number is predicted: the service refuses it
     for label in classes:
         if text == label or (not isinstance(label, str) and text == json.dumps(label)):
             return label

@@ -3,13 +3,16 @@
 import heapq
 from collections.abc import Iterator
 from itertools import islice
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
-from relevance_bayes.cli.connection import in_plain_text
+import typer
+
+from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo
-from relevance_bayes.cli.progress import figures, watch
+from relevance_bayes.cli.options import HERE, AsJson, Url
+from relevance_bayes.cli.progress import figures, phase_text, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
-from relevance_bayes.cli.versions import fit_name
+from relevance_bayes.cli.supervised_facts import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.evaluations import Evaluations
@@ -23,7 +26,34 @@ from relevance_bayes.types.promotions import ClassesPromotion, NumbersPromotion,
 
 Collection: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 
+
 NOT_FOUND = 404
+
+
+def jobs(
+    job: Annotated[str | None, typer.Argument(metavar="JOB", help="The id of a job to show.")] = None,
+    *,
+    cancel: Annotated[str | None, typer.Option(metavar="JOB", help="The id of a job to cancel.")] = None,
+    retry: Annotated[str | None, typer.Option(metavar="JOB", help="The id of a job to retry; it has ended.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Follow the events of JOB until its end.")] = False,
+    limit: Annotated[int, typer.Option(help="The largest number of jobs to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List jobs; show, follow, cancel or retry one."""
+    if follow and job is None:
+        raise typer.BadParameter("pass the id of the job to follow", param_hint="--follow")
+    with service(url) as client:
+        if cancel is not None:
+            cancel_job(client, cancel, as_json=as_json)
+        elif retry is not None:
+            retry_job(client, retry, as_json=as_json)
+        elif job is not None and follow:
+            follow_job(client, job, as_json=as_json)
+        elif job is not None:
+            show_job(client, job, as_json=as_json)
+        else:
+            list_jobs(client, limit=limit, as_json=as_json)
 
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
@@ -56,7 +86,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             *_columns(job),
             ("outcome", _outcome(job) or None),
             ("priority", str(job.priority) if job.priority else None),
-            ("again after", job.retry_of),
+            ("retry of", job.retry_of),
             *(
                 (time_text(move.at), f"{move.state}{f' ({move.reason})' if move.reason else ''}")
                 for move in job.transitions
@@ -73,17 +103,17 @@ def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 
 def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """Ask for a job's end."""
+    """Cancel a job."""
     collection, _ = _found(client, job_id)
     job = collection.cancel(job_id)
     if as_json:
         print_json(job)
     else:
-        echo(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
+        echo(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is being cancelled.")
 
 
 def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """Ask for what a finished job was asked for again."""
+    """Submit the request of an ended job again."""
     collection, _ = _found(client, job_id)
     job = collection.retry(job_id)
     print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
@@ -178,7 +208,7 @@ def _outcome(job: JobBase) -> str:
     if job.error is not None:
         return in_plain_text(Problem.of_job(job))
     if job.progress is not None and not job.has_ended:
-        return f"{job.progress.phase} {job.progress.completed} {figures(job.progress)}".rstrip()
+        return f"{phase_text(job.progress)} {job.progress.completed} {figures(job.progress)}".rstrip()
     match job:
         case Job(version=VersionName(model, version)):
             return f"{model}, version {version}"

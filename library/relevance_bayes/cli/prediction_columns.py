@@ -21,7 +21,7 @@ Cells: TypeAlias = tuple[Label | None, ...]
 
 @dataclass(frozen=True)
 class PredictOptions:
-    """Options of predictions; `class_priors` and `costs` as they were said, JSON or a file of it."""
+    """Options of predictions; `class_priors` and `costs` as given, JSON or a file of it."""
 
     interval: float
     explain: int | None = None
@@ -99,7 +99,7 @@ class SupervisedColumns:
 
     @property
     def components(self) -> int | None:
-        """As it was said: the service refuses it."""
+        """As given: the service refuses it."""
         return self.required.components
 
     @property
@@ -144,7 +144,7 @@ class ValueColumns:
 
     @property
     def components(self) -> int | None:
-        """As it was said: the service refuses it."""
+        """As given: the service refuses it."""
         return self.required.components
 
     def cells(self, prediction: Prediction) -> Cells:
@@ -169,7 +169,7 @@ class ComponentsColumns:
 
     @property
     def components(self) -> int:
-        """So many as were said, or a few."""
+        """The given number, else the default."""
         return self.required.components or COMPONENTS
 
     @property

@@ -1,12 +1,35 @@
-"""A job's own progress, live on a terminal and line by line elsewhere; on standard error: results can be piped."""
+"""The progress of a job: its share and the time left, live on a terminal and in plain lines elsewhere.
+
+It goes to standard error, so that results can be piped.
+"""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from relevance_bayes.types.jobs import Event
 from relevance_bayes.types.jobs import Progress as JobProgress
+
+PHASES = {
+    "compare": "comparing",
+    "done": "finishing",
+    "evaluate": "evaluating",
+    "fit": "fitting",
+    "folds": "cross-validation",
+    "predict": "predicting",
+    "rival fit": "alternative fit",
+}
+"""Phases in words; others are shown by their own names."""
+
+PHASE_COLUMNS = len("cross-validation")
+COUNT_COLUMNS = len("10/10 folds")
+TIME_COLUMNS = len("59 min left")
+
+MIN_COLUMNS_FOR_FIGURES = 120
+"""Terminals that are narrower do not show what a fit knows by now, so that a line stays a line."""
 
 
 def watch(events: Iterable[Event], *, label: str, console: Console | None = None) -> None:
@@ -23,56 +46,125 @@ def figures(progress: JobProgress) -> str:
     known = [
         None if progress.functions is None else f"{progress.functions} functions",
         None if progress.log_marginal_likelihood is None else f"log evidence {progress.log_marginal_likelihood:.1f}",
-        None if progress.noise_sd is None else f"noise {progress.noise_sd:.3g}",
+        None if progress.noise_sd is None else f"noise sd {progress.noise_sd:.3g}",
     ]
     return ", ".join(part for part in known if part)
+
+
+def phase_text(progress: JobProgress) -> str:
+    """The phase in words."""
+    name = progress.phase.replace("_", " ")
+    return PHASES.get(name, name)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The units of a phase that were completed since its first event, and the time that they took."""
+
+    first: JobProgress
+    since: datetime
+    now: JobProgress
+    changed: datetime
+    """The time at which a unit was last completed."""
+    at: datetime
+
+    @classmethod
+    def after(cls, earlier: "Pace | None", now: JobProgress, at: datetime) -> "Pace":
+        """The pace with another event: that of the same phase goes on, another one begins."""
+        if earlier is None or (now.phase, now.total) != (earlier.now.phase, earlier.now.total):
+            return cls(now, at, now, at, at)
+        return replace(
+            earlier, now=now, changed=at if now.completed > earlier.now.completed else earlier.changed, at=at
+        )
+
+    @property
+    def share(self) -> float | None:
+        """The completed share of the phase, None where its length is not known."""
+        return min(self.now.completed / self.now.total, 1.0) if self.now.total else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds that are left of the phase if a unit takes what it took so far, None where that is not known."""
+        completed = self.now.completed - self.first.completed
+        if not self.now.total or completed <= 0 or self.now.completed >= self.now.total:
+            return None
+        a_unit = (self.changed - self.since).total_seconds() / completed
+        waited = (self.at - self.changed).total_seconds()
+        return max(a_unit * (self.now.total - self.now.completed) - waited, 0.0)
+
+
+def duration_text(seconds: float) -> str:
+    """Seconds below 100, else minutes below 100, else hours."""
+    for unit, name in ((1, "s"), (60, "min")):
+        if seconds < 99.5 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds / 3600:.1f} h"
 
 
 def _bar(events: Iterable[Event], label: str, console: Console) -> None:
     columns = (
         TextColumn("{task.fields[label]}", style="bold"),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=32),
-        TextColumn("{task.fields[count]}"),
-        TextColumn("{task.fields[figures]}", style="dim"),
+        TextColumn(f"{{task.description:<{PHASE_COLUMNS}}}"),
+        BarColumn(bar_width=12),
+        TextColumn("{task.fields[share]:>5}"),
+        TextColumn(f"{{task.fields[count]:<{COUNT_COLUMNS}}}"),
+        TextColumn(f"{{task.fields[left]:<{TIME_COLUMNS}}}"),
         TimeElapsedColumn(),
+        *([TextColumn("{task.fields[figures]}", style="dim")] if console.width >= MIN_COLUMNS_FOR_FIGURES else []),
     )
     with Progress(*columns, console=console) as bars:
-        task = bars.add_task("queued", total=None, label=label, count="", figures="")
+        task = bars.add_task("queued", total=None, label=label, share="", count="", left="", figures="")
+        pace: Pace | None = None
         for event in events:
             if event.progress is not None:
                 now = event.progress
+                pace = Pace.after(pace, now, event.at)
                 bars.update(
                     task,
-                    description=_words(now.phase),
+                    description=phase_text(now),
                     completed=now.completed,
                     total=now.total,
+                    share=_share(pace),
                     count=_count(now),
+                    left=_left(pace),
                     figures=figures(now),
                 )
             elif event.transition is not None:
-                bars.update(task, description=event.transition.state)
+                bars.update(task, description=event.transition.state, left="")
                 if event.is_last:
-                    bars.update(task, total=1, completed=int(event.transition.state == "succeeded"), count="")
+                    succeeded = event.transition.state == "succeeded"
+                    bars.update(task, total=1, completed=int(succeeded), share="100 %" if succeeded else "", count="")
 
 
 def _lines(events: Iterable[Event], label: str, console: Console) -> None:
+    """Print a line for each event that differs from the one before."""
+    pace: Pace | None = None
+    printed = ""
     for event in events:
         if event.progress is not None:
-            now = event.progress
-            parts = (f"{_words(now.phase)} {_count(now)}".strip(), figures(now))
-            given = "; ".join(part for part in parts if part)
+            pace = Pace.after(pace, event.progress, event.at)
+            done = f"{phase_text(event.progress)} {_count(event.progress)}".strip()
+            share = f"{done} ({_share(pace)})" if pace.share is not None else done
+            given = "; ".join(part for part in (share, _left(pace), figures(event.progress)) if part)
         elif event.transition is not None:
             given = event.transition.state
         else:
             continue
-        console.print(f"{label}: {given}", markup=False, highlight=False, soft_wrap=True)
+        if given != printed:
+            console.print(f"{label}: {given}", markup=False, highlight=False, soft_wrap=True)
+        printed = given
 
 
-def _words(slug: str) -> str:
-    return slug.replace("_", " ")
+def _share(pace: Pace) -> str:
+    return "" if pace.share is None else f"{100 * pace.share:.0f} %"
+
+
+def _left(pace: Pace) -> str:
+    return "" if pace.seconds_left is None else f"{duration_text(pace.seconds_left)} left"
 
 
 def _count(progress: JobProgress) -> str:
-    total = "" if progress.total is None else f"/{progress.total}"
-    return f"{progress.completed}{total} {progress.unit}"
+    if progress.total is None and progress.completed == 0:
+        return ""
+    total = "" if progress.total is None else f"/{progress.total:,}"
+    return f"{progress.completed:,}{total} {progress.unit}"

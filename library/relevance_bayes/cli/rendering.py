@@ -5,13 +5,17 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 from relevance_bayes.cli.console import echo
 from relevance_bayes.client.json import dumps
 from relevance_bayes.types.records import encode
+
+Fact: TypeAlias = tuple[str, str | None]
+"""A name and a text, None where there is nothing to show."""
 
 WIDTH_OFF_TERMINAL = 200
 """Columns of text where there is no terminal that would say how many it has."""
@@ -35,16 +39,22 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_no
     if table.row_count == 0:
         echo(if_none)
     else:
-        _console().print(table)
+        _print(table)
 
 
-def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
+def print_sentences(sentences: Iterable[str]) -> None:
+    """One paragraph a sentence."""
+    for sentence in sentences:
+        _print(sentence)
+
+
+def print_facts(facts: Iterable[Fact]) -> None:
     """One line a fact; those that are None are left out."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name, value in facts:
         if value is not None:
             table.add_row(name, value)
-    _console().print(table)
+    _print(table)
 
 
 def number(value: float | None) -> str:
@@ -64,6 +74,10 @@ def time_text(moment: datetime) -> str:
     return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _console() -> Console:
+def _print(shown: RenderableType) -> None:
+    """Print within the width of the terminal, without spaces at the ends of lines."""
     width = None if sys.stdout.isatty() else WIDTH_OFF_TERMINAL
-    return Console(width=width, markup=False, highlight=False)
+    console = Console(width=width, markup=False, highlight=False)
+    with console.capture() as captured:
+        console.print(shown)
+    echo("\n".join(line.rstrip() for line in captured.get().splitlines()))

@@ -1,26 +1,222 @@
-"""`relevance train`: upload, submit, watch, say what was learned."""
+"""`relevance train`: upload, submit, watch, show what was learned."""
 
-import json
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from relevance_bayes.cli.connection import in_plain_text
+from relevance_bayes.cli import option_values
+from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse, warn
+from relevance_bayes.cli.option_values import Document, basis_value, likelihood_value, request_value, split_value
+from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Problem, Relevance
 from relevance_bayes.client.responses import Job, Json, VersionBase
 
-Document = dict[str, Json]
-
-SOUGHT = ("cross_validation", "evidence", "evidence_per_input")
-"""The ways to find a width, by the API's names."""
-
 WITHOUT_TARGET = ("approximation", "image", "components")
 """The tasks that predict no column."""
+
+
+class Task(StrEnum):
+    """The task."""
+
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
+
+
+class Prior(StrEnum):
+    """The prior of the functions' weights."""
+
+    AUTOMATIC = "automatic"
+    INDEPENDENT = "independent"
+    GAUSSIAN_PROCESS = "gaussian_process"
+
+
+class Effort(StrEnum):
+    """The amount of computation of a training."""
+
+    QUICK = "quick"
+    NORMAL = "normal"
+    THOROUGH = "thorough"
+
+
+class Prefer(StrEnum):
+    """The degree to which several processes are reduced to few functions."""
+
+    ACCURACY = "accuracy"
+    SMALL = "small"
+
+
+class Local(StrEnum):
+    """The use of nearest-neighbour processes."""
+
+    AUTOMATIC = "automatic"
+    NONE = "none"
+    NEIGHBOURS = "neighbours"
+
+
+def train(
+    file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
+    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column to predict.")] = None,
+    *,
+    model: ModelName = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input", metavar="COLUMN", show_default="all that can be", help="An input column. May be repeated."
+        ),
+    ] = None,
+    task: Annotated[
+        Task | None, typer.Option(show_default="by the target's values", help="Predict a number, or a class.")
+    ] = None,
+    likelihood: Annotated[
+        str | None,
+        typer.Option(
+            parser=option_values.likelihood,
+            metavar="NAME",
+            show_default="gaussian of numbers",
+            help="The distribution of the target. Of numbers: gaussian; student_t where there are outliers; "
+            "log_gaussian if they are positive; poisson or negative_binomial of counts. Of classes: bernoulli of two; "
+            "categorical, bernoulli_per_class (a model for each class) or one_against_rest of more.",
+        ),
+    ] = None,
+    prior: Annotated[
+        Prior | None,
+        typer.Option(
+            show_default="automatic",
+            help="The prior of the weights. automatic takes a Gaussian process, or independent weights where they are "
+            "better.",
+        ),
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            parser=option_values.kernel,
+            metavar="NAME",
+            show_default="gaussian",
+            help="The kernel, which gives the functions their shape. An unknown name is refused with a list of all.",
+        ),
+    ] = None,
+    width: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS|SEARCH",
+            show_default="evidence_per_input; with --prior independent cross_validation",
+            help="The kernels' width, or how it is found: evidence_per_input, evidence (one for all inputs) or "
+            "cross_validation. 0.5 or 0.5,2,1 (one for each --input) fixes it, in the units of the inputs.",
+        ),
+    ] = None,
+    noise_sd: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|heteroscedastic",
+            show_default="learned",
+            help="The standard deviation of the noise in the target's units; heteroscedastic learns it as a function "
+            "of the inputs.",
+        ),
+    ] = None,
+    noise_column: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that holds the noise sd of each row, in the target's units."),
+    ] = None,
+    missing: MissingValues = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPLIT",
+            show_default="random",
+            help="How rows are split into folds and held out: random, order, order:COLUMN, or group:COLUMN, which "
+            "keeps rows of one value together.",
+        ),
+    ] = None,
+    holdout: Annotated[
+        float | None, typer.Option(show_default="0", help="Hold out this share of the rows, and measure on them.")
+    ] = None,
+    validation: Annotated[
+        int | None, typer.Option(min=2, max=20, help="Measure by cross-validation with this number of folds.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(show_default="0", help="The seed of folds and of the rows that are held out.")
+    ] = None,
+    effort: Annotated[
+        Effort | None,
+        typer.Option(
+            show_default="normal",
+            help="normal compares and weighs several models by folds; thorough compares more, in some three times the "
+            "time; quick fits one model.",
+        ),
+    ] = None,
+    prefer: Annotated[
+        Prefer | None,
+        typer.Option(
+            show_default="accuracy",
+            help="small keeps fewer functions, for a score of up to 0.05 nats a row less.",
+        ),
+    ] = None,
+    max_score_loss: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, metavar="NATS", show_default="0.01", help="The score a row that may be lost to fewer functions."
+        ),
+    ] = None,
+    local: Annotated[
+        Local | None,
+        typer.Option(
+            show_default="automatic",
+            help="Predict from the nearest training rows: automatic does where it is better, from 5,000 rows on.",
+        ),
+    ] = None,
+    priority: Annotated[
+        int | None,
+        typer.Option(min=-100, max=100, show_default="0", help="The priority of the job: higher ones start first."),
+    ] = None,
+    request: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="A JSON file with the API's request; options take precedence over it.",
+        ),
+    ] = None,
+    wait: Wait = True,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Train a model on FILE and show how good it is.
+
+    Only --target is required: all else has a default.
+    """
+    choices = TrainOptions(
+        target=target,
+        model=model,
+        inputs=inputs or None,
+        task=task,
+        likelihood=likelihood,
+        prior=prior,
+        kernel=kernel,
+        width=width,
+        noise_sd=noise_sd,
+        noise_column=noise_column,
+        missing=missing,
+        split=split,
+        holdout=holdout,
+        validation=validation,
+        seed=seed,
+        effort=effort,
+        prefer=prefer,
+        max_score_loss=max_score_loss,
+        local=local,
+        priority=priority,
+    )
+    document = training_document(choices, request)
+    with service(url) as client:
+        run_training(client, file, document, wait=wait, as_json=as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +247,7 @@ class TrainOptions:
 
 def training_document(choices: TrainOptions, request: Path | None) -> Document:
     """The request for the API: the file's, with the options over it. Raises typer.BadParameter."""
-    document = {} if request is None else _read(request)
+    document = {} if request is None else request_value(request)
     given: dict[str, Json] = {
         "target": choices.target,
         "model": choices.model,
@@ -67,18 +263,18 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
         "max_score_loss": choices.max_score_loss,
         "local": None if choices.local is None else {"type": choices.local},
         "priority": choices.priority,
-        "basis": _basis(choices.kernel, choices.width),
-        "likelihood": _likelihood(choices),
-        "split": None if choices.split is None else _split(choices.split),
+        "basis": basis_value(choices.kernel, choices.width),
+        "likelihood": likelihood_value(choices.likelihood, choices.noise_sd, choices.noise_column),
+        "split": None if choices.split is None else split_value(choices.split),
     }
     document |= {name: value for name, value in given.items() if value is not None}
     if "target" not in document and document.get("task") not in WITHOUT_TARGET:
-        raise typer.BadParameter("which column is to be learned?", param_hint="--target")
+        raise typer.BadParameter("pass the column to predict", param_hint="--target")
     return document
 
 
-def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
-    """Train on `file` as `document` says; raises typer.Exit(1) when the job does not succeed."""
+def run_training(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
+    """Upload `file` and train on it by the request `document`; raises typer.Exit(1) when the job does not succeed."""
     dataset = client.upload(file)
     job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
     if not wait:
@@ -94,73 +290,3 @@ def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_j
         refuse(in_plain_text(Problem.of_job(job)))
     version = client.version(job.version.model, job.version.version, of=VersionBase)
     print_json(version) if as_json else show_version(version)
-
-
-def _read(request: Path) -> Document:
-    try:
-        document = json.loads(request.read_text())
-    except (ValueError, UnicodeDecodeError) as broken:
-        raise typer.BadParameter(f"{request} is not JSON: {broken}", param_hint="--request") from broken
-    if not isinstance(document, dict):
-        raise typer.BadParameter(f"{request} holds no JSON object", param_hint="--request")
-    return document
-
-
-def _likelihood(choices: TrainOptions) -> Json:
-    name, noise_sd, column = choices.likelihood, choices.noise_sd, choices.noise_column
-    if noise_sd is None and column is None:
-        return None if name is None else {"type": name}
-    hint = "--noise-sd" if column is None else "--noise-column"
-    if noise_sd is not None and column is not None:
-        raise typer.BadParameter("one noise of all rows goes against one of each", param_hint=hint)
-    if name not in {None, "gaussian"}:
-        raise typer.BadParameter(f"{name} has no noise of a known sd", param_hint=hint)
-    return {"type": "gaussian", "noise_sd": _noise_sd(noise_sd) if column is None else {"column": column}}
-
-
-def _noise_sd(given: str | None) -> Json:
-    """A number, or the name of a way to learn it."""
-    try:
-        return None if given is None else float(given)
-    except ValueError:
-        return given
-
-
-def _basis(kernel: str | None, width: str | None) -> Json:
-    """One kernel with what was said of it: the service knows what goes with it."""
-    if kernel is None and width is None:
-        return None
-    given: dict[str, Json] = {"type": "kernel"}
-    if kernel is not None:
-        given["kernel"] = {"type": kernel}
-    if width is not None:
-        given["width"] = _width(width)
-    return given
-
-
-def _width(text: str) -> Json:
-    if text in SOUGHT:
-        return {"type": text}
-    return {"type": "fixed", "value": widths(text, f", nor one of {', '.join(SOUGHT)}")}
-
-
-def widths(text: str, others: str = "") -> Json:
-    """A number, or a list of them. Raises typer.BadParameter, which names what else could be said."""
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        detail = f"{text} is neither a number, nor numbers with commas between{others}"
-        raise typer.BadParameter(detail, param_hint="--width") from None
-    return numbers[0] if len(numbers) == 1 else list[Json](numbers)
-
-
-def _split(text: str) -> Json:
-    kind, _, column = text.partition(":")
-    match kind, column:
-        case (("random" | "order"), ""):
-            return {"type": kind}
-        case (("order" | "group"), str()):
-            return {"type": kind, "column": column}
-        case _:
-            detail = f"{text} is none of random, order, order:COLUMN, group:COLUMN"
-            raise typer.BadParameter(detail, param_hint="--split")

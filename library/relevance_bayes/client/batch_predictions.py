@@ -73,7 +73,7 @@ class BatchPredictions(VersionJobCollection[BatchPrediction]):
     def download(self, job_id: str, file: Path) -> int:
         """Write the predictions to a file, and how many bytes these are; raises OSError.
 
-        Where the connection is lost on the way, the rest is asked for.
+        Where the connection is lost on the way, the rest is requested.
         """
         made = self.get(job_id).result
         size, written = 0 if made is None else made.size, 0

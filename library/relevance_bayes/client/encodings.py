@@ -34,7 +34,7 @@ VALUES_AT_ONCE = 10_000
 class EncodeOptions:
     """Stopping criteria of a code: `max_functions` and `psnr` (dB) of an image; its `noise_sd`, if known.
 
-    `basis` are the functions that a signal is told by, as in the API.
+    `basis` are the functions that encode a signal, as in the API.
     """
 
     max_functions: int | None = None
@@ -49,7 +49,7 @@ AS_FEW_AS_EARN_THEIR_PRICE = EncodeOptions()
 def encode(
     client: Relevance, source: Path | Array, *, model: str, options: EncodeOptions = AS_FEW_AS_EARN_THEIR_PRICE
 ) -> ImageVersion | SupervisedVersion:
-    """Tell a PNG or npy file, or an array, by few functions: (N,) is a signal, (height, width) an image.
+    """Encode a PNG or npy file, or an array, by few functions: (N,) is a signal, (height, width) an image.
 
     Waits for the end. Raises ClientError where the service refuses or fails, OSError and ValueError where a file can't
     be read.

@@ -6,10 +6,10 @@ from relevance_bayes.types.errors import Fault, listed
 from relevance_bayes.types.jobs import JobBase
 
 NOT_REACHABLE = "not-reachable"
-"""The `type` of the problem that there is no service to say what the problem is."""
+"""The `type` of the problem that no service responds at the address."""
 
 CONNECTION_LOST = "connection-lost"
-"""The `type` of the problem that the service was there, and no answer came: what was asked may have been done."""
+"""The `type` of the problem that the service was there, and no response came: the request may have been done."""
 
 KEY_IN_USE = "/problems/idempotency-key-in-use"
 
@@ -41,7 +41,7 @@ class Problem:
 
 
 class ClientError(Exception):
-    """The service refused, or could not be reached; `problem` says why."""
+    """The service refused, or could not be reached: `problem` is the reason."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a stream: its `id` is the last that was said, empty where none was."""
+    """One message of a stream: its `id` is the last that was sent, empty where none was."""
 
     id: str
     event: str

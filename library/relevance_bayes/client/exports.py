@@ -30,7 +30,7 @@ _DOCUMENT: Converter[_Document] = Converter(_Document)
 
 
 def exported_name(file: Path) -> str:
-    """The model's name where the version was exported; raises ClientError where the file says none, OSError."""
+    """The model's name where the version was exported; raises ClientError where the file has none, OSError."""
     try:
         if file.suffix.lower() == ".npz":
             with zipfile.ZipFile(file) as archive, archive.open("document.json") as member:

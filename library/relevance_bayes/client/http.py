@@ -21,7 +21,7 @@ T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8000"
 
 TIMEOUT = 30.0
-"""Seconds that the service may take to respond, beyond those that it was asked to wait."""
+"""Seconds that the service may take to respond, beyond those of a requested wait."""
 
 PAUSES = (0.5, 1.0, 2.0, 4.0)
 """Seconds before what makes something is sent again."""
@@ -34,7 +34,7 @@ Form: TypeAlias = type[T] | Converter[T]
 _PROBLEM: Converter[Problem] = Converter(Problem)
 
 Query = Mapping[str, str | int | float | list[str] | None]
-"""Parameters of a URL; None is "not said"."""
+"""Parameters of a URL; None is "not given"."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Http:
         return _decoded(self._send("GET", path, query=query, deadline=TIMEOUT + wait), form)
 
     def pages(self, form: type[Page[T]], path: str, query: Query | None = None) -> Iterator[T]:
-        """The items of a list, page by page as they are asked for. Raises ClientError."""
+        """The items of a list, page by page as they are requested. Raises ClientError."""
         after: str | None = None
         while True:
             page = self.get(form, path, {**(query or {}), "after": after})
@@ -210,7 +210,7 @@ def _encoded(body: object) -> bytes:
     try:
         return dumps(body).encode()
     except (TypeError, ValueError, RecursionError) as broken:
-        raise ClientError(Problem(title="Not JSON", detail=f"This can't be said in JSON: {broken}")) from broken
+        raise ClientError(Problem(title="Not JSON", detail=f"This can't be written as JSON: {broken}")) from broken
 
 
 def _decoded(response: httpx.Response, form: Form[T]) -> T:

@@ -20,7 +20,7 @@ STEADY_SECONDS = 10.0
 """A stream that lived so long was none of those that break at once, though nothing happened in it."""
 
 SILENCE_SECONDS = 45.0
-"""A stream says that it is still there three times within this; one that does not is given up for another."""
+"""Seconds within which a stream sends three keep-alive comments; one that does not is replaced."""
 
 
 def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], None] = time.sleep) -> Iterator[Event]:
@@ -65,7 +65,7 @@ def _event(message: Message) -> Event:
     try:
         return read(message.data, _EVENT)
     except (ValueError, InvalidRequestError) as broken:
-        detail = f"The stream told something else than an event: {broken}. Is it a Relevance service?"
+        detail = f"The stream held something other than an event: {broken}. Is it a Relevance service?"
         raise ClientError(Problem(title="Not understood", detail=detail)) from broken
 
 

@@ -1,4 +1,4 @@
-"""From what a caller asks to what a worker does, or to all that is wrong with it."""
+"""From a request to the plan that a worker follows, or to all that is wrong with the request."""
 
 from typing import overload
 

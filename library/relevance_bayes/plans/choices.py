@@ -36,7 +36,7 @@ from relevance_bayes.types.errors import Fault
 MAX_SEED = 2**63 - 1
 
 MAX_ROWS_FOR_INDEPENDENT = 5_000
-"""Above, independent weights are not fitted beside a process: every look at the candidates is a pass over all rows."""
+"""Above, independent weights are not fitted beside a process: a step over the candidates is a pass over all rows."""
 
 MAX_ROWS_FOR_LOGARITHM = 20_000
 """Above, a process is not fitted to the logarithm as well."""
@@ -49,7 +49,7 @@ SPAN = 10.0
 
 
 def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: int, inputs: Sequence[str]) -> Spec:
-    """The spec asked for, with a default for each choice left out.
+    """The requested spec, with a default for each choice left out.
 
     `classes` is how many the target has; `inputs` are the columns that groups name theirs from.
     """
@@ -69,7 +69,7 @@ def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: i
 
 
 def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
-    """The one asked for; else a Gaussian process where functions and algorithm allow it."""
+    """The requested one; else a Gaussian process where functions and algorithm allow it."""
     match request.prior:
         case Independent() as prior:
             return prior

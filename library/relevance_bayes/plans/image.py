@@ -63,7 +63,7 @@ def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fau
         detail = f"Intensities reach {reach(intensity):g}, which can't be computed with; send them in another unit."
         return [Fault(detail, "/dataset_id")]
     if is_constant(intensity):
-        return [Fault("The image is of one colour: there is nothing to tell.", "/dataset_id")]
+        return [Fault("The image is of one colour: there is nothing to encode.", "/dataset_id")]
     return []
 
 

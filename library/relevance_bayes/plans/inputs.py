@@ -19,7 +19,7 @@ MAX_FAULTS_REPORTED = 20
 AT_RANDOM = RandomSplit()
 
 Placed = Sequence[tuple[str, ColumnSummary]]
-"""Columns, each with the pointer to where it is asked for."""
+"""Columns, each with the pointer to where it is requested."""
 
 
 def chosen_inputs(
@@ -30,9 +30,9 @@ def chosen_inputs(
     split: Split = AT_RANDOM,
     noise: str | None = None,
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
-    """The columns to read, those left out with the reason, and what is wrong with the ones asked for.
+    """The columns to read, those left out with the reason, and what is wrong with the requested ones.
 
-    The column `target` is predicted from them, where there is one; the column `noise` says how far each row scatters.
+    The column `target` is predicted from them, where there is one; the column `noise` holds the noise sd of each row.
     """
     if requested is not None:
         return _named(dataset, requested, target=target, split=split, noise=noise)
@@ -56,7 +56,7 @@ def chosen_inputs(
 
 
 def input_column(column: ColumnSummary) -> InputColumn:
-    """Return what a plan says of a column: its name, its kind, and its texts by alphabet."""
+    """The description of a column in a plan: its name, its kind, and its texts by alphabet."""
     return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
 
 
@@ -133,7 +133,7 @@ def _named(
 
 
 def _misuse(column: ColumnSummary, rows: int, *, target: str | None) -> str | None:
-    """Why a column can't be an input even when it is asked for."""
+    """Why a column can't be an input even when it is requested."""
     if column.name == target:
         return f"`{target}` is the target, so it can't be an input."
     if column.missing == rows:
@@ -144,7 +144,7 @@ def _misuse(column: ColumnSummary, rows: int, *, target: str | None) -> str | No
 
 
 def _unfit(column: ColumnSummary, rows: int) -> str | None:
-    """Why a column is no input unless it is asked for."""
+    """Why a column is no input unless it is requested."""
     if column.missing == rows:
         return "it has no values"
     if is_constant(column):

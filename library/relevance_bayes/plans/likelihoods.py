@@ -31,7 +31,7 @@ MAX_CLASSES_WITH_MODELS = 10
 """Up to so many classes each has a model of its own; ..."""
 
 MAX_COUPLED_CELLS = 12_000
-"""... more are told apart together while rows times classes are at most so many, and else each from the rest: a look at
+"""... more are learned together while rows times classes are at most so many, and else each against the rest: a step of
 K classes together costs K times as much, and 26 letters were not learned as well (log loss .74 against .37)."""
 
 MIN_DOF, MAX_DOF = 2.0, 200.0
@@ -47,7 +47,7 @@ def is_for(likelihood: TargetLikelihood, task: Task) -> bool:
 def chosen_likelihood(
     requested: TargetLikelihood | None, task: Task, *, classes: int, rows: int, process: bool
 ) -> TargetLikelihood:
-    """The one asked for, of as many classes as the target has where that is left open; else the task's default.
+    """The requested one, of as many classes as the target has where that is left open; else the task's default.
 
     `process` says whether there is a Gaussian process, and not independent weights, which classes then share.
     """

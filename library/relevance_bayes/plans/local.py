@@ -51,7 +51,7 @@ def planned_local(
         case AutomaticLocal():
             is_open = isinstance(request.prior, AutomaticPrior | None) and request.effort != "quick"
             is_affordable = rows >= MIN_AUTOMATIC_ROWS and kept <= MAX_AUTOMATIC_BYTES
-            if not (is_open and is_affordable) or any(_obstacles(request, spec, rows)):
+            if not (is_open and is_affordable) or any(_reasons_against(request, spec, rows)):
                 return None
             return LocalPlan(LocalChoice(None, None, False, kernels, warped, max_score_loss), rows, kept)
 
@@ -60,10 +60,10 @@ def local_faults(request: SupervisedRequest, spec: Spec, rows: int) -> list[Faul
     """Why a process that was requested can't be learned."""
     if not isinstance(request.local, NearestNeighbours):
         return []
-    return [Fault(detail, "/local") for detail in _obstacles(request, spec, rows)]
+    return [Fault(detail, "/local") for detail in _reasons_against(request, spec, rows)]
 
 
-def _obstacles(request: SupervisedRequest, spec: Spec, rows: int) -> Iterator[str]:
+def _reasons_against(request: SupervisedRequest, spec: Spec, rows: int) -> Iterator[str]:
     likelihood, prior, basis = spec.likelihood, spec.prior, request.basis
     if not isinstance(likelihood, GaussianNoise) or likelihood.noise_by_row or is_heteroscedastic(likelihood):
         yield "A nearest-neighbour process predicts numbers with Gaussian noise of one size."

@@ -1,4 +1,4 @@
-"""Names of models: as they are asked for, and made from a dataset's."""
+"""Names of models: as requested, or made from a dataset's."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ def default_model_name(dataset: str) -> str:
 
 
 def name_faults(name: str | None) -> list[Fault]:
-    """Return what is wrong with the name that was asked for."""
+    """Return what is wrong with a requested name."""
     if name is None or MODEL_NAME.fullmatch(name):
         return []
     detail = (

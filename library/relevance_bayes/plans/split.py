@@ -1,4 +1,4 @@
-"""Which rows are held out: functions of seed and content, of a row's place only where order is asked for.
+"""Which rows are held out: functions of seed and content, of a row's place only where order is requested.
 
 Each row has a rank, an unsigned 64-bit number; the rows of smallest rank are held out. Where exactly to cut follows
 from all ranks, so two passes over a table are enough, and its blocks may be cut anywhere.

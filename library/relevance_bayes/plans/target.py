@@ -60,7 +60,7 @@ def resolve_target(
 
 
 def unknown_column(dataset: TableSummary, name: str) -> str:
-    """The sentence that says that there is no such column, with the nearest name or the first ones."""
+    """The sentence that there is no such column, with the nearest name or the first ones."""
     names = [column.name for column in dataset.columns]
     comparable = len(names) <= MAX_COMPARED and len(name) <= MAX_COMPARED
     near = get_close_matches(name, names, n=1) if comparable else []
@@ -76,7 +76,7 @@ def listed(texts: list[str]) -> str:
 
 
 def refusal(*faults: Fault) -> InvalidRequestError:
-    """The error of a request with these faults, the first of which tells the story."""
+    """The error of a request with these faults, the first of which is its message."""
     more = len(faults) - 1
     return InvalidRequestError(faults[0].detail + (f" ({more} more like this are listed.)" if more else ""), faults)
 

@@ -53,7 +53,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class OneOf:
-    """An annotation of a union of records, of which the member `tag` says which one is meant."""
+    """An annotation of a union of records, of which the member `tag` names one."""
 
     tag: str
 
@@ -69,7 +69,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class OneBy:
-    """An annotation of a union of records, of which `choose` says by the members of an object which one is meant."""
+    """An annotation of a union of records, of which `choose` names one by the members of an object."""
 
     choose: Callable[[Mapping[str, object]], type]
 

@@ -20,7 +20,7 @@ from relevance_bayes.types.scalars import PLAIN, SCALARS, Decoder, bounded, enum
 UNBOUNDED = Bounds()
 NONE: frozenset[type] = frozenset()
 TAGS = ("type", "kind", "task")
-"""Members that tell the records of a union apart where no annotation names one."""
+"""Members that discriminate the records of a union where no annotation names one."""
 
 
 @runtime_checkable
@@ -258,7 +258,7 @@ def _default_of(member: Field[object]) -> Callable[[], object] | None:
 
 
 def _exact(annotation: object, bounds: Bounds) -> frozenset[type]:
-    """The types of which all values are what the annotation says."""
+    """The types of which all values are valid under the annotation."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return frozenset(note.exact for note in arguments[1:] if isinstance(note, Decodes))

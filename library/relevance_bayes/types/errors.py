@@ -1,4 +1,4 @@
-"""Errors of what is asked for, each named for what is wrong."""
+"""Errors of requests, each named for what is wrong."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""File formats that a client sends and asks for; how they are read and written is the service's alone."""
+"""File formats that a client sends and requests; how they are read and written is the service's alone."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -31,7 +31,7 @@ def wire(*, example: Mapping[str, object] | None = None, is_sparse: bool = False
     """The `__pydantic_config__` of a record that is answered, and of those that extend it.
 
     Docstrings of attributes, its own and inherited, become descriptions. Members with a default are there in each
-    answer, and so are said to be required, but of a record that `is_sparse`, which may leave them out.
+    answer, and so are required, but of a record that `is_sparse`, which may leave them out.
     """
 
     def complete(schema: Schema, record: type) -> None:

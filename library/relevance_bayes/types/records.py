@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Converter(Generic[T]):
-    """Reads and checks what an annotation says; the hints of each class are resolved once."""
+    """Reads and checks values of an annotation's type; the hints of each class are resolved once."""
 
     def __init__(self, annotation: object) -> None:
         self._annotation = annotation
@@ -26,7 +26,7 @@ class Converter(Generic[T]):
         return decoder_of(self._annotation)
 
     def decode(self, value: object, where: str = "") -> T:
-        """The record that a JSON value says; raises InvalidRequestError with pointers below `where`."""
+        """The record of a JSON value; raises InvalidRequestError with pointers below `where`."""
         try:
             found = self._decoder(value)
         except Refused as error:

@@ -1,4 +1,4 @@
-"""Versions as they are asked for: the newest of a model, one by its number, or one by an alias."""
+"""References to versions: the newest of a model, one by its number, or one by an alias."""
 
 import re
 from typing import NamedTuple, Self, TypeAlias
@@ -19,7 +19,7 @@ Selector: TypeAlias = int | str | None
 """Which version of a model: its number, an alias that points to it, or None for the newest."""
 
 NamedVersion: TypeAlias = tuple[str, str, Selector]
-"""A version as it is asked for, with the owner and the name of its model before it."""
+"""A reference to a version, with the owner and the name of its model."""
 
 
 def is_alias(text: str) -> bool:
@@ -28,7 +28,7 @@ def is_alias(text: str) -> bool:
 
 
 class Reference(NamedTuple):
-    """A version of a model as it is asked for."""
+    """A reference to a version of a model."""
 
     model: str
     version: Selector = None

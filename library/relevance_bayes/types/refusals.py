@@ -25,7 +25,7 @@ class Refusal:
 
 
 class Refused(Exception):
-    """A value that is not what its annotation says."""
+    """A value that is not of its annotation's type."""
 
     def __init__(self, *refusals: Refusal) -> None:
         super().__init__(*refusals)

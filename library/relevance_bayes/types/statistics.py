@@ -63,5 +63,5 @@ class Statistics:
     rows: int
     """Rows that were answered."""
     outside_support: OutsideSupport | None
-    """Null where the model can't tell, or was not asked."""
+    """Null where the model has no support, or no row was predicted."""
     latency: Latency

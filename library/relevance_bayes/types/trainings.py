@@ -1,4 +1,4 @@
-"""Trainings: what was asked for, resolved, and how far it is."""
+"""Trainings: the resolved request, and its progress."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,7 +18,7 @@ class Job(JobBase):
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximationJob(Job):
-    """A known function to be told by few terms: what is asked for, resolved, and how far it is."""
+    """An approximation of a known function by few terms: the resolved request, and its progress."""
 
     task: Literal["approximation"]
     coefficients: str | None
@@ -33,7 +33,7 @@ class ApproximationJob(Job):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageJob(Job):
-    """An image to be told by few wavelets: what is asked for, resolved, and how far it is."""
+    """An encoding of an image by few wavelets: the resolved request, and its progress."""
 
     task: Literal["image"]
     height: int

@@ -54,7 +54,7 @@ def test_a_history_tells_from_where_to_where(run: Run, stub: Stub, responses: An
 
 def test_an_alias_is_removed(run: Run, stub: Stub, responses: Answers) -> None:
     done = run("aliases", "remove", "small", "champion", "--url", stub(responses))
-    assert done.stdout == "small@champion points nowhere any more.\n"
+    assert done.stdout == "small@champion is removed.\n"
 
 
 def test_a_model_is_shown_by_its_alias_or_not_at_all(run: Run, stub: Stub) -> None:
@@ -68,4 +68,4 @@ def test_a_model_is_shown_by_its_alias_or_not_at_all(run: Run, stub: Stub) -> No
         done = run(*arguments, "--url", url)
         assert (done.exit_code, done.stderr) == (1, "Model 'small' has no alias 'x'.\n")
     done = run("models", "small@x", "--version", "2", "--url", url)
-    assert (done.exit_code, done.stderr) == (1, "small@x says which version, and 2 another one.\n")
+    assert (done.exit_code, done.stderr) == (1, "small@x names a version, and 2 is another one.\n")

@@ -106,10 +106,10 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
     (tmp_path / "open.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
     done = requested("train", str(tmp_path / "open.csv"), "--target", "y", "--effort", "quick", *given)
     assert done.exit_code == 0, done.stderr
-    assert "rival fit" in done.stderr
+    assert "alternative fit" in done.stderr
     for shown in (done.stdout, requested("models", "open").stdout):
         assert re.search(
-            r"^compared models +independent with gaussian noise, .*gaussian.* \S+ nats less *$",
+            r"^compared models +independent with gaussian noise, .*gaussian.*: its integrated evidence is \S+ nats",
             shown,
             re.MULTILINE,
         ), shown
@@ -402,7 +402,9 @@ def test_components_are_learned_shown_and_told_of_rows(requested: Run, tmp_path:
     request.write_text(json.dumps({"task": "components", "width": [2.0, 3.0], "inputs": ["x", "z"]}))
     done = requested("train", str(usual), "--request", str(request))
     assert done.exit_code == 0, done.stderr
-    facts = dict(re.split(r"\s{2,}", line.rstrip(), maxsplit=1) for line in done.stdout.splitlines())
+    verdict, _, table = done.stdout.partition("\n\n")
+    assert verdict.startswith("usual, version 1, scores how new a row is.\n")
+    facts = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in table.splitlines())
     assert facts["task"] == "components of rows, by a gaussian kernel"
     assert facts["rows"] == "60"
     assert facts["width"] == "x 2, z 3 (in the user's units)"

@@ -84,7 +84,7 @@ def test_what_is_said_reaches_the_job(requested: Run, set_event: Path, inputs: t
 def test_what_the_service_refuses_is_said(requested: Run, set_event: Path) -> None:
     done = requested("components", str(set_event), "--min-explained-variance", "1.5")
     assert done.exit_code == 1
-    assert "min_explained_variance" in done.stderr
+    assert "--min-explained-variance" in done.stderr
     done = requested("components", str(set_event), "--width", "0.5,2")
     assert done.exit_code == 1
     assert "one for each input" in done.stderr

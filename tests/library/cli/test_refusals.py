@@ -78,7 +78,7 @@ def test_a_refusal_is_said_in_plain_text_with_its_places_and_no_traceback(stub: 
     done = run("train", str(file), "--target", "litre", "--url", url)
     assert done.exit_code == 1
     assert done.stdout == ""
-    assert done.stderr == "The dataset has no column 'litre'.\n  /target: Known are temperature and litres.\n"
+    assert done.stderr == "The dataset has no column 'litre'.\n  --target: Known are temperature and litres.\n"
 
 
 def test_a_training_that_fails_ends_with_its_reason(stub: Stub, run: Run, file: Path) -> None:

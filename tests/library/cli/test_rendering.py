@@ -67,10 +67,16 @@ VERSION = RegressionVersion(
 
 
 def facts(version: RegressionVersion, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
-    """What is said of a version, by name."""
+    """The facts of a version by name; of those of several lines all, without the verdict before them."""
     show_version(version)
-    lines = [line.split("  ", 1) for line in capsys.readouterr().out.splitlines()]
-    return {name: value.strip() for name, value in lines}
+    _, _, table = capsys.readouterr().out.partition("\n\n")
+    found: dict[str, str] = {}
+    name = ""
+    for line in table.splitlines():
+        heading, _, value = line.partition("  ")
+        name = heading or name
+        found[name] = f"{found[name]}\n{value.strip()}" if name in found else value.strip()
+    return found
 
 
 @pytest.mark.parametrize(
@@ -126,15 +132,17 @@ def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.Capt
     others = alternative("independent", "gaussian", -141.5), alternative("gaussian_process", "log_gaussian", -98.0)
     reported = facts(replace(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
     assert reported["compared models"] == (
-        "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more"
+        "independent with gaussian noise: its integrated evidence is 41.2 nats lower\n"
+        "gaussian process with log gaussian noise: its integrated evidence is 2.25 nats higher"
     )
     others = (
         alternative("gaussian_process", "log_gaussian", -200.25, functions=None),
         alternative("gaussian_process", "student_t", None, kind="fold_log_density"),
     )
     assert facts(replace(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)["compared models"] == (
-        "gaussian process with log gaussian noise 100 nats less, given up on the way; "
-        "gaussian process with student t noise could not be fitted"
+        "gaussian process with log gaussian noise: its integrated evidence is 100 nats lower, given up before its fit "
+        "ended\n"
+        "gaussian process with student t noise: could not be fitted"
     )
 
 
@@ -164,8 +172,8 @@ def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFi
     score = Score(-0.125, 0.01, 100, 5, None)
     reported = facts(replace(VERSION, score=score, alternatives=others), capsys)["compared models"]
     assert reported == (
-        "gaussian process with bernoulli noise, city block 0.125 nats a row less; "
-        "gaussian process with bernoulli noise, gaussian of one width beyond the effort"
+        "gaussian process with bernoulli noise, city block: its score is 0.125 nats a row lower\n"
+        "gaussian process with bernoulli noise, gaussian of one width: beyond the effort"
     )
 
 

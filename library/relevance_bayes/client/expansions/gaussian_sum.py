@@ -1,4 +1,4 @@
-"""Sums of functions as the service tells them."""
+"""Sums of functions as the service returns them."""
 
 import numpy as np
 

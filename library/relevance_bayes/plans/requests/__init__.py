@@ -1,4 +1,4 @@
-"""Requests for trainings and the plans that they are resolved to; `task` tells them apart, also as JSON."""
+"""Requests for trainings and the plans that they are resolved to; `task` discriminates them, also as JSON."""
 
 from typing import TypeAlias
 

@@ -1,4 +1,4 @@
-"""A known function to be told by few Gaussians: what is asked for, and what it was resolved to."""
+"""The approximation of a known function by few Gaussians: the request, and the plan that it is resolved to."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -48,5 +48,5 @@ class ApproximationPlan:
 
     @property
     def target(self) -> str | None:
-        """The column of what is told."""
+        """The column of the coefficients."""
         return self.coefficients

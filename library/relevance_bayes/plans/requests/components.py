@@ -1,4 +1,4 @@
-"""The principal components of rows in a kernel's space, carried by few: as asked for, and as resolved."""
+"""The principal components of rows in a kernel's space, carried by few: the request and its plan."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -10,9 +10,9 @@ from relevance_bayes.types.inputs import IgnoredColumn, InputColumn, Missing
 
 @dataclass(frozen=True)
 class ComponentsRequest:
-    """As it came; None is "not said".
+    """As it came; None is "not given".
 
-    `width` is the papers' r, one for all inputs or one for each of those that are named; one that is not said goes by
+    `width` is the papers' r, one for all inputs or one for each of those that are named; one that is not given goes by
     the distances between rows. What does not count among the components that explain the share
     `min_explained_variance` is noise.
     """

@@ -1,4 +1,4 @@
-"""An image to be told by few wavelets: what is asked for, and what it was resolved to."""
+"""The encoding of an image by few wavelets: the request, and the plan that it is resolved to."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,7 +11,7 @@ from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 class ImageRequest:
     """At most `max_functions`, or as few as reach a peak signal-to-noise ratio `psnr` in dB, whichever comes first.
 
-    Where neither is said the image is taken to have noise, of the sd `noise_sd` or of one that is learned, and
+    Where neither is given the image is taken to have noise, of the sd `noise_sd` or of one that is learned, and
     functions enter that earn their price.
     """
 

@@ -1,4 +1,4 @@
-"""Numbers and classes to be predicted: what is asked for, and what it was resolved to."""
+"""Predictions of numbers and classes: the request, and the plan that it is resolved to."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -79,7 +79,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class KernelChoice:
-    """One function k(., x_n) for each training row; a width or warp that is not said follows from the prior and task.
+    """One function k(., x_n) for each training row; a width or warp that is not given follows from the prior and task.
 
     Under a Gaussian process: a width for each input by evidence, and warps with it where a number is predicted; of
     classes folds choose between that and one width, if the prior is left open too. Under independent weights that are
@@ -178,7 +178,7 @@ class LocalPlan:
 
 @dataclass(frozen=True)
 class SupervisedRequest:
-    """As it came; None is "not said". One kernel as `basis` is short for it and what goes with it under the prior.
+    """As it came; None is "not given". One kernel as `basis` is short for it and what goes with it under the prior.
 
     `noise_column` names the column of each row's noise sd where the likelihood has that as known, and only there.
     """

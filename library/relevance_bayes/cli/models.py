@@ -1,15 +1,75 @@
-"""`relevance datasets`, `models` and `versions`: what there is."""
+"""`relevance models` and `versions`: what there is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
+from typing import Annotated
 
+import typer
+
+from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.options import HERE, AsJson, Tag, Url, Version
+from relevance_bayes.cli.registry import read_tags
 from relevance_bayes.cli.rendering import cell_text, number, print_json, print_table, time_text
 from relevance_bayes.cli.versions import measured_text, show_version, tags_text
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.responses import Column, VersionBase
+from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.types.functions import RelevanceVector
 
-MAX_COLUMNS_SHOWN = 8
+
+def models(
+    name: Annotated[str | None, typer.Argument(metavar="MODEL", help="A model to show, or MODEL@ALIAS.")] = None,
+    *,
+    version: Version = None,
+    vectors: Annotated[bool, typer.Option("--relevance-vectors", help="List the functions of the version.")] = False,
+    tag: Tag = None,
+    limit: Annotated[int, typer.Option(help="The largest number of models, or of functions, to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List models, or show a version of one."""
+    with service(url) as client:
+        if name is None:
+            list_models(client, read_tags(tag or (), "--tag"), limit=limit, as_json=as_json)
+        elif vectors:
+            list_vectors(client, name, version, limit=limit, as_json=as_json)
+        else:
+            show_model(client, name, version, as_json=as_json)
+
+
+def versions(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The name of the model.")],
+    *,
+    tag: Tag = None,
+    limit: Annotated[int, typer.Option(help="The largest number of versions to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List the versions of MODEL with their aliases and errors."""
+    with service(url) as client:
+        tags = read_tags(tag or (), "--tag")
+        versions = tuple(islice(client.versions(model, tags=tags), limit))
+        if as_json:
+            print_json(versions)
+            return
+        named: dict[int, list[str]] = {}
+        for alias, number_ in client.model(model).aliases.items():
+            named.setdefault(number_, []).append(alias)
+        rows = (
+            (
+                str(version.version),
+                ", ".join(named.get(version.version, ())),
+                f"{version.functions:,}",
+                f"{version.rows:,}",
+                version.dataset.id,
+                measured_text(version),
+                tags_text(version.tags),
+                version.description or "",
+                time_text(version.created_at),
+            )
+            for version in versions
+        )
+        headings = ("version", "aliases", "functions", "rows", "dataset", "measured", "tags", "description", "created")
+        print_table(headings, rows, if_none="No versions.")
 
 
 def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
@@ -36,52 +96,6 @@ def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_js
     )
 
 
-def list_datasets(client: Relevance, name: str | None, *, limit: int, as_json: bool) -> None:
-    """Print the newest datasets, or those of a name."""
-    datasets = tuple(islice(client.datasets(name=name), limit))
-    if as_json:
-        print_json(datasets)
-        return
-    rows = (
-        (
-            dataset.id,
-            dataset.name,
-            f"{dataset.rows:,}",
-            "an image" if dataset.image else _named(dataset.columns),
-            time_text(dataset.created_at),
-        )
-        for dataset in datasets
-    )
-    print_table(("dataset", "name", "rows", "columns", "created"), rows, if_none="No datasets.")
-
-
-def list_versions(client: Relevance, model: str, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
-    """A model's newest versions that have these tags."""
-    versions = tuple(islice(client.versions(model, tags=tags), limit))
-    if as_json:
-        print_json(versions)
-        return
-    named: dict[int, list[str]] = {}
-    for alias, number_ in client.model(model).aliases.items():
-        named.setdefault(number_, []).append(alias)
-    rows = (
-        (
-            str(version.version),
-            ", ".join(named.get(version.version, ())),
-            f"{version.functions:,}",
-            f"{version.rows:,}",
-            version.dataset.id,
-            measured_text(version),
-            tags_text(version.tags),
-            version.description or "",
-            time_text(version.created_at),
-        )
-        for version in versions
-    )
-    headings = ("version", "aliases", "functions", "rows", "dataset", "measured", "tags", "description", "created")
-    print_table(headings, rows, if_none="No versions.")
-
-
 def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:
     """Print one version."""
     learned = client.version(name, version, of=VersionBase)
@@ -102,13 +116,6 @@ def list_vectors(client: Relevance, name: str, version: str | None, *, limit: in
     print_table(
         headings, (_vector(vector, inputs) for vector in vectors), if_none="No functions: it predicts a constant."
     )
-
-
-def _named(columns: Sequence[Column]) -> str:
-    """The first columns, and how many more there are."""
-    names = ", ".join(column.name for column in columns[:MAX_COLUMNS_SHOWN])
-    more = len(columns) - MAX_COLUMNS_SHOWN
-    return f"{names} and {more:,} more" if more > 0 else names
 
 
 def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]:

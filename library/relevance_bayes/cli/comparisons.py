@@ -3,11 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse
-from relevance_bayes.cli.predicting import BATCH
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
+from relevance_bayes.cli.predictions import BATCH
 from relevance_bayes.cli.rendering import number, print_facts, print_json
-from relevance_bayes.cli.rows import Row, RowReader
+from relevance_bayes.cli.rows import Row
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import Json, SupervisedVersion, VersionBase
 from relevance_bayes.client.responses.comparisons import Largest, Summary
@@ -25,21 +30,37 @@ class Compared:
     summary: Summary
 
 
-def compare(client: Relevance, first: str, second: str, file: Path, *, read_rows: RowReader, as_json: bool) -> None:
-    """Where two versions disagree; raises typer.Exit(1) where the file can't be read, or has no rows."""
-    # An alias may move while a long file is read: both are asked for by their numbers.
-    one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
-    kinds = {**_kinds(one), **_kinds(other)}
-    summaries: list[Summary] = []
-    try:
-        for rows in read_rows(file, kinds, size=BATCH):
-            summaries.append(_summary(client, one, other, rows, kinds))
-    except RelevanceError as unreadable:
-        refuse(f"{file}: {unreadable.detail}")
-    if not summaries:
-        refuse(f"{file}: there are no rows.")
-    compared = Compared(VersionName(one.model, one.version), VersionName(other.model, other.version), joined(summaries))
-    print_json(compared) if as_json else _show(compared)
+def compare(
+    context: typer.Context,
+    first: Annotated[
+        str, typer.Argument(metavar="FIRST", help="A version: MODEL@ALIAS or MODEL@3; MODEL is the newest.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="Another version, of the same inputs and target.")],
+    file: Annotated[Path, file_argument("Rows that both versions predict for.")],
+    *,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Compare the predictions of two versions for FILE.
+
+    Differences are those of SECOND minus those of FIRST.
+    """
+    with service(url) as client:
+        # An alias may move while a long file is read: both are requested by their numbers.
+        one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
+        kinds = {**_kinds(one), **_kinds(other)}
+        summaries: list[Summary] = []
+        try:
+            for rows in row_reader(context)(file, kinds, size=BATCH):
+                summaries.append(_summary(client, one, other, rows, kinds))
+        except RelevanceError as unreadable:
+            refuse(f"{file}: {unreadable.detail}")
+        if not summaries:
+            refuse(f"{file}: there are no rows.")
+        compared = Compared(
+            VersionName(one.model, one.version), VersionName(other.model, other.version), joined(summaries)
+        )
+        print_json(compared) if as_json else _show(compared)
 
 
 def joined(summaries: Sequence[Summary]) -> Summary:
@@ -81,7 +102,7 @@ def _kinds(version: VersionBase) -> dict[str, ColumnKind]:
 def _summary(
     client: Relevance, one: VersionBase, other: VersionBase, rows: Sequence[Row], kinds: Mapping[str, ColumnKind]
 ) -> Summary:
-    names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
+    names: list[Json] = [name for name in kinds if name in rows[0]]  # the service names those that it misses
     cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
     table: Mapping[str, Json] = {"names": names, "rows": cells}
     second = f"{other.model}@{other.version}"
@@ -102,7 +123,7 @@ def _show(compared: Compared) -> None:
             ("rows", f"{summary.rows:,}"),
             ("labels differ", differ),
             ("difference", number(summary.mean_difference) or None),
-            ("its size", number(summary.mean_absolute_difference) or None),
+            ("absolute difference", number(summary.mean_absolute_difference) or None),
             ("total variation", number(summary.mean_total_variation) or None),
             (
                 "largest",

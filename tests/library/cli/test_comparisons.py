@@ -1,4 +1,4 @@
-from relevance_bayes.cli.comparing import joined
+from relevance_bayes.cli.comparisons import joined
 from relevance_bayes.client.responses.comparisons import Largest, Summary
 
 

@@ -7,20 +7,29 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Annotated, TextIO
 
+import typer
+
+from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.decision_options import read_costs, read_priors
+from relevance_bayes.cli.options import (
+    HERE,
+    AsJson,
+    CsvEscapeFormulas,
+    ModelOrAlias,
+    Url,
+    Version,
+    file_argument,
+    row_reader,
+    writable_format,
+)
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
 from relevance_bayes.cli.rows import Row, RowReader
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.responses import (
-    Json,
-    Prediction,
-    Predictions,
-    VersionBase,
-)
+from relevance_bayes.client.responses import Json, Prediction, Predictions, VersionBase
 from relevance_bayes.tables.formulas import escaped
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, by_name, by_suffix
@@ -29,11 +38,80 @@ from relevance_bayes.types.values import Label
 BATCH = 10_000
 """Rows of one request."""
 
+
 ROWS_SHOWN = 20
 """Rows of a table on a terminal."""
 
 
 def predict(
+    context: typer.Context,
+    model: ModelOrAlias,
+    file: Annotated[Path, file_argument("The rows to predict for; the suffix gives the format, else CSV.")],
+    *,
+    version: Version = None,
+    interval: Annotated[float, typer.Option(help="The probability of the interval from lower to upper.")] = 0.95,
+    explain: Annotated[
+        int | None,
+        typer.Option(min=1, max=20, help="The number of functions to show that contribute most to each prediction."),
+    ] = None,
+    class_priors: Annotated[
+        str | None,
+        typer.Option(metavar="JSON|FILE", help='The prior probability of each class, as {"no": 0.98, "yes": 0.02}.'),
+    ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON|FILE",
+            help="The costs of decisions, as [[0, 1], [20, 0]]: a row for each true class, with a cost a decision.",
+        ),
+    ] = None,
+    reject_cost: Annotated[
+        float | None, typer.Option(min=0, help="The expected cost above which a row is left undecided.")
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="10", help="The number of components to write, of a model of components."),
+    ] = None,
+    coded: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            parser=writable_format,
+            help="Write predictions alone, in this format (as csv); FILE is sent to the service as it is.",
+        ),
+    ] = None,
+    csv_escape_formulas: CsvEscapeFormulas = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="The file to write: .csv, or .json.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Predict for the rows of FILE.
+
+    An npy file holds numbers in the order of the model's inputs. The output is a table on a terminal, CSV elsewhere.
+    `support` is near 1 where training rows are near, and near 0 far from all of them. With one of --class-priors,
+    --costs and --reject-cost, each row has a decision.
+    """
+    required = PredictOptions(
+        interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas
+    )
+    with service(url) as client:
+        if coded is not None:
+            _predict_file(client, model, file, coded, version=version, required=required, output=output)
+            return
+        _predict(
+            client,
+            model,
+            file,
+            version=version,
+            required=required,
+            read_rows=row_reader(context),
+            output=output,
+            as_json=as_json,
+        )
+
+
+def _predict(
     client: Relevance,
     model: str,
     file: Path,
@@ -44,7 +122,7 @@ def predict(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Predict for every row of `file`; raises typer.Exit(1) where it, or what is wanted, can't be read."""
+    """Predict for every row of `file`; raises typer.Exit(1) where it, or an option, can't be read."""
     learned = client.version(model, version, of=VersionBase)
     answered = _predicted_rows(client, learned, read_rows, file, required)
     try:
@@ -63,7 +141,7 @@ def predict(
         echo(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
-def predict_file(
+def _predict_file(
     client: Relevance,
     model: str,
     file: Path,
@@ -75,9 +153,9 @@ def predict_file(
 ) -> None:
     """Send `file` as it is, and write the answer as it comes; raises typer.Exit(1) where there is no place for it."""
     if output is None and not by_name(response).is_text and sys.stdout.isatty():
-        refuse(f"{response} is nothing to read on a terminal: say where to write it with --output FILE.")
+        refuse(f"{response} can't be shown on a terminal: pass --output FILE.")
     if (by_suffix(file) or CSV).is_document:
-        refuse("A file of JSON has its options in itself: write its rows as .ndjson, or leave --format out.")
+        refuse("A file of JSON has options of its own: write its rows as .ndjson, or leave out --format.")
     learned = client.version(model, version, of=VersionBase)
     content = client.files.predict(
         learned.model,
@@ -109,7 +187,7 @@ def _predicted_rows(
         kinds[columns.noise_column] = "number"
     first = 0
     for rows in read_rows(file, kinds, size=BATCH):
-        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
+        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service names those that it misses
         cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
         try:
             response = client.predict(

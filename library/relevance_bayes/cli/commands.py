@@ -1,0 +1,154 @@
+"""All client commands: their names, and the functions that are imported when one of them is used."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+import typer
+from typer.core import TyperGroup
+
+from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
+
+
+@dataclass(frozen=True)
+class Command:
+    """A function of a module of this package, and the first sentence of its docstring: all that a list shows."""
+
+    module: str
+    function: str
+    summary: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "train": Command("training", "train", "Train a model on FILE and show how good it is."),
+    "approximate": Command(
+        "approximations", "approximate", "Approximate a known sum of Gaussians by few of its terms."
+    ),
+    "components": Command("components", "components", "Learn principal components, to score how new a row is."),
+    "encode": Command("encodings", "encode", "Encode an image or a signal by few functions."),
+    "predict": Command("predictions", "predict", "Predict for the rows of FILE."),
+    "decode": Command("encodings", "decode", "Decode the image or the signal that MODEL encodes."),
+    "jobs": Command("jobs", "jobs", "List jobs; show, follow, cancel or retry one."),
+    "datasets": Command("datasets", "datasets", "List datasets."),
+    "models": Command("models", "models", "List models, or show a version of one."),
+    "versions": Command(
+        "models",
+        "versions",
+        "List the versions of MODEL with their aliases and errors.",
+    ),
+    "annotate": Command("registry", "annotate", "Describe and tag MODEL, or one of its versions."),
+    "lineage": Command("registry", "lineage", "Show the data, the request and the job of a version."),
+    "statistics": Command(
+        "registry",
+        "statistics",
+        "Show requests, rows, errors and latencies of a version.",
+    ),
+    "compare": Command("comparisons", "compare", "Compare the predictions of two versions for FILE."),
+    "export": Command("exports", "export", "Export a version of MODEL to a file."),
+    "evaluate": Command("evaluations", "evaluate", "Measure the predictions of MODEL on the targets in FILE."),
+    "predict-dataset": Command(
+        "batch_predictions",
+        "predict_dataset",
+        "Predict for all rows of a dataset in a batch job.",
+    ),
+    "promote": Command(
+        "promotions",
+        "promote",
+        "Move MODEL@ALIAS to VERSION if that is better on FILE.",
+    ),
+    "import": Command("exports", "import_version", "Import an exported version as the next one of a model."),
+}
+
+ALIASES: Mapping[str, Command] = {
+    "set": Command("aliases", "move", "Point ALIAS of MODEL to VERSION."),
+    "list": Command("aliases", "list_aliases", "List the aliases of MODEL."),
+    "remove": Command("aliases", "unset", "Remove ALIAS of MODEL; its version and its history stay."),
+    "history": Command("aliases", "history", "List the moves of ALIAS of MODEL, newest first."),
+}
+
+WEBHOOKS: Mapping[str, Command] = {
+    "add": Command("webhooks", "add", "Add a webhook at URL and show the secret of its messages."),
+    "list": Command("webhooks", "list_webhooks", "List webhooks."),
+    "remove": Command("webhooks", "remove", "Remove WEBHOOK and its deliveries."),
+    "deliveries": Command("webhooks", "deliveries", "List the deliveries to WEBHOOK and their responses."),
+    "test": Command("webhooks", "try_out", "Send WEBHOOK a signed test message."),
+    "redeliver": Command("webhooks", "redeliver", "Send DELIVERY to WEBHOOK again."),
+}
+
+GROUPS = {"aliases": ALIASES, "webhooks": WEBHOOKS}
+
+GROUP_SUMMARIES = {
+    "aliases": "Set, list and remove aliases of versions: MODEL@ALIAS.",
+    "webhooks": "Notify URLs when a job has ended.",
+}
+
+
+def new_application(name: str, help: str, epilog: str, read_rows: RowReader = text_rows) -> typer.Typer:  # noqa: A002 - as typer calls it
+    """A program with the client commands, which reads rows to predict for by `read_rows`."""
+    application = typer.Typer(
+        name=name,
+        help=help,
+        epilog=epilog,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # its help pages would load half of rich: 0.5 s instead of 0.2
+    )
+    application.callback()(_loader(COMMANDS, CommandContext(read_rows)))
+    return application
+
+
+def add_client_commands(application: typer.Typer) -> None:
+    """Give a program all commands that speak to a running service."""
+    _add(application, COMMANDS)
+    for name, commands in GROUPS.items():
+        group = typer.Typer(help=GROUP_SUMMARIES[name], no_args_is_help=True)
+        group.callback()(_loader(commands))
+        _add(group, commands)
+        application.add_typer(group, name=name)
+
+
+def load(group: TyperGroup, name: str, command: Command) -> None:
+    """Give a command of a group the options, the help page and the body of its function, whose module is imported."""
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name)(getattr(import_module(f"relevance_bayes.cli.{command.module}"), command.function))
+    loaded, listed = typer.main.get_command(single), group.commands[name]
+    listed.params, listed.callback, listed.help = loaded.params, loaded.callback, loaded.help
+
+
+def load_all(group: TyperGroup) -> None:
+    """Load all commands of a program, or of one of its groups."""
+    for name, command in GROUPS.get(group.name or "", COMMANDS).items():
+        if name in group.commands:
+            load(group, name, command)
+
+
+def _add(application: typer.Typer, commands: Mapping[str, Command]) -> None:
+    for name, command in commands.items():
+        application.command(name, help=command.summary)(_not_loaded)
+
+
+def _not_loaded() -> None:
+    """The body of a command until it is loaded."""
+
+
+def _loader(
+    commands: Mapping[str, Command], context_object: CommandContext | None = None
+) -> Callable[[typer.Context], None]:
+    """The callback of a group, which loads the command that is used."""
+
+    def prepare(context: typer.Context) -> None:
+        context.obj = context_object or context.obj
+        group, name = context.command, context.invoked_subcommand or ""
+        if isinstance(group, TyperGroup) and (command := commands.get(name)) is not None:
+            load(group, name, command)
+
+    return prepare
+
+
+application = new_application(
+    "relevance-client",
+    "Calibrated predictions from sparse Bayesian models, by a running service.",
+    "RELEVANCE_URL is the address of the service, RELEVANCE_API_KEY its key.",
+)
+add_client_commands(application)

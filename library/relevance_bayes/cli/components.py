@@ -1,0 +1,79 @@
+"""`relevance components`: kernel principal components of rows."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relevance_bayes.cli import option_values
+from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.option_values import widths
+from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
+from relevance_bayes.cli.training import run_training
+from relevance_bayes.client.responses import Json
+
+
+def components(
+    file: Annotated[Path, file_argument("A table of usual rows.")],
+    *,
+    model: ModelName = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="COLUMN", show_default="all", help="An input column. May be repeated."),
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            parser=option_values.covariance,
+            metavar="NAME",
+            show_default="gaussian",
+            help="The kernel, which is a covariance. An unknown name is refused with a list of all.",
+        ),
+    ] = None,
+    width: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            show_default="the median distance of two rows, of standardised inputs",
+            help="The kernel's width in the units of the inputs: a number, or one for each --input as 0.5,2.",
+        ),
+    ] = None,
+    standardise: Annotated[
+        bool | None,
+        typer.Option(
+            "--standardise/--raw",
+            show_default="standardise without --width, raw with it",
+            help="Bring the inputs to mean 0 and standard deviation 1 first, or leave them as they are.",
+        ),
+    ] = None,
+    min_explained_variance: Annotated[
+        float | None,
+        typer.Option(show_default="0.9", help="The smallest share of the variance that the components explain."),
+    ] = None,
+    missing: MissingValues = None,
+    seed: Annotated[
+        int | None, typer.Option(show_default="0", help="The seed of the rows that are drawn where there are many.")
+    ] = None,
+    wait: Wait = True,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Learn principal components, to score how new a row is.
+
+    They are kernel principal components of the rows of FILE, carried by few of them. `relevance predict` gives other
+    rows their components, the error of their reconstruction, and their novelty, which is near 1 where a row is new.
+    """
+    given: dict[str, Json] = {
+        "task": "components",
+        "model": model,
+        "inputs": list[Json](inputs) if inputs else None,
+        "kernel": None if kernel is None else {"type": kernel},
+        "width": None if width is None else widths(width),
+        "standardise": standardise,
+        "min_explained_variance": min_explained_variance,
+        "missing": missing,
+        "seed": seed,
+    }
+    document: dict[str, Json] = {name: value for name, value in given.items() if value is not None}
+    with service(url) as client:
+        run_training(client, file, document, wait=wait, as_json=as_json)

@@ -1,0 +1,71 @@
+"""`relevance encode` and `relevance decode`: an image or a signal to few functions, and back."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.options import HERE, AsJson, ModelName, ModelOrAlias, Url, Version, file_argument
+from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.versions import show_version
+from relevance_bayes.client import encodings
+from relevance_bayes.client.encodings import EncodeOptions
+from relevance_bayes.client.responses import ImageVersion
+
+ENDINGS = (".png", ".npy")
+
+
+def encode(
+    file: Annotated[Path, file_argument("A PNG, or an npy file of one or two dimensions.")],
+    *,
+    model: ModelName = None,
+    max_functions: Annotated[
+        int | None, typer.Option(min=1, help="The largest number of functions of an image.")
+    ] = None,
+    psnr: Annotated[
+        float | None, typer.Option(help="The peak signal-to-noise ratio to reach with an image, in dB.")
+    ] = None,
+    noise_sd: Annotated[
+        float | None,
+        typer.Option(show_default="learned", help="The standard deviation of the noise, which is not encoded."),
+    ] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Encode an image or a signal by few functions.
+
+    Without --max-functions and --psnr, the functions are kept whose gain is above the price of their choice; what is
+    left is taken for noise.
+    """
+    with service(url) as client:
+        if file.suffix.lower() not in ENDINGS:
+            raise typer.BadParameter(f"{file.name} is neither .png nor .npy", param_hint="FILE")
+        try:
+            options = EncodeOptions(max_functions, psnr, noise_sd)
+            version = encodings.encode(client, file, model=model or file.stem.lower(), options=options)
+        except (OSError, ValueError) as unreadable:
+            refuse(f"{file}: {unreadable}")
+        print_json(version) if as_json else show_version(version)
+
+
+def decode(
+    model: ModelOrAlias,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The file to write: .png, or .npy, which is exact.")],
+    *,
+    version: Version = None,
+    url: Url = HERE,
+) -> None:
+    """Decode the image or the signal that MODEL encodes."""
+    with service(url) as client:
+        match output.suffix.lower():
+            case ".npy":
+                np.save(output, encodings.decode(client, model, version))
+            case ".png":
+                learned = client.version(model, version, of=ImageVersion)
+                output.write_bytes(client.image(learned.model, learned.version, media_type="image/png"))
+            case _:
+                raise typer.BadParameter(f"{output.name} is neither .png nor .npy", param_hint="--output")
+        echo(f"Written to {output}.")

@@ -1,0 +1,91 @@
+"""`relevance evaluate`: the error and the calibration of a version's predictions for a file with targets."""
+
+from collections.abc import Iterator
+
+from relevance_bayes.cli.connection import in_plain_text, service
+from relevance_bayes.cli.console import echo, refuse, warn
+from relevance_bayes.cli.options import (
+    HERE,
+    AsJson,
+    Dataset,
+    LabelledFile,
+    Url,
+    VersionOfModel,
+    Wait,
+    dataset_id,
+    refuse_unless_one,
+)
+from relevance_bayes.cli.progress import watch
+from relevance_bayes.cli.rendering import number, print_facts, print_json
+from relevance_bayes.client import Problem
+from relevance_bayes.types.evaluations import ClassMetrics, Evaluation, NumberMetrics
+
+
+def evaluate(
+    model: VersionOfModel,
+    file: LabelledFile = None,
+    *,
+    dataset: Dataset = None,
+    wait: Wait = True,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Measure the predictions of MODEL on the targets in FILE."""
+    refuse_unless_one(file, dataset)
+    with service(url) as client:
+        job = client.evaluations.submit(model, dataset_id(client, file, dataset))
+        if not wait:
+            print_json(job) if as_json else echo(f"Evaluation {job.id} is {job.state}.")
+            return
+        try:
+            watch(client.evaluations.follow(job.id), label=model)
+        except KeyboardInterrupt:
+            warn(f"The evaluation {job.id} goes on.")
+            raise
+        job = client.evaluations.get(job.id)
+        if job.result is None:
+            refuse(in_plain_text(Problem.of_job(job)))
+        print_json(job) if as_json else show_evaluation(job)
+
+
+def show_evaluation(job: Evaluation) -> None:
+    """Print the figures found, as a table."""
+    facts: list[tuple[str, str | None]] = [
+        ("version", None if job.version is None else f"{job.version.model}@{job.version.version}"),
+        ("dataset", job.dataset_id),
+        ("state", job.state),
+    ]
+    if job.result is not None:
+        found = job.result
+        facts += [
+            ("rows", f"{found.rows:,}"),
+            ("without target", f"{found.rows_without_target:,}" if found.rows_without_target else None),
+            ("seen in training", _seen(found.rows_seen_in_training)),
+            ("not predicted", f"{found.rows_not_predicted:,}" if found.rows_not_predicted else None),
+            *_figures(found.metrics),
+        ]
+    print_facts(facts)
+
+
+def _seen(rows: int | None) -> str | None:
+    """Return how many rows a version was trained on, None where it was on none."""
+    if rows is None:
+        return "not known"
+    return f"{rows:,}" if rows else None
+
+
+def _figures(metrics: NumberMetrics | ClassMetrics) -> Iterator[tuple[str, str | None]]:
+    match metrics:
+        case NumberMetrics():
+            for name, figure in (("rmse", metrics.rmse), ("mae", metrics.mae), ("r2", metrics.r2)):
+                yield name, number(figure)
+            yield "nll", f"{number(metrics.nll)} nats"
+            yield "zero density", f"{metrics.rows_of_zero_density:,}" if metrics.rows_of_zero_density else None
+            for one in metrics.coverage:
+                yield f"in {one.percent} %", f"{one.share:.1%} of rows, mean width {number(one.width)}"
+        case ClassMetrics():
+            yield "error", None if metrics.error is None else f"{metrics.error:.2%}"
+            for name, figure in (("log loss", metrics.log_loss), ("brier", metrics.brier), ("ece", metrics.ece)):
+                yield name, number(figure)
+            yield "auc", None if metrics.auc is None else number(metrics.auc.value)
+            yield "of unknown classes", f"{metrics.rows_of_unknown_class:,}" if metrics.rows_of_unknown_class else None

@@ -1,0 +1,73 @@
+"""`relevance export` and `relevance import`: a version to a file, and back, perhaps on another service."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
+from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.versions import show_version
+from relevance_bayes.client.exports import ExportFormat
+from relevance_bayes.client.responses import VersionBase
+
+
+class Form(StrEnum):
+    """The format of an exported version."""
+
+    JSON = "json"
+    NPZ = "npz"
+    ONNX = "onnx"
+    PYTHON = "python"
+
+
+FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
+"""By what a file's name ends in."""
+
+
+def export(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The name of a model, or MODEL@ALIAS.")],
+    version: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="VERSION", show_default="the newest", help="The number of a version, or an alias of it."
+        ),
+    ] = None,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
+    form: Annotated[
+        Form | None,
+        typer.Option(
+            "--format",
+            show_default="by the suffix of FILE, else json",
+            help="json and npz can be imported again; onnx and python predict without the service.",
+        ),
+    ] = None,
+    url: Url = HERE,
+) -> None:
+    """Export a version of MODEL to a file."""
+    with service(url) as client:
+        found = client.version(model, version, of=VersionBase)
+        coded = form.value if form else FORMATS.get(output.suffix.lower(), "json")
+        content = client.export(found.model, found.version, coded)
+        try:
+            output.write_bytes(content)
+        except OSError as error:
+            refuse(f"{output}: {error.strerror}")
+        echo(f"Version {found.version} of {found.model} is in {output}.")
+
+
+def import_version(
+    file: Annotated[Path, file_argument("An exported version, .json or .npz.")],
+    *,
+    model: Annotated[str | None, typer.Option(metavar="NAME", show_default="as exported", help="The model.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Import an exported version as the next one of a model."""
+    with service(url) as client:
+        version = client.import_version(file, model=model)
+        print_json(version) if as_json else show_version(version)

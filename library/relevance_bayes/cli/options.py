@@ -1,0 +1,95 @@
+"""Options and arguments that several commands share."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
+from relevance_bayes.client import Relevance
+from relevance_bayes.types.formats import FILE_FORMATS
+
+Url = Annotated[str, typer.Option("--url", envvar="RELEVANCE_URL", metavar="URL", help="The address of the service.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the JSON of the API.")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", show_default="the file's name", help="The name of the model."),
+]
+Tag = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME:VALUE", help="List only what has this tag. May be repeated."),
+]
+CsvEscapeFormulas = Annotated[
+    bool,
+    typer.Option("--csv-escape-formulas", help="Write an apostrophe before texts that a spreadsheet would compute."),
+]
+
+
+ModelOrAlias = Annotated[str, typer.Argument(metavar="MODEL", help="The name of a model, or MODEL@ALIAS.")]
+Version = Annotated[
+    str | None,
+    typer.Option(metavar="VERSION", show_default="the newest", help="The number of a version, or an alias of it."),
+]
+VersionOfModel = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A version: MODEL@ALIAS or MODEL@3; MODEL is the newest.")
+]
+LabelledFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE", exists=True, dir_okay=False, help="Rows with their targets, which are uploaded as a dataset."
+    ),
+]
+Dataset = Annotated[str | None, typer.Option(metavar="ID", help="The id of an uploaded dataset, instead of FILE.")]
+
+
+HERE = "http://127.0.0.1:8000"
+
+
+class Missing(StrEnum):
+    """The treatment of missing values."""
+
+    ERROR = "error"
+    DROP_ROWS = "drop_rows"
+    INDICATOR = "indicator"
+
+
+MissingValues = Annotated[
+    Missing | None,
+    typer.Option(
+        show_default="error",
+        help="error refuses missing values; drop_rows leaves out their rows; indicator fills them with the mean and "
+        "adds a 0/1 column.",
+    ),
+]
+
+
+def file_argument(help: str) -> object:  # noqa: A002 - as typer calls it
+    """The argument FILE, a readable file."""
+    return typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help=help)
+
+
+def writable_format(name: str) -> str:
+    """The name of a format in which predictions are written; raises typer.BadParameter."""
+    names = [one.name for one in FILE_FORMATS if one.is_written]
+    if name not in names:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(names)}")
+    return name
+
+
+def row_reader(context: typer.Context) -> RowReader:
+    """The reader of rows to predict for that the program of a command has, else `text_rows`."""
+    given = context.find_object(CommandContext)
+    return text_rows if given is None else given.read_rows
+
+
+def refuse_unless_one(file: Path | None, dataset: str | None) -> None:
+    """Raise typer.BadParameter unless either a file or a dataset is given."""
+    if (file is None) == (dataset is None):
+        raise typer.BadParameter("pass either FILE or --dataset", param_hint="FILE")
+
+
+def dataset_id(client: Relevance, file: Path | None, dataset: str | None) -> str:
+    """The id of the dataset that is given, else that of the file, which is uploaded."""
+    return client.upload(file).id if dataset is None and file is not None else dataset or ""

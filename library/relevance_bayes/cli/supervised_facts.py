@@ -1,0 +1,269 @@
+"""The facts of a supervised version in text: its measures, its members, the models that it was compared with."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from relevance_bayes.cli.remedies import in_options
+from relevance_bayes.cli.rendering import Fact, cell_text, number
+from relevance_bayes.cli.verdict import UNSEEN
+from relevance_bayes.client.responses import Alternative, ComparedModel, Member, SupervisedVersion
+from relevance_bayes.client.responses.values import Choice
+from relevance_bayes.types.reports import (
+    Evidence,
+    Hyperparameters,
+    InputWarp,
+    InputWidth,
+    LocalReport,
+    Outlier,
+    Score,
+)
+
+MAX_OUTLIERS_SHOWN = 8
+
+MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
+"""The rows of metrics, by the API's names."""
+
+MIN_BENT = 0.005
+"""Warps below this are as good as none."""
+
+EVIDENCE = {"exact": "", "laplace": " (Laplace's approximation)", "lower_bound": " or more (a lower bound)"}
+"""The terms beside the value of each kind of evidence."""
+
+
+def supervised_facts(version: SupervisedVersion) -> Iterator[Fact]:
+    """Facts in the order in which they are read: measures, evidence, functions, members, compared models, settings."""
+    found = version.hyperparameters
+    yield from (("warning", warning.detail) for warning in version.warnings)
+    yield "score", None if version.score is None else _score(version.score)
+    yield from ((MEASURED.get(rows, rows), _measured(rows, scores)) for rows, scores in version.metrics.items())
+    yield "log evidence", _evidence(version.evidence)
+    yield "functions", functions_text(version)
+    yield "score loss", _score_loss(version)
+    yield "gains", _gains(found)
+    if len(version.members) > 1:
+        yield from ((f"member {place}", member_text(one, version)) for place, one in enumerate(version.members, 1))
+    yield from _compared(version)
+    yield from () if version.local is None else _nearest_rows(version.local)
+    yield "task", f"{version.task} of {version.target}"
+    yield "classes", _classes(version) or None
+    yield "inputs", ", ".join(column.name for column in version.inputs)
+    yield "ignored columns", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None
+    yield "rows", counted(version.rows, (version.rows_held_out, "held out"), (version.rows_dropped, "dropped"))
+    yield "outliers", _outliers(version.outliers) or None
+    yield "prior", str(version.prior["type"]).replace("_", " ")
+    yield "likelihood", _likelihood(version)
+    yield "noise sd", _noise_sd(version)
+    yield "signal sd", _sd(found.signal_sd, version)
+    yield "temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None
+    yield "width", seen_widths(version) or None
+    yield "warped inputs", _warps(found.warps) or None
+    yield "additive terms", ", ".join(f"{term.input} ({term.share:.0%})" for term in found.terms) or None
+    yield "termination", version.termination.replace("_", " ")
+    yield "time", f"{version.seconds:.1f} s"
+
+
+def _evidence(found: Evidence | None) -> str | None:
+    if found is None:
+        return None
+    beside = [
+        f", log hyperprior {found.log_hyperprior:.2f}" if found.log_hyperprior else "",
+        f", price {found.price:.2f}" if found.price else "",
+    ]
+    return f"{found.value:.2f} nats{EVIDENCE.get(found.kind, '')}{''.join(beside)}"
+
+
+def functions_text(version: SupervisedVersion) -> str:
+    """Return how many functions were kept, and of how many candidates: those of each model where there are several."""
+    if len(version.members) > 1:
+        return f"{version.functions} in {len(version.members)} models, of {version.candidates:,} candidates each"
+    return f"{version.functions} kept of {version.candidates:,} candidates"
+
+
+def member_text(member: Member, version: SupervisedVersion) -> str:
+    """Return what one of several models is, beginning with its class or its weight."""
+    found = member.hyperparameters
+    widths = widths_text(found.widths, standardised=version.standardised, linear=_has_linear_columns(version))
+    kernel = None if member.kernel is None else str(member.kernel["type"]).replace("_", " ")
+    parts = [
+        None if member.label is None else cell_text(member.label),
+        None if member.weight is None else f"weight {member.weight:.2f}",
+        kernel if kernel is None or not found.warps else f"{kernel}, warped inputs",
+        f"{member.functions} {'function' if member.functions == 1 else 'functions'}",
+        None if found.noise_sd is None else f"noise sd {number(found.noise_sd)}",
+        f"width {widths}" if widths else None,
+        f"log evidence {_evidence(member.evidence)}",
+    ]
+    return ", ".join(part for part in parts if part is not None)
+
+
+def _score(found: Score) -> str:
+    """Return how rows are predicted that were not learned from."""
+    if found.value is None:
+        return "none" if found.reason is None else f"none: {in_options(found.reason)}"
+    error = "" if found.standard_error is None else f" +- {number(found.standard_error)}"
+    rows = f"{found.rows:,} rows left out, in {found.folds} {'fold' if found.folds == 1 else 'folds'}"
+    text = f"{number(found.value)}{error} nats a row, on {rows}"
+    return text if found.reason is None else f"{text}; {found.reason}"
+
+
+def _nearest_rows(found: LocalReport) -> Iterator[Fact]:
+    """The nearest-neighbour processes, the scores that they were compared by, and why one was not taken."""
+    kept = f"{found.neighbours} of {found.rows:,}, which are kept ({found.bytes / 2**20:.1f} MiB); of the {found.on}"
+    sparse = "" if found.sparse_score is None else f"; the sparse model {number(found.sparse_score)}"
+    yield "nearest rows", f"{'not taken' if found.on is None else kept}{sparse}"
+    for one in found.candidates:
+        score = "" if one.score is None else f": {number(one.score)} nats a row, on {found.rows_apart:,} rows left out"
+        reason = "" if one.reason is None else f"; {one.reason}"
+        yield "", f"of the {one.on}{score}{reason}"
+
+
+def _score_loss(version: SupervisedVersion) -> str | None:
+    """Return what the reduction to few functions costs, and what it saves."""
+    if version.score_loss is None:
+        return None
+    text = f"{version.score_loss:.3f} nats a row, by few functions"
+    every = version.unreduced_functions
+    return text if every is None else f"{text}: {version.functions} of {every:,}"
+
+
+def _classes(version: SupervisedVersion) -> str:
+    """Each, and how many rows learned from are of it where that is known."""
+    if not version.class_rows:
+        return ", ".join(map(cell_text, version.classes))
+    return ", ".join(f"{cell_text(one.label)} ({one.rows:,} rows)" for one in version.class_rows)
+
+
+def fit_name(fit: Alternative | ComparedModel) -> str:
+    """A fit by what may differ between those that are compared."""
+    noise = "heteroscedastic" if fit.likelihood.get("noise_sd") == "heteroscedastic" else fit.likelihood["type"]
+    return f"{fit.prior['type']} with {noise} noise".replace("_", " ")
+
+
+def _compared(version: SupervisedVersion) -> Iterator[Fact]:
+    """Each alternative, and the reason why it was not selected."""
+    heading = "compared models"
+    for other in version.alternatives:
+        basis = "" if other.basis is None else f", {basis_name(other.basis)}"
+        yield heading, f"{fit_name(other)}{basis}: {_why_not(other, version)}"
+        heading = ""
+
+
+def _why_not(other: Alternative, version: SupervisedVersion) -> str:
+    """The distance of its score from the version's, or the reason why it has none."""
+    by_folds = other.kind == "fold_log_density"
+    taken = version.integrated_evidence if not by_folds else None if version.score is None else version.score.value
+    if other.score is None or taken is None:
+        return other.reason or "not measured"
+    nats, unit = taken - other.score, "nats a row" if by_folds else "nats"
+    distance = f"{abs(nats):.3g} {unit} {'lower' if nats >= 0 else 'higher'}"
+    measure = "score" if by_folds else "integrated evidence"
+    given_up = ", given up before its fit ended" if other.functions is None and not by_folds else ""
+    reason = "" if other.reason is None else f", {other.reason}"
+    return f"its {measure} is {distance}{given_up}{reason}"
+
+
+def basis_name(basis: Choice) -> str:
+    """The name of a dictionary: its kernel, and what differs from others that were compared."""
+    kernel, width = basis.get("kernel"), basis.get("width")
+    name = str(kernel["type"] if isinstance(kernel, dict) else basis["type"])
+    shared = isinstance(width, dict) and width.get("type") == "evidence"
+    bent = basis.get("warp") == "evidence"
+    return f"{name}{' of one width' if shared else ''}{' of warped inputs' if bent else ''}".replace("_", " ")
+
+
+def _likelihood(version: SupervisedVersion) -> str:
+    """The likelihood, and how heavy its tails are."""
+    tails = version.hyperparameters.degrees_of_freedom
+    name = str(version.likelihood["type"]).replace("_", " ")
+    if version.likelihood.get("noise_sd") == "heteroscedastic":
+        return f"{name}, heteroscedastic"
+    return name if tails is None else f"{name} with {number(tails)} degrees of freedom"
+
+
+def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
+    """A standard deviation, and what it is of."""
+    if sd is None:
+        return None
+    match version.likelihood["type"]:
+        case "log_gaussian":
+            return f"{number(sd)} (of log {version.target})"
+        case _ if not version.classes and version.hyperparameters.noise_sd is None:  # counts
+            return f"{number(sd)} (of the log rate)"
+        case _:
+            return number(sd)
+
+
+def _noise_sd(version: SupervisedVersion) -> str | None:
+    """That of all rows, or where each one's stands."""
+    given, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
+    if version.likelihood.get("noise_sd") == "heteroscedastic":
+        return f"a function of the inputs; root mean square {given}"
+    return given if column is None else f"by row, in {column}; root mean square {given}"
+
+
+def _outliers(outliers: Sequence[Outlier]) -> str:
+    """The least typical rows, and how many more there are."""
+    shown = ", ".join(str(outlier.row) for outlier in outliers[:MAX_OUTLIERS_SHOWN])
+    more = len(outliers) - MAX_OUTLIERS_SHOWN
+    rows = "row" if len(outliers) == 1 else "rows"
+    return f"{rows} {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""
+
+
+def seen_widths(version: SupervisedVersion) -> str:
+    """Return the widths by input; inputs without effect on the kernels are named, with the effect that is left."""
+    return widths_text(
+        version.hyperparameters.widths, standardised=version.standardised, linear=_has_linear_columns(version)
+    )
+
+
+def _has_linear_columns(version: SupervisedVersion) -> bool:
+    return any(one["type"] == "inputs" for one in version.basis)
+
+
+def widths_text(widths: Sequence[InputWidth], *, standardised: bool, linear: bool = False) -> str:
+    """The widths by input, and the inputs that the kernels do not see."""
+    unseen = [width.input for width in widths if width.input and standardised and width.width > UNSEEN]
+    seen = [_width(width) for width in widths if width.input not in unseen]
+    units = "as standardised" if standardised else "in the user's units"
+    without = "linear at most" if linear else "not used"
+    parts = [f"{', '.join(seen)} ({units})" if seen else "", f"{without}: {', '.join(unseen)}" if unseen else ""]
+    return "; ".join(part for part in parts if part)
+
+
+def _width(width: InputWidth) -> str:
+    return number(width.width) if width.input is None else f"{width.input} {number(width.width)}"
+
+
+def _warps(warps: Sequence[InputWarp]) -> str:
+    """Those that bend enough to be seen."""
+    return ", ".join(
+        f"{warp.input} (skew {warp.skew:.2f}, tail {warp.tail:.2f})"
+        for warp in warps
+        if max(abs(warp.skew), abs(warp.tail)) >= MIN_BENT
+    )
+
+
+def _gains(found: Hyperparameters) -> str | None:
+    gains = [
+        f"{what} {gain:.1f} nats"
+        for what, gain in (("last function", found.last_gain), ("next would bring", found.next_gain))
+        if gain is not None
+    ]
+    return ", ".join(gains) or None
+
+
+def counted(rows: int, *others: tuple[int, str]) -> str:
+    """A number of rows, and of others those that there are."""
+    return ", ".join([f"{rows:,}", *(f"{count:,} {what}" for count, what in others if count)])
+
+
+def _measured(rows: str, scores: Mapping[str, float]) -> str:
+    """Figures; those of rows that were learned from with the word that they are no score."""
+    return f"{_scores(scores)} (a diagnostic)" if rows == "leave_one_out" else _scores(scores)
+
+
+def _scores(scores: Mapping[str, float]) -> str:
+    """Figures with four digits that count; of rows, all of them."""
+    return ", ".join(
+        f"{value:,.0f} rows" if name == "rows" else f"{name.replace('_', ' ')} {number(value)}"
+        for name, value in scores.items()
+    )

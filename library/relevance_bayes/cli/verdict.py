@@ -1,0 +1,223 @@
+"""The verdict on a version in sentences: the error of its predictions, its intervals, the inputs that matter."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import log, sqrt
+
+from relevance_bayes.cli.remedies import in_options
+from relevance_bayes.cli.rendering import cell_text
+from relevance_bayes.client.responses import (
+    ApproximationVersion,
+    ComponentsVersion,
+    ImageVersion,
+    Member,
+    SupervisedVersion,
+    VersionBase,
+)
+
+MAX_INPUTS_NAMED = 5
+
+UNSEEN = 100.0
+"""An input whose width is more than so many of its standard deviations has no effect on the kernels."""
+
+HARDLY = 1.05
+"""An error of a constant prediction that is at most so many times the model's is called hardly larger."""
+
+NOMINAL_COVERAGE = 0.95
+
+MIN_MISCALIBRATION = 0.02
+"""A coverage that is nearer to the nominal one is never remarked on, however many rows it was measured on."""
+
+OPTIMISTIC = "by leave-one-out, which tends to be optimistic; --validation 5 measures on rows left out"
+
+
+def verdict(version: VersionBase) -> Iterator[str]:
+    """The sentences that come first: of what a version is, and how good it is."""
+    match version:
+        case SupervisedVersion():
+            yield f"{_name(version)}, predicts {version.target} from {_count(len(version.inputs), 'input')}."
+            yield from _errors_of_classes(version) if version.classes else _errors_of_numbers(version)
+            local = None if version.local is None or version.local.on is None else version.local
+            if local is not None:
+                yield f"It predicts from the {local.neighbours} rows that are nearest, of {local.rows:,} that it keeps."
+            if version.functions == 0 and local is None:
+                yield "No function was worth keeping: it predicts a constant, whatever the inputs."
+            elif (inputs := _inputs(version)) is not None:
+                yield inputs
+        case ComponentsVersion():
+            yield f"{_name(version)}, scores how new a row is."
+            yield (
+                f"{_count(len(version.variances), 'component')} explain {_percent(version.explained_variance)} of the "
+                f"variance of {version.rows:,} rows, and need {version.functions:,} of them."
+            )
+        case ApproximationVersion():
+            yield f"{_name(version)}, approximates a known function."
+            yield (
+                f"{_count(version.functions, 'term')} instead of {version.rows:,} miss {_percent(version.error)} of "
+                "the function's norm."
+            )
+        case ImageVersion():
+            pixels = version.height * version.width
+            quality = "" if version.psnr is None else f", at a peak signal-to-noise ratio of {version.psnr:.1f} dB"
+            yield f"{_name(version)}, encodes {version.height:,} x {version.width:,} pixels."
+            yield f"{_count(version.functions, 'function')} stand for {pixels:,} values{quality}."
+        case _:
+            yield f"{_name(version)}, is of the task {version.task}."
+
+
+def _name(version: VersionBase) -> str:
+    return f"{version.model}, version {version.version}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _measured(version: SupervisedVersion) -> tuple[Mapping[str, float], str, int] | None:
+    """The scores of rows that were not learned from, in words which rows these are, and their number.
+
+    Held-out rows come before folds, and leave-one-out, a diagnostic, last.
+    """
+    metrics = version.metrics
+    if (scores := metrics.get("holdout")) is not None:
+        return scores, f"on {_count(version.rows_held_out, 'row')} held out", version.rows_held_out
+    if (scores := metrics.get("validation")) is not None:
+        rows = round(scores.get("rows", version.rows))
+        folds = 0 if version.score is None else version.score.folds
+        in_folds = f", in {_count(folds, 'fold')}" if folds else ""
+        return scores, f"on {_count(rows, 'row')} left out{in_folds}", rows
+    if (scores := metrics.get("leave_one_out")) is not None:
+        return scores, OPTIMISTIC, version.rows
+    return None
+
+
+def _errors_of_numbers(version: SupervisedVersion) -> Iterator[str]:
+    measured = _measured(version)
+    if measured is None or (rmse := measured[0].get("rmse")) is None:
+        yield _unmeasured(version)
+        return
+    scores, where, rows = measured
+    yield (
+        f"Predictions are typically off by {_figure(rmse)} (root mean square error {where})"
+        f"{_beside_the_mean(rmse, scores.get('r2'))}."
+    )
+    if (coverage := scores.get("coverage_95")) is not None:
+        yield f"{_percent(coverage)} of these rows lie within their 95 % intervals{_miscalibrated(coverage, rows)}."
+
+
+def _beside_the_mean(rmse: float, r2: float | None) -> str:
+    """The error of predicting the mean of the same rows, which is rmse / sqrt(1 - r2)."""
+    if r2 is None or r2 >= 1.0:
+        return ""
+    ratio = 1 / sqrt(1 - r2)
+    constant = f"predicting the mean is off by {_figure(rmse * ratio)}"
+    if ratio <= 1.0:
+        return f", which is no better than a constant: {constant}"
+    return f"; {constant}, {_times(ratio)}"
+
+
+def _times(ratio: float) -> str:
+    if ratio <= HARDLY:
+        return "which is hardly more"
+    return f"{ratio:.1f} times as much" if ratio < 9.95 else f"{ratio:,.0f} times as much"
+
+
+def _miscalibrated(coverage: float, rows: int) -> str:
+    """A remark where the share is further from 95 % than chance explains, by more than two standard errors."""
+    standard_error = sqrt(NOMINAL_COVERAGE * (1 - NOMINAL_COVERAGE) / max(rows, 1))
+    if abs(coverage - NOMINAL_COVERAGE) <= max(2 * standard_error, MIN_MISCALIBRATION):
+        return ""
+    return ", so the intervals are too narrow" if coverage < NOMINAL_COVERAGE else ", so the intervals are too wide"
+
+
+def _errors_of_classes(version: SupervisedVersion) -> Iterator[str]:
+    measured = _measured(version)
+    if measured is None:
+        yield _unmeasured(version)
+        return
+    scores, where, _ = measured
+    total = sum(one.rows for one in version.class_rows)
+    shares = [one.rows / total for one in version.class_rows if one.rows]
+    if (error := scores.get("error")) is not None:
+        beside = f"; always predicting the most frequent class is right for {_percent(max(shares))}" if shares else ""
+        yield f"The class is right for {_percent(1 - error)} ({where}){beside}."
+    if (log_loss := scores.get("log_loss")) is not None:
+        beside = "" if not shares else _beside_the_frequencies(log_loss, -sum(share * log(share) for share in shares))
+        yield f"The log loss is {_figure(log_loss)} nats{beside}."
+
+
+def _beside_the_frequencies(log_loss: float, constant: float) -> str:
+    worse = ", which is no better" if log_loss >= constant else ""
+    return f"; predicting the class frequencies for every row has {_figure(constant)}{worse}"
+
+
+def _unmeasured(version: SupervisedVersion) -> str:
+    reason = "" if version.score is None or version.score.reason is None else f" {in_options(version.score.reason)}"
+    return f"The error of its predictions was not measured.{reason}"
+
+
+def _inputs(version: SupervisedVersion) -> str | None:
+    """The inputs in the order of their relevance, the kernels' 1/width^2; None where no width tells them apart."""
+    relevances = _relevances(version)
+    if relevances is None or len(version.inputs) < 2:
+        return None
+    names = sorted(relevances, key=lambda name: -relevances[name])
+    seen = [name for name in names if relevances[name] > UNSEEN**-2]
+    unseen = len(names) - len(seen)
+    linear = any(one["type"] == "inputs" for one in version.basis)
+    rest = "enter linearly at most" if linear else "do not matter"
+    if not seen:
+        return f"None of the {len(names):,} inputs matters{' but linearly' if linear else ''}."
+    more = len(seen) - MAX_INPUTS_NAMED
+    named = _listed(seen if more <= 0 else [*seen[:MAX_INPUTS_NAMED], f"{more:,} more"])
+    verb = "matters" if len(seen) == 1 else "matter"
+    ranked = "" if len(seen) == 1 else ", in this order"
+    if not unseen:
+        return f"All inputs matter{ranked}: {named}." if len(seen) > 1 else None
+    others = _listed(names[len(seen) :]) if unseen <= MAX_INPUTS_NAMED else f"{unseen:,} others"
+    if unseen == 1:
+        rest = rest.replace("enter", "enters").replace("do not", "does not")
+    return f"{named} {verb}{ranked}; {others} {rest}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _relevances(version: SupervisedVersion) -> dict[str, float] | None:
+    """Of each input the greatest 1/width^2 of its columns, averaged over members; None where all are the same.
+
+    A member whose inputs share one width ranks none, and does not count.
+    """
+    if not version.standardised:
+        return None
+    found = [one for one in version.members if all(width.input is not None for width in one.hyperparameters.widths)]
+    relevances = dict.fromkeys((column.name for column in version.inputs), 0.0)
+    for member in found:
+        greatest = dict.fromkeys(relevances, 0.0)
+        for one in member.hyperparameters.widths:
+            for name in _owners(one.input or "", relevances):
+                greatest[name] = max(greatest[name], one.width**-2)
+        for name, value in greatest.items():
+            relevances[name] += _weight(member) * value
+    weight = sum(map(_weight, found))
+    averages = {name: value / weight for name, value in relevances.items()} if weight else {}
+    return averages if len({*averages.values()}) > 1 else None
+
+
+def _weight(member: Member) -> float:
+    return 1.0 if member.weight is None else member.weight
+
+
+def _owners(column: str, inputs: Mapping[str, float]) -> Sequence[str]:
+    """The input that a column of the kernels encodes: `colour` of `colour=red`, `age` of `age missing`."""
+    owners = [name for name in inputs if column == name or column.startswith((f"{name}=", f"{name} "))]
+    return sorted(owners, key=len)[-1:]
+
+
+def _figure(value: float) -> str:
+    """Three digits that count."""
+    return cell_text(float(f"{value:.3g}"))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

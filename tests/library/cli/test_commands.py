@@ -1,0 +1,38 @@
+import subprocess
+import sys
+
+import typer
+from typer.core import TyperGroup
+
+from relevance_bayes.cli.commands import COMMANDS, GROUPS, add_client_commands, load_all
+
+
+def test_a_list_shows_the_first_sentence_of_each_help_page() -> None:
+    application = typer.Typer()
+    add_client_commands(application)
+    root = typer.main.get_group(application)
+    for commands, group in ((COMMANDS, root), *((GROUPS[name], root.commands[name]) for name in GROUPS)):
+        assert isinstance(group, TyperGroup)
+        load_all(group)
+        for name, command in commands.items():
+            page = group.commands[name].help
+            assert page is not None
+            first, *_ = page.split("\n\n")
+            assert " ".join(first.split()) == command.summary
+            assert [parameter.name for parameter in group.commands[name].params] != []
+
+
+MAX_SHOWN = 57
+"""Characters of a sentence that a list shows on a terminal of 80 columns."""
+
+
+def test_no_sentence_of_a_list_is_cut() -> None:
+    everything = [*COMMANDS.values(), *(command for commands in GROUPS.values() for command in commands.values())]
+    assert [one.summary for one in everything if len(one.summary) > MAX_SHOWN] == []
+
+
+def test_a_list_of_commands_imports_none_of_them() -> None:
+    program = "import sys, relevance_bayes.cli.commands as c; c.application(['--help'], standalone_mode=False); "
+    program += "print(*sorted({'httpx', 'rich', 'numpy', 'relevance_bayes.client'} & set(sys.modules)))"
+    done = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == ""
