@@ -20,9 +20,8 @@ from app.evaluation.schemas.compare import COMPARE_IN
 from app.evaluation.schemas.requests import EVALUATION_IN, PROMOTION_IN
 from app.evaluation.service import Scoring
 from app.exports import routes as exports
-from app.exports.exporting import Exporting
-from app.exports.importing import Importing
 from app.exports.json_file import DOCUMENT
+from app.exports.service import Exporting, Importing
 from app.http import documentation_pages, health
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
@@ -54,11 +53,10 @@ from app.prediction.schemas.predict import PREDICT_IN
 from app.prediction.served_versions import ServedVersions
 from app.registry import alias_routes as aliases
 from app.registry import routes as models
-from app.registry.alias_service import Aliases
-from app.registry.annotation_service import Annotations
 from app.registry.catalogue import Catalogue
 from app.registry.schemas.aliases import ALIAS_IN
 from app.registry.schemas.annotations import ANNOTATION_IN
+from app.registry.service import Aliases, Annotations
 from app.tasks import routes as training_jobs
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from app.tasks.service import Training

@@ -26,8 +26,7 @@ from app.datasets.service import Datasets
 from app.errors import UnavailableError
 from app.evaluation.runner import Scorer
 from app.evaluation.service import Scoring
-from app.exports.exporting import Exporting
-from app.exports.importing import Importing
+from app.exports.service import Exporting, Importing
 from app.http.idempotency_keys import Idempotency
 from app.http.readiness_report import Readiness
 from app.http.timed_calls import TimedCalls
@@ -52,9 +51,8 @@ from app.jobs.worker.worker import Worker
 from app.jobs.worker_repository import WorkerRepository
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
-from app.registry.alias_service import Aliases
-from app.registry.annotation_service import Annotations
 from app.registry.catalogue import Catalogue
+from app.registry.service import Aliases, Annotations
 from app.retention import Retention
 from app.settings import Settings
 from app.tasks.runner import Runner

@@ -19,9 +19,8 @@ from app.database.transaction import Clock, OpenTransaction, now, open_transacti
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
 from app.evaluation.service import Scoring
-from app.exports.exporting import Exporting
 from app.exports.formats import RENDERINGS
-from app.exports.importing import Importing
+from app.exports.service import Exporting, Importing
 from app.http.dependencies import Limits
 from app.http.idempotency_keys import Idempotency
 from app.http.openapi import Json
@@ -32,9 +31,8 @@ from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
-from app.registry.alias_service import Aliases
-from app.registry.annotation_service import Annotations
 from app.registry.catalogue import Catalogue
+from app.registry.service import Aliases, Annotations
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.service import Webhooks

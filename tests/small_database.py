@@ -20,9 +20,9 @@ from app.datasets.records import Dataset
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import UnavailableError
 from app.jobs.documents import PROBLEM, PROGRESS
+from app.jobs.histories import row_of
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
-from app.jobs.submission import row_of
 from app.jobs.tables import JobTransitionRow, TrainingJobRow
 from app.registry.records import NewVersion, Version
 from app.registry.repository import ModelRepository

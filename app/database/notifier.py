@@ -49,7 +49,7 @@ class Notifier(Protocol):
 
 @dataclass(frozen=True)
 class SqlNotifier:
-    """The port `Notifier` on either database: each way in is a connection of its own, beside the pool."""
+    """Notifications of PostgreSQL, or polling of SQLite; each listener has a connection of its own, beside the pool."""
 
     engine: Engine
     channel: str = JOBS

@@ -4,14 +4,26 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
+from uuid import UUID
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
 from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
-from app.database.queue import Queue
+from relevance_bayes.types.jobs import JobKind
+
+
+class Queue(Protocol):
+    """The durable engine: who may run what, and when. Job ids are its workflow ids."""
+
+    def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
+        """Within the transaction that this queue belongs to."""
+
+    def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
+        """Queue one attempt to tell a webhook, in so many seconds; within the transaction likewise."""
+
 
 DAY = 86_400.0
 

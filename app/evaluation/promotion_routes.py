@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.evaluation.schemas.promotion_jobs import promotion_record
+from app.evaluation.schemas.jobs import promotion_record
 from app.evaluation.schemas.requests import PROMOTION_IN
 from app.evaluation.service import Scoring
 from app.http.bodies import read_strictly

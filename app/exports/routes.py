@@ -9,10 +9,9 @@ from starlette.exceptions import HTTPException
 
 from app.errors import MalformedBodyError
 from app.exports import npz_file
-from app.exports.exporting import Exporting
 from app.exports.formats import NPZ, RENDERINGS, Format
-from app.exports.importing import Importing
 from app.exports.json_file import DOCUMENT
+from app.exports.service import Exporting, Importing
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members
 from app.http.bodies import MAX_DOCUMENT_MEMBERS, checked

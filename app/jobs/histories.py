@@ -1,4 +1,4 @@
-"""Reading jobs with what happened to them."""
+"""Rows of jobs: written at submission, read with transitions and events."""
 
 from collections import defaultdict
 from datetime import datetime
@@ -123,4 +123,24 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
         priority=row.priority,
         retry_of=row.retry_of,
         result=row.result,
+    )
+
+
+def row_of(job: Job) -> TrainingJobRow:
+    """The row of a queued job."""
+    return TrainingJobRow(
+        id=job.id,
+        owner=job.owner,
+        kind=job.kind,
+        state="queued",
+        created_at=job.created_at,
+        dataset_id=job.dataset_id,
+        request=job.request,
+        plan=job.plan,
+        for_model=job.for_model,
+        of_version=job.scored[0] if job.scored else None,
+        rival_version=job.scored[1] if len(job.scored) > 1 else None,
+        priority=job.priority,
+        retry_of=job.retry_of,
+        events=1,
     )

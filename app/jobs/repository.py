@@ -17,6 +17,7 @@ from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts
 from app.jobs.documents import PROBLEM, PROGRESS
+from app.jobs.histories import row_of
 from app.jobs.records import (
     ALL,
     Job,
@@ -28,7 +29,6 @@ from app.jobs.records import (
     too_late_to_cancel,
 )
 from app.jobs.retention import forget_progress
-from app.jobs.submission import row_of
 from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobKind, JobState, Progress, Resumption
 

@@ -20,9 +20,9 @@ from app.http.openapi import json_body, problems
 from app.http.pages import After, Limit
 from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.http.rendering import to_json
-from app.registry.alias_service import Aliases
 from app.registry.aliases import Alias
 from app.registry.schemas.aliases import ALIAS_IN, Reason, alias_record
+from app.registry.service import Aliases
 from relevance_bayes.types import aliases as records
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.pages import Page

@@ -9,8 +9,7 @@ from sqlalchemy import Engine, text
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction, now
 from app.datasets.records import Dataset
-from app.datasets.removal import BLOCKS_AT_ONCE
-from app.datasets.repository import DatasetRepository
+from app.datasets.repository import BLOCKS_AT_ONCE, DatasetRepository
 from app.errors import ConflictError, InUseError
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit

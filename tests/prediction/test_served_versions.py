@@ -14,8 +14,8 @@ from app.http.staleness import CURRENT, Staleness
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.prediction import served_versions as under_test
 from app.prediction.served_versions import ServedVersions
-from app.registry.alias_service import Aliases
 from app.registry.repository import ModelRepository
+from app.registry.service import Aliases
 from relevance_bayes.types.errors import NotFoundError
 from tests.small_components import version_of_components
 from tests.small_database import SmallDatabase

@@ -15,9 +15,9 @@ from app.prediction.served_versions import ServedVersions
 from app.registry import alias_repository as under_test
 from app.registry import aliases as limits
 from app.registry.alias_repository import AliasRepository
-from app.registry.alias_service import Aliases
 from app.registry.aliases import MovedAlias
 from app.registry.repository import ModelRepository
+from app.registry.service import Aliases
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.references import Selector

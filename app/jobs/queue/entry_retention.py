@@ -14,7 +14,7 @@ from app.jobs.queue.names import SCORING_WORKFLOW, WEBHOOK_WORKFLOW, WORKFLOW
 
 @dataclass(frozen=True)
 class EndedEntries:
-    """The port `Entries`."""
+    """Ended entries of DBOS."""
 
     client: DBOSClient
 

@@ -1,1 +1,1 @@
-"""The background door: fits in child processes, told as plain functions over ports."""
+"""The worker: claims jobs, runs fits in child processes, records what becomes of them."""

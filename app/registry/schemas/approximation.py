@@ -6,8 +6,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.registry.records import Version
-from app.registry.schemas.imported import imported_record
-from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
+from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_by_versions
 from relevance_bayes.documents.models import ApproximationReport
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom

@@ -6,8 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from app.registry.records import Version
-from app.registry.schemas.imported import imported_record
-from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
+from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_by_versions
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.plans.requests import Missing

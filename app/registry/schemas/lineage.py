@@ -3,7 +3,7 @@
 from pydantic import TypeAdapter
 
 from app.registry.lineage import Lineage
-from app.registry.schemas.imported import imported_record
+from app.registry.schemas.shared import imported_record
 from relevance_bayes.plans.requests import TrainingRequest
 from relevance_bayes.types import lineage as records
 from relevance_bayes.types.lineage import DatasetOrigin, Parent

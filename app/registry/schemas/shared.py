@@ -7,7 +7,9 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from app.registry.records import Model, Version
+from relevance_bayes.documents.models import ImageReport, VersionReport
 from relevance_bayes.types import models as records
+from relevance_bayes.types.lineage import ImportedFrom
 
 
 def model_record(model: Model) -> records.Model:
@@ -62,3 +64,8 @@ def shared_by_versions(version: Version) -> dict[str, object]:
         "seconds": report.seconds,
         "software_version": report.software_version,
     }
+
+
+def imported_record(report: VersionReport) -> ImportedFrom | None:
+    """The version that a report names; None for what was trained here."""
+    return None if isinstance(report, ImageReport) else report.imported

@@ -1,5 +1,6 @@
-"""Aliases of versions, as their owner meets them."""
+"""Aliases of versions and annotations of models, as their owner uses them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.database.pages import Page, PageRequest
@@ -7,8 +8,11 @@ from app.database.transaction import OpenTransaction
 from app.http.conditions import UNCONDITIONAL, Condition
 from app.registry.alias_repository import AliasRepository
 from app.registry.aliases import Alias, MovedAlias
+from app.registry.annotations import AnnotationPatch
+from app.registry.records import Model, Version
+from app.registry.repository import ModelRepository
 from relevance_bayes.types.aliases import AliasMove
-from relevance_bayes.types.references import Selector
+from relevance_bayes.types.references import Reference, Selector
 
 
 @dataclass(frozen=True)
@@ -55,3 +59,42 @@ class Aliases:
         """Have an alias point nowhere; its history stays. Raises NotFoundError, PreconditionFailedError."""
         with self.transaction() as tx:
             AliasRepository(tx).remove(owner, model, name, by=owner, reason=reason, condition=condition)
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """Descriptions and tags, changed by merge patches; `tag` tells one state of a thing from every other."""
+
+    transaction: OpenTransaction
+
+    def of_model(
+        self,
+        owner: str,
+        name: str,
+        patch: AnnotationPatch,
+        *,
+        tag: Callable[[Model], str],
+        condition: Condition = UNCONDITIONAL,
+    ) -> Model:
+        """Change what is said of a model; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
+        with self.transaction() as tx:
+            ModelRepository(tx).lock(owner, name)
+            model = ModelRepository(tx).get(owner, name)
+            condition.require(f"Model {name!r}", tag(model))
+            return ModelRepository(tx).annotate(owner, name, patch.applied(model.annotation))
+
+    def of_version(
+        self,
+        owner: str,
+        reference: Reference,
+        patch: AnnotationPatch,
+        *,
+        tag: Callable[[Version], str],
+        condition: Condition = UNCONDITIONAL,
+    ) -> Version:
+        """Change what is said of a version; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
+        with self.transaction() as tx:
+            ModelRepository(tx).lock(owner, reference.model)
+            version = ModelRepository(tx).version(owner, *reference)
+            condition.require(f"Version {version.number} of model {version.model!r}", tag(version))
+            return ModelRepository(tx).annotate_version(version, patch.applied(version.annotation))

@@ -1,4 +1,4 @@
-"""A version on its way in: checked like anything that comes from outside, and recorded under a model's name."""
+"""Export and import of versions as documents."""
 
 from dataclasses import dataclass
 
@@ -12,6 +12,21 @@ from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.plans.names import name_faults
 from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.types.references import Reference
+
+
+@dataclass(frozen=True)
+class Exporting:
+    """Versions for other programs."""
+
+    transaction: OpenTransaction
+
+    def version(self, owner: str, reference: Reference) -> ExportedVersion:
+        """One version; raises NotFoundError, ConflictError for the code of an image."""
+        with self.transaction() as tx:
+            version = ModelRepository(tx).version(owner, *reference)
+            predictor = ModelRepository(tx).predictor(version.id)
+        return task_of(version.report).exported(version, predictor)
 
 
 @dataclass(frozen=True)
