@@ -31,7 +31,7 @@ class DatabaseOutage:
         with self._lock:
             if self._began is None:
                 self._began = self._now()
-                logger.warning("the database is away", extra={"reason": reason})
+                logger.warning("the database is unreachable", extra={"reason": reason})
             self._failures += 1
 
     def report(self, reason: str) -> None:
@@ -47,7 +47,7 @@ class DatabaseOutage:
             now = self._now()
             if self._began is not None:
                 seconds = round(now - self._began, 3)
-                logger.info("the database is back", extra={"seconds": seconds, "failures": self._failures})
+                logger.info("the database is reachable again", extra={"seconds": seconds, "failures": self._failures})
                 self._began, self._ended, self._failures = None, now, 0
             elif self._failures and now - self._summarised >= SUMMARY_SECONDS:
                 logger.warning(
