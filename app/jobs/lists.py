@@ -11,27 +11,27 @@ from relevance_bayes.types.references import MAX_NUMBER
 
 
 class StateQuery(ListQuery):
-    """Jobs by how far they are."""
+    """The query parameters of a list of jobs, filtered by state."""
 
-    state: JobState | None = Field(None, description="Only those in this state.")
+    state: JobState | None = Field(None, description="Return only jobs in this state.")
 
 
 class JobsQuery(StateQuery):
-    """Jobs by what they need."""
+    """The query parameters of a list of jobs, filtered by state, model and dataset."""
 
-    model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
-    dataset_id: UUID | None = Field(None, description="Only those that learn from this dataset, or predict for it.")
+    model: str | None = Field(None, description="Return only jobs that make, or use, versions of this model.")
+    dataset_id: UUID | None = Field(None, description="Return only jobs that read this dataset.")
 
     def which(self, kind: JobKind) -> JobFilter:
-        """As the service has it."""
+        """Return the filter of these parameters."""
         return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
 
 
 class ScoringsQuery(JobsQuery):
-    """Jobs each of which uses a version of a model."""
+    """The query parameters of a list of jobs that use a version of a model."""
 
-    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only those that use this number.")
+    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Return only jobs that use this version number.")
 
     def which(self, kind: JobKind) -> JobFilter:
-        """As the service has it."""
+        """Return the filter of these parameters."""
         return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)

@@ -1,4 +1,4 @@
-"""Owners take turns: the engine alone would give all free slots to the first owner that it looks at."""
+"""Fair claiming: owners take turns, where DBOS would give all free slots to the first owner that it visits."""
 
 from dbos._queue import Queue
 from dbos._sys_db import DequeueStopReason, SystemDatabase
@@ -10,10 +10,10 @@ _claim = SystemDatabase.start_queued_workflows
 
 
 def claim_fairly() -> None:
-    """Have engines of this process claim one job of each owner at each look, and not all that find room.
+    """Let the queue's runtime in this process claim one job of each owner at each poll, and not as many as slots allow.
 
-    The engine visits owners in random order and has no setting for this: a limit of so many of one owner would leave
-    slots empty where nobody else waits, and its limits of rates count all workers' starts together.
+    DBOS visits owners in random order and has no setting for this: a limit for each owner would leave slots empty where
+    nobody else waits, and its rate limits count the starts of all workers together.
     """
     setattr(SystemDatabase, CLAIM, _claim_one)
 
@@ -30,7 +30,7 @@ def _claim_one(
     owner_xid: str | None = None,
     is_latest_version: bool | None = None,
 ) -> tuple[list[str], DequeueStopReason | None]:
-    """As the engine does, with all but one of an owner's places here taken."""
+    """Claim as DBOS does, but report all but one of an owner's slots in this process as taken."""
     running, most = partition_local_running_count, queue._partition_worker_concurrency
     if queue.name in {QUEUE, SCORING_QUEUE} and most is not None:
         running = max(running, most - 1)

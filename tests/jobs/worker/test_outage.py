@@ -6,7 +6,7 @@ from app.jobs.worker.outage import LATE_SECONDS, SUMMARY_SECONDS, DatabaseOutage
 
 REFUSED = "connection refused"
 AWAY, BACK = "the database is unreachable", "the database is reachable again"
-FAILING = "connections to the database fail, though it can be reached"
+FAILING = "connections to the database fail, though it is reachable"
 
 
 class Clock:
