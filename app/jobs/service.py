@@ -69,5 +69,5 @@ def ended(tx: Transaction, owner: str, job_id: UUID, kind: JobKind) -> Job:
     """Return a job to be retried; raises NotFoundError, ConflictError while it has not ended."""
     job = JobRepository(tx).get(owner, job_id, kind=kind)
     if job.state not in FINISHED:
-        raise ConflictError(f"The job has not ended, it is {job.state}: wait until it has ended, or cancel it first.")
+        raise ConflictError(f"The job has not ended, it is {job.state}: wait for its end, or cancel it first.")
     return job

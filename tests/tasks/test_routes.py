@@ -707,7 +707,7 @@ def test_a_cancel_that_comes_too_late_says_so(client: TestClient, parts: SmallPa
 
 def test_a_job_is_done_again_once_it_has_ended(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client, priority=7)
-    detail = "The job has not ended, it is queued: wait until it has ended, or cancel it first."
+    detail = "The job has not ended, it is queued: wait for its end, or cancel it first."
     assert_problem(client.post(f"{PATH}/{job_id}/retry"), "conflict", detail)
     first = client.post(f"{PATH}/{job_id}/cancel").json()
     response = client.post(f"{PATH}/{job_id}/retry")
