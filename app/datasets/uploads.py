@@ -46,7 +46,7 @@ class Upload:
 async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
     """Receive the body into a spooled file, which exists as long as the context is open.
 
-    Raises UnsupportedMediaTypeError, TooLargeError before more than the limit is read, MalformedBodyError for an
+    Raises HTTPException (415), TooLargeError before more than the limit is read, MalformedBodyError for an
     invalid form.
     """
     content_type = request.headers.get("content-type", "")
