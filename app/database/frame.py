@@ -78,7 +78,7 @@ class Arrays:
         return self._raw(number, "<f8").astype(np.float64)
 
     def indices(self, number: int) -> NDArray[np.intp]:
-        """Positions."""
+        """Return an array of int64, as positions."""
         return self._raw(number, "<i8").astype(np.intp)
 
     def codes(self, number: int) -> NDArray[np.int32]:
