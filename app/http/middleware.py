@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.errors import TooLargeError, UnavailableError
 from app.http.authentication import HOW_TO_SEND, Key
 from app.http.documentation_pages import DOCS, REDOC
-from app.http.paths import has_owner, path_of
+from app.http.paths import GUIDE, has_owner, is_below, path_of
 from app.http.problems import KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.staleness import CURRENT, Staleness
@@ -89,7 +89,8 @@ class Entrance:
             if message["type"] == "http.response.start":
                 has_begun = True
                 status = message["status"]
-                security = _SECURITY_OF_PAGES if path in _PAGES and status == 200 else _SECURITY
+                is_page = status == 200 and (path in _PAGES or is_below(path, GUIDE))
+                security = _SECURITY_OF_PAGES if is_page else _SECURITY
                 headers = [*message.get("headers", ()), echoed, *security]
                 if staleness.age is not None:
                     headers += [(b"age", b"%d" % staleness.age), _STALE]

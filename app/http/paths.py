@@ -10,6 +10,9 @@ INFERENCE = "/v2"
 
 INFERENCE_HEALTH = f"{INFERENCE}/health"
 
+GUIDE = "/guide"
+"""The documentation for users."""
+
 
 def path_of(scope: Scope) -> str:
     """Where a request goes, below the path at which the application is mounted."""
