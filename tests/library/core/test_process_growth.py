@@ -9,9 +9,9 @@ from relevance_bayes.core import row_source
 from relevance_bayes.core.algorithms import phases
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.algorithms.state import Iterate
-from relevance_bayes.core.algorithms.task import process_of
+from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.choice import Chosen
-from relevance_bayes.core.fitting import fit, iterates, pose
+from relevance_bayes.core.fitting import fit, iterates, learned, pose, pose_rows
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -21,9 +21,12 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.process import Rows, Vectors, bound
 from relevance_bayes.core.process_growth import choose_more
 from relevance_bayes.core.process_sums import row_sums
+from relevance_bayes.core.row_source import ArrayRows
+from relevance_bayes.core.sampling import Sampler
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array, Indices
 from tests.library.core.drawn import friedman, process_spec
+from tests.library.core.sources import generated, partitioned
 
 ROWS = 150
 X, T, _ = friedman(ROWS, 0)
@@ -151,6 +154,25 @@ def test_candidates_are_drawn_anew_where_the_first_ran_out(monkeypatch: pytest.M
     assert len(last.active) > 10 + 11
     assert process_of(last).next_gain is not None
     assert process_of(last).next_gain != 0.0
+
+
+def test_all_rows_are_met_a_block_at_a_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where everything is learned together on all rows, they are not had at once either."""
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 200)
+    monkeypatch.setattr(tasks, "ROWS_FOR_SCALES", 150)
+    drawn, t, _ = friedman(1_500, 3)
+    spec = process_spec(GaussianNoise(), inputs=True, most=6)
+    centres = Sampler(ArrayRows(drawn, t), 0).sample(200)
+    ends = []
+    for source in (ArrayRows(drawn, t), partitioned(ArrayRows(drawn, t), 3), generated(drawn, t)):
+        problem = pose_rows(source, spec, centres=centres)
+        *_, last = iterates(problem, spec)
+        assert Task.of(problem).n_rows_together(last.state) == 1_500
+        ends.append(learned(problem, last))
+    for other in ends[1:]:
+        np.testing.assert_array_equal(other.mean, ends[0].mean)
+        np.testing.assert_array_equal(other.covariance, ends[0].covariance)
+        assert other.next_gain == ends[0].next_gain
 
 
 @pytest.mark.usefixtures("few_rows_first")

@@ -31,6 +31,7 @@ from relevance_bayes.core.algorithms.task import (
 )
 from relevance_bayes.core.choice import choose
 from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.process import Rows
 from relevance_bayes.core.process_growth import choose_more
 from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.scales import InputMap
@@ -45,7 +46,7 @@ MIN_GROWTH = 32
 SHORT, LONG, VERY_LONG = 15, 60, 120
 """Iterations of a burst."""
 
-MAX_WORK = 1.2e12
+MAX_WORK = 9e11
 """Rows times pairs of functions, over all iterations in which everything is learned together: two minutes of a core."""
 
 NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
@@ -120,13 +121,15 @@ def _noise(task: Task, state: State, process: Process) -> State:
     moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.space.learns
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
     state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
-    rows = task.rows_together(state)
-    part = task.in_blocks(rows)
-    sums = None if part is None else task.sums_over(part, state, task.near(part, state, h))
+    some = task.together(state)
+    known = some if isinstance(some, Rows) else task.sums_over(some, state, task.near(some, state, h))
     best, value = h, -inf
     for falls in NOISIER if task.space.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
-        reached = task.bound(rows, task.vectors(state), tried).value if sums is None else sums.at(tried).value
+        if isinstance(known, RowSums):
+            reached = known.at(tried).value
+        else:
+            reached = task.bound(known, task.vectors(state), tried).value
         if reached > value:
             best, value = tried, reached
     prior, _ = task.space.log_prior(best)
@@ -145,7 +148,7 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     """
     is_bounded = task.problem.likelihood.in_target_units
     h, moved = process.hyperparameters, process.moved
-    rows = task.rows_together(state)
+    rows = task.together(state)
     start, own = _joined(h, moved), task.space.free(h)
     n = len(own)
     own &= not only_vectors

@@ -148,9 +148,7 @@ class Task:
     @property
     def grows(self) -> bool:
         """True where functions were chosen on some of the rows alone, and what more would bring can be had of all."""
-        problem = self.problem
-        many = problem.rows > ROWS_FOR_FUNCTIONS[0]
-        return many and problem.likelihood.conjugate and problem.t.ndim == 1 and not self.prior.rho
+        return self.has_sums and self.problem.t.ndim == 1 and self.problem.rows > ROWS_FOR_FUNCTIONS[0]
 
     def places_for_growth(self, state: State) -> Indices:
         """The places among `functions` of candidates that are not in, drawn anew in each round."""
@@ -162,13 +160,17 @@ class Task:
         seed = problem.seed + (process_of(state).round or 0) + 1
         return others[subset(functions.centres[others], problem.t[functions.rows[others]], size, seed)]
 
-    def rows_together(self, state: State) -> Rows:
-        """Those that everything is learned on."""
-        return self.sample(state, self.n_rows_together(state))
+    def together(self, state: State) -> Rows | Problem:
+        """The rows that everything is learned on: a problem of their own where L is had by sums over their blocks."""
+        size = self.n_rows_together(state)
+        if size == self.problem.rows and self.has_sums:
+            return self.problem
+        rows = self.sample(state, size)
+        return self.in_blocks(rows) or rows
 
     def in_parts(self, state: State) -> bool:
-        """True where all rows are more than those."""
-        return self.problem.rows > self.n_rows_together(state)
+        """True where the columns at all rows are not to be had at once: they are more than those, or too many."""
+        return self.grows or self.problem.rows > self.n_rows_together(state)
 
     def n_rows_together(self, state: State) -> int:
         """The number of rows that everything is learned on."""
@@ -187,20 +189,21 @@ class Task:
         process = process_of(state)
         if process.origin is not None:
             return self.sums_over(self.problem, state, process.origin)
-        h, rows = process.hyperparameters, self.rows_together(state)
-        part = self.in_blocks(rows)
-        if part is None:
-            near = self.bound(rows, self.vectors(state), h).settled.posterior.mean
+        h, some = process.hyperparameters, self.together(state)
+        if isinstance(some, Rows):
+            near = self.bound(some, self.vectors(state), h).settled.posterior.mean
         else:
-            near = self.near(part, state, h)
+            near = self.near(some, state, h)
         return self.sums_over(self.problem, state, near)
 
-    def in_blocks(self, rows: Rows) -> Problem | None:
-        """The problem of these rows alone where L is had by sums over their blocks: for Gaussian noise and rho of 0.
+    @property
+    def has_sums(self) -> bool:
+        """True where L is had by sums over blocks of rows: for Gaussian noise and rho of 0."""
+        return self.problem.likelihood.conjugate and not self.prior.rho
 
-        None where the columns at all of the rows are needed at once.
-        """
-        if not self.problem.likelihood.conjugate or self.prior.rho:
+    def in_blocks(self, rows: Rows) -> Problem | None:
+        """The problem of these rows alone; None where the columns at all of the rows are needed at once."""
+        if not self.has_sums:
             return None
         source = ArrayRows(rows.X, rows.t, rows.precisions, self.problem.source.threads)
         return replace(self.problem, source=source)
@@ -226,7 +229,7 @@ class Task:
         settled = self.bound(self.rows(state), self.vectors(state), h).settled
         return settled.posterior, settled.likelihood
 
-    def origin(self, rows: Rows) -> float:
+    def origin(self, rows: Rows | Problem) -> float:
         """The shift of L with the targets' unit."""
         return -0.5 * len(rows.t) * log(self.problem.square)
 
