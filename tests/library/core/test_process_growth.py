@@ -156,18 +156,18 @@ def test_candidates_are_drawn_anew_where_the_first_ran_out(monkeypatch: pytest.M
     assert process_of(last).next_gain != 0.0
 
 
+@pytest.mark.usefixtures("few_rows_first")
 def test_all_rows_are_met_a_block_at_a_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where everything is learned together on all rows, they are not had at once either."""
-    monkeypatch.setattr(row_source, "BLOCK_ROWS", 200)
-    monkeypatch.setattr(tasks, "ROWS_FOR_SCALES", 150)
-    drawn, t, _ = friedman(1_500, 3)
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 100)
+    drawn, t, _ = friedman(700, 3)
     spec = process_spec(GaussianNoise(), inputs=True, most=6)
     centres = Sampler(ArrayRows(drawn, t), 0).sample(200)
     ends = []
     for source in (ArrayRows(drawn, t), partitioned(ArrayRows(drawn, t), 3), generated(drawn, t)):
         problem = pose_rows(source, spec, centres=centres)
         *_, last = iterates(problem, spec)
-        assert Task.of(problem).n_rows_together(last.state) == 1_500
+        assert Task.of(problem).n_rows_together(last.state) == 700
         ends.append(learned(problem, last))
     for other in ends[1:]:
         np.testing.assert_array_equal(other.mean, ends[0].mean)

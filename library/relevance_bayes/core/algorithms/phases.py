@@ -46,7 +46,7 @@ MIN_GROWTH = 32
 SHORT, LONG, VERY_LONG = 15, 60, 120
 """Iterations of a burst."""
 
-MAX_WORK = 9e11
+MAX_WORK = 1.2e12
 """Rows times pairs of functions, over all iterations in which everything is learned together: two minutes of a core."""
 
 NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
@@ -159,8 +159,7 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
         low[1], high[1] = start[1] - MAX_CHANGE, start[1] + MAX_CHANGE
     low, high = np.append(low, start[n:] - MAX_MOVE), np.append(high, start[n:] + MAX_MOVE)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
-    affordable = int(MAX_WORK / (len(rows.t) * max(len(state.active), 1) ** 2))
-    iterations = SHORT if only_vectors else min(max(affordable, SHORT), VERY_LONG)
+    iterations = SHORT if only_vectors else _iterations(task, state, process, len(rows.t))
     objective = of_bound(task, state, rows, h)
     ties = np.append(task.space.ties(h), np.arange(n, len(start)))
     theta, value = maximise(
@@ -173,6 +172,13 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
             state = replace(state, process=replace(process_of(state), moved=theta[n:].reshape(moved.shape)))
     after = "growth" if task.grows and process.round is not None else "rows"
     return replace(state, process=replace(process_of(state), phase="together" if only_vectors else after))
+
+
+def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
+    """Those that are affordable; fewer where it begins with what was learned together before."""
+    R, begun = max(len(state.active), 1), process.round or 0
+    is_full = R - len(state.alpha) == task.max_functions
+    return min(max(int(MAX_WORK / (rows * R**2)), SHORT), VERY_LONG if begun <= is_full else LONG)
 
 
 def _growth(task: Task, state: State, process: Process) -> State:
