@@ -462,8 +462,8 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly("/prior", 'Expected rho of 0 under "student_t": another is for Gaussian noise.'),
         ),
         (
-            {"prior": {"type": "gaussian_process", "max_functions": 513}},
-            at("/prior/max_functions", "Should be less than or equal to 512, got 513."),
+            {"prior": {"type": "gaussian_process", "max_functions": 2_049}},
+            at("/prior/max_functions", "Should be less than or equal to 2048, got 2049."),
         ),
         (
             {"basis": {"type": "kernel", "width": None, "warp": "little"}},
