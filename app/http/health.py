@@ -1,4 +1,4 @@
-"""Health: for probes, without a key."""
+"""Health probes, which need no key."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,7 @@ router = APIRouter(prefix="/health", tags=["Health"])
 
 
 class LiveOut(BaseModel):
-    """The process answers."""
+    """The process responds."""
 
     status: Literal["live"] = "live"
 
@@ -32,7 +32,7 @@ class ReadyOut(BaseModel):
 
 @router.get("/live", summary="Is the process alive?")
 async def live() -> LiveOut:
-    """Answers as long as the process does."""
+    """Respond with 200 while the process runs."""
     return LiveOut()
 
 
@@ -48,10 +48,10 @@ async def ready(
         Query(alias="for", description="What the process should be ready for: `training` needs a worker too."),
     ] = "predictions",
 ) -> ReadyOut:
-    """200 while the process can predict: the database is within reach and migrated, or versions are in memory.
+    """Respond with 200 while the process can predict: the database is reachable and migrated, or versions are cached.
 
-    `for=training` needs the database, migrated, and a worker. Otherwise 503, and as soon as the process begins to stop,
-    while it still answers.
+    `for=training` needs the database, migrated, and a worker. Otherwise 503, as well as from the beginning of a
+    shutdown, while the process still serves requests.
     """
     is_able = report.can_train if purpose == "training" else report.can_predict
     is_ready = is_able and not shutdown.is_requested

@@ -1,6 +1,6 @@
-"""`Idempotency-Key`: a creating request that comes again gets the first answer again, and creates nothing.
+"""`Idempotency-Key`: a repeated request gets the stored response and creates nothing.
 
-As in draft-ietf-httpapi-idempotency-key-header; a key may come quoted, as there, or bare.
+As in draft-ietf-httpapi-idempotency-key-header; a key may be quoted, as there, or bare.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ DESCRIPTION = (
 
 
 _PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}"|[!#-~][!-~]{{0,{MAX_KEY_LENGTH - 1}}})$'
-"""Both ways to write a key, as OpenAPI is told."""
+"""The pattern of both ways to write a key, for OpenAPI."""
 
 _KeyHeader = Annotated[
     str | SkipJsonSchema[None],
@@ -55,7 +55,7 @@ Key = Annotated[str | None, Depends(_key)]
 
 
 def read_key(text: str) -> str:
-    """The key that a header says; raises InvalidRequestError."""
+    """Return the key in a header; raises InvalidRequestError."""
     bare = text.strip()
     if quoted := _QUOTED.fullmatch(bare):
         key = re.sub(r"\\(.)", r"\1", quoted[1])
@@ -70,9 +70,9 @@ def read_key(text: str) -> str:
 
 
 def named(request: Request, owner: str, key: str | None, *content: bytes) -> RequestKey | None:
-    """The request by its key, if it has one; `content` is what was sent (or its digest) and what it claims to be.
+    """Return the request's key with a fingerprint of the request, None without a key.
 
-    Parameters in the URL count as content.
+    The fingerprint is of `content` (the body or its digest, and its media type) and of the query.
     """
     if key is None:
         return None
@@ -91,10 +91,10 @@ def once(
     *,
     shown: Callable[[StoredResponse], StoredResponse] = lambda kept: kept,
 ) -> Response:
-    """Create and `response`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
+    """Create, or return the stored response; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
 
-    `create` keeps the answer of a keyed request with what it makes. What is not to be kept in it, `shown` puts into it,
-    the first time and each time after.
+    `create` stores the response to a keyed request with what it creates. `shown` adds what is not stored, to the first
+    response and to each repeated one.
     """
     if key is None:
         return _response(shown(response(create(None))))
@@ -104,7 +104,7 @@ def once(
         try:
             return _response(shown(keyed.response(create(keyed))))
         except KeyInUseError:
-            kept = idempotency.stored_response(key)  # somebody was first meanwhile, and may be done
+            kept = idempotency.stored_response(key)  # a concurrent request had the key first and may have finished
             if kept is None:
                 raise
     return _response(shown(kept), replayed=True)

@@ -18,7 +18,7 @@ MAX_TAG_FILTERS = 10
 
 
 class ListQuery(BaseModel):
-    """A stretch of a list. A parameter that it does not know is refused: a filter with a slip would let all through."""
+    """The query of a page. Unknown parameters are refused: a misspelt filter would not filter."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,12 +28,12 @@ class ListQuery(BaseModel):
 
     @property
     def part(self) -> PageRequest:
-        """As the service has it."""
+        """Return the page for the service."""
         return PageRequest(self.limit, self.after, self.order)
 
 
 class DatasetsQuery(ListQuery):
-    """Datasets, each of which says what all its columns hold."""
+    """The query of datasets, whose items are large: each describes all of its columns."""
 
     limit: int = Field(20, ge=1, le=200, description="Most datasets of the answer.")
     name: str | None = Field(None, description="Only those of this name.")
@@ -57,40 +57,40 @@ class VersionsQuery(ListQuery):
 
     @property
     def tags(self) -> Mapping[str, str]:
-        """The tags that what is listed shall have."""
+        """Return the tags that items must have."""
         return {name: value for name, _, value in (given.partition(":") for given in self.tag)}
 
 
 class ModelsQuery(VersionsQuery):
-    """Models by what they do and are called."""
+    """Filters of models by task and tags."""
 
     task: AnyTask | None = Field(None, description="Only those of this task.")
 
 
 class StateQuery(ListQuery):
-    """Jobs by how far they are."""
+    """Filters of jobs by state."""
 
     state: JobState | None = Field(None, description="Only those in this state.")
 
 
 class JobsQuery(StateQuery):
-    """Jobs by what they need."""
+    """Filters of jobs by model and dataset."""
 
     model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
     dataset_id: UUID | None = Field(None, description="Only those that learn from this dataset, or predict for it.")
 
     def which(self, kind: JobKind) -> JobFilter:
-        """As the service has it."""
+        """Return the filter for the service."""
         return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
 
 
 class ScoringsQuery(JobsQuery):
-    """Jobs each of which uses a version of a model."""
+    """Filters of jobs that use a version of a model."""
 
     version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only those that use this number.")
 
     def which(self, kind: JobKind) -> JobFilter:
-        """As the service has it."""
+        """Return the filter for the service."""
         return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)
 
 

@@ -1,4 +1,4 @@
-"""Parameters of keyset pages, and of waiting."""
+"""Query parameters of keyset pagination and long polling."""
 
 from typing import Annotated
 

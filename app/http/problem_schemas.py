@@ -1,4 +1,4 @@
-"""Problems as OpenAPI shows them (RFC 9457)."""
+"""OpenAPI schemas of problems (RFC 9457)."""
 
 from pydantic import BaseModel, Field
 
@@ -6,7 +6,7 @@ from relevance_bayes.types.errors import Fault
 
 
 class ProblemOut(BaseModel):
-    """Why there is no other answer (`application/problem+json`)."""
+    """An error response (`application/problem+json`)."""
 
     type: str = Field(description="The kind of problem, for machines: `/problems/...`.")
     title: str
@@ -18,6 +18,6 @@ class ProblemOut(BaseModel):
 
 
 class InferenceProblemOut(ProblemOut):
-    """The same for clients of the Open Inference Protocol, who know of one member alone."""
+    """A problem with the member `error`, the only one that clients of the Open Inference Protocol read."""
 
     error: str = Field(description="The `detail`.")
