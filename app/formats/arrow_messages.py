@@ -1,4 +1,4 @@
-"""The messages of an Arrow stream, looked at before they are read: few compressed bytes could claim gigabytes."""
+"""Checks of an Arrow stream's messages before they are read: few compressed bytes could claim gigabytes."""
 
 import struct
 from collections.abc import Callable
@@ -12,9 +12,9 @@ _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 
 
 def read_messages(stream: pa.Buffer, check: Callable[[pa.ipc.Message], None]) -> int:
-    """Give each message to `check`, and return the number of bytes to the stream's end.
+    """Call `check` with each message, and return the number of bytes up to the stream's end.
 
-    Raises pa.ArrowException where the stream is broken, and what `check` raises.
+    Raises pa.ArrowException where the stream is malformed, and what `check` raises.
     """
     source = pa.BufferReader(stream)
     messages = pa.ipc.MessageReader.open_stream(source)
@@ -29,7 +29,7 @@ def read_messages(stream: pa.Buffer, check: Callable[[pa.ipc.Message], None]) ->
 def check_messages(stream: pa.Buffer) -> None:
     """Raise InvalidDataError where a message has compressed buffers, MalformedBodyError where bytes follow the end.
 
-    Raises pa.ArrowException where the stream is broken.
+    Raises pa.ArrowException where the stream is malformed.
     """
     if more := stream.size - read_messages(stream, _check_uncompressed):
         raise MalformedBodyError(f"Expected the Arrow stream's end, got {more:,} bytes behind it.")
@@ -44,10 +44,10 @@ def _check_uncompressed(message: pa.ipc.Message) -> None:
 
 
 def unpacked_size(message: pa.ipc.Message) -> int | None:
-    """Bytes that a message's compressed buffers claim to unpack to; None where they are not compressed.
+    """Return the decompressed size that a message claims for its buffers; None where they are not compressed.
 
-    Reads the flatbuffer `Message` of Arrow's format, whose offsets Arrow has verified. Each buffer of a batch that has
-    the member `compression` begins with its unpacked size, -1 where it is not packed. Raises MalformedBodyError.
+    Reads the flatbuffer `Message` of Arrow's format, whose offsets Arrow has verified. Each buffer of a batch with the
+    member `compression` begins with its decompressed size, -1 where it is not compressed. Raises MalformedBodyError.
     """
     content = message.metadata.to_pybytes()
     root = _uint32(content, 0)
@@ -67,7 +67,7 @@ def unpacked_size(message: pa.ipc.Message) -> int | None:
 
 
 def _claimed(content: bytes, buffers: int, body: memoryview) -> int:
-    """The sum over a vector of (offset, length) of the sizes at the beginning of each."""
+    """Return the sum of the sizes at the beginnings of the buffers, which a vector of (offset, length) locates."""
     size = 0
     for place in range(buffers + 4, buffers + 4 + 16 * _uint32(content, buffers), 16):
         offset, length = struct.unpack_from("<qq", content, place)
@@ -81,7 +81,7 @@ def _claimed(content: bytes, buffers: int, body: memoryview) -> int:
 
 
 def _member(buffer: bytes, table: int, number: int) -> int:
-    """Where a table's member stands, 0 where it has none."""
+    """Return the position of a table's member, 0 where it is absent."""
     (distance,) = struct.unpack_from("<i", buffer, table)
     listed = table - distance
     (size,) = struct.unpack_from("<H", buffer, listed)

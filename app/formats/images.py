@@ -1,4 +1,4 @@
-"""Images as tables: a row for each pixel, its place and its intensity, line after line."""
+"""Images as tables: a row for each pixel, its position and its intensity, in row-major order."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +17,11 @@ from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequest
 from relevance_bayes.types.values import ColumnKind
 
 DEEP = frozenset({"I;16", "I;16B", "I;16L", "I"})
-"""Pillow's names for 16 bits a pixel."""
+"""Pillow's modes with 16 bits a pixel."""
 
 
 MAX_PIXELS = 2**22
-"""Of an image, which is unpacked in memory: 32 MiB of numbers."""
+"""The maximum number of pixels of an image, which is decompressed in memory: 32 MiB of numbers."""
 
 
 def open_image(
@@ -31,7 +31,7 @@ def open_image(
     declared: Mapping[str, ColumnKind],
     max_rows: int,
 ) -> TableStream:
-    """An image of `height` lines of `width` pixels, which `read` reads, as a stream of blocks.
+    """Return an image (height, width), which `read` reads, as a stream of blocks.
 
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError for `declared` kinds, TooLargeError.
     """
@@ -54,7 +54,7 @@ def _blocks(image: Array) -> Iterator[Block]:
 
 
 def png_image(file: SpoolFile, max_pixels: int) -> Array:
-    """Intensities from 0, black, to 1, white (height, width); colours by their luminance (ITU-R 601), opaque.
+    """Return intensities from 0, black, to 1, white (height, width); of colours the luminance (ITU-R 601).
 
     Raises MalformedBodyError, InvalidDataError, TooLargeError.
     """
@@ -73,7 +73,7 @@ def png_image(file: SpoolFile, max_pixels: int) -> Array:
 
 
 def npy_image(file: SpoolFile, max_pixels: int) -> Array:
-    """Numbers as they are in an array (height, width); raises MalformedBodyError, InvalidDataError, TooLargeError."""
+    """Return the numbers of an array (height, width); raises MalformedBodyError, InvalidDataError, TooLargeError."""
     header = read_npy_header(file.reader())
     shape = header.shape
     if len(shape) != 2 or not header.is_numeric:

@@ -1,4 +1,4 @@
-"""Rows to predict for in npy: a matrix of numbers, its columns in the order of the model's inputs, never a pickle."""
+"""Rows to predict for in npy: a matrix of numbers, its columns in the order of the model's inputs; no pickles."""
 
 import io
 import math
@@ -16,11 +16,10 @@ from relevance_bayes.types.values import ColumnKind
 
 
 def read_npy(body: bytes, expected: Expected) -> ReadRows:
-    """The rows of an array (N, k), NaN where a value is missing; float64 in C order is not copied.
+    """Read the rows of an array (N, k), NaN for missing values; float64 in C order is not copied.
 
-    Booleans are 0 and 1 in it, timestamps seconds since 1970 UTC. A column more than the model has inputs is the
-    noise's, where the model knows of it; a model of one input takes an array (N,) too. Raises MalformedBodyError,
-    InvalidDataError, TooLargeError.
+    Booleans are 0 and 1, timestamps seconds since 1970 UTC. An additional last column is the noise, where the model has
+    it; a model of one input also takes an array (N,). Raises MalformedBodyError, InvalidDataError, TooLargeError.
     """
     texts = [name for name, kind in expected.columns if kind == "category"]
     if texts:
@@ -34,7 +33,7 @@ def read_npy(body: bytes, expected: Expected) -> ReadRows:
 
 
 def _matrix(body: bytes, expected: Expected) -> Array:
-    """The array in a body (N, k); a view of it where that is float64 in C order."""
+    """Return the array in a body (N, k), a view if it is float64 in C order."""
     header, width = read_npy_header(io.BytesIO(body)), len(expected.columns)
     if not header.is_numeric:
         raise InvalidDataError(f"Expected an array of numbers, got one of {np.dtype(header.code)}.")
@@ -65,7 +64,7 @@ def _by_column(matrix: Array, columns: Columns) -> ReadRows:
 
 
 def _column(kind: ColumnKind, values: Array) -> tuple[Column, CellFaults]:
-    """A column of numbers (N,) as what it stands for; what does not fit is missing in it."""
+    """Return a column of numbers (N,) as a column of `kind`, missing where they do not fit, and the faults."""
     missing = np.isnan(values)
     match kind:
         case "boolean":

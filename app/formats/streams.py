@@ -1,4 +1,4 @@
-"""Streams of tables, to which every format is read: names, kinds, and blocks that are read as they are drawn."""
+"""Streams of tables, the result of every format: names, kinds, and blocks that are read lazily."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,16 +12,16 @@ from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequest
 from relevance_bayes.types.values import ColumnKind
 
 MAX_CELLS_OF_A_BLOCK = 2**19
-"""4 MiB of numbers: storing one is a matter of milliseconds."""
+"""The maximum number of cells of a block, 4 MiB of numbers; storing one takes milliseconds."""
 
 MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True)
 class TableStream:
-    """A table on its way in; or an image, as a table.
+    """A table, or an image as a table, that is being read.
 
-    Drawing from `blocks` reads on, and raises InvalidDataError or MalformedBodyError where it can't.
+    Iteration over `blocks` reads the file, and raises InvalidDataError or MalformedBodyError where it is invalid.
     """
 
     names: tuple[str, ...]
@@ -31,12 +31,12 @@ class TableStream:
 
 
 def rows_of_a_block(columns: int) -> int:
-    """Return how many rows of so many columns are stored together."""
+    """Return the number of rows, of so many columns, that are stored together."""
     return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
 
 
 def check_names(names: Sequence[str], *, max_columns: int, line: int | None = None) -> None:
-    """Raise InvalidDataError for names that can't be or are repeated, TooLargeError for too many, all on `line`."""
+    """Raise InvalidDataError for invalid or repeated names, TooLargeError for too many, all on `line`."""
     if not names:
         raise InvalidDataError("The table has no columns.")
     if len(names) > max_columns:
@@ -63,14 +63,14 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
 
 
 def is_plain(text: str) -> bool:
-    """Return whether a text holds no control characters, line or paragraph separators."""
+    """Return whether a text has no control characters and no line or paragraph separators."""
     return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
 
 
 def kinds_of(
     names: Sequence[str], declared: Mapping[str, ColumnKind], found: Iterable[ColumnKind]
 ) -> tuple[ColumnKind, ...]:
-    """The declared kinds, else those found; raises InvalidRequestError for a column that is not there."""
+    """Return the declared kinds, else those found; raises InvalidRequestError for a kind of an unknown column."""
     unknown = sorted(declared.keys() - set(names))
     if unknown:
         raise InvalidRequestError(
@@ -81,7 +81,7 @@ def kinds_of(
 
 
 def within(blocks: Iterator[Block], *, max_rows: int, max_cells: int) -> Iterator[Block]:
-    """The same blocks, ended by TooLargeError where there are more rows or cells than allowed."""
+    """Yield the blocks; raises TooLargeError where there are more rows or cells than allowed."""
     rows = 0
     for block in blocks:
         rows += block_rows(block)
