@@ -1,4 +1,4 @@
-"""The Open Inference Protocol as OpenAPI shows it; tensors themselves are read and written by app.inference."""
+"""OpenAPI schemas of the Open Inference Protocol; tensors are parsed and written by other modules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, Self, TypeAlias
@@ -19,7 +19,7 @@ Values: TypeAlias = Annotated[
 
 
 class InferenceServerOut(BaseModel):
-    """Who answers."""
+    """The metadata of the server."""
 
     name: str
     version: str
@@ -27,7 +27,7 @@ class InferenceServerOut(BaseModel):
 
 
 class InferenceLiveOut(BaseModel):
-    """The process answers."""
+    """The process responds."""
 
     live: bool
 
@@ -47,7 +47,7 @@ class ModelReadyOut(BaseModel):
 
 
 class TensorKindOut(BaseModel):
-    """The metadata of a tensor; a length of -1 is what the request makes it."""
+    """The metadata of a tensor; a length of -1 is variable."""
 
     name: str
     datatype: Datatype
@@ -58,7 +58,7 @@ class TensorKindOut(BaseModel):
 
     @classmethod
     def of(cls, kind: Kind) -> Self:
-        """As it goes out."""
+        """Return the metadata of a tensor for a response."""
         return cls.model_validate(
             {"name": kind.name, "datatype": kind.datatype, "shape": kind.shape, "parameters": kind.parameters}
         )
@@ -84,18 +84,18 @@ class IndexedOut(BaseModel):
 
 
 class InferenceDoneOut(BaseModel):
-    """It is done."""
+    """The acknowledgement of a command."""
 
 
 class DurationOut(BaseModel):
-    """So many requests, and the nanoseconds that all of them took together."""
+    """The number of requests, and their total duration in nanoseconds."""
 
     count: int
     ns: int
 
 
 class InferenceDurationsOut(BaseModel):
-    """Requests by how they ended."""
+    """Requests by outcome."""
 
     success: DurationOut
     fail: DurationOut
@@ -103,7 +103,7 @@ class InferenceDurationsOut(BaseModel):
 
 
 class ModelStatisticsOut(BaseModel):
-    """Usage statistics of a version, as the process that answers has counted it since it began."""
+    """Usage statistics of a version, counted by the process that responds since it started."""
 
     name: str
     version: str
@@ -114,7 +114,7 @@ class ModelStatisticsOut(BaseModel):
 
     @classmethod
     def of(cls, reference: Reference, counted: Counted) -> Self:
-        """Counts as the protocol has them."""
+        """Return the counts in the protocol's form."""
         succeeded, last = sum(counted.succeeded), counted.last_at
         return cls(
             name=reference.model,
@@ -139,7 +139,7 @@ class InferenceStatisticsOut(BaseModel):
 
 
 class InferenceTensorOut(BaseModel):
-    """A tensor that was inferred."""
+    """An output tensor."""
 
     name: str
     datatype: Datatype
@@ -160,7 +160,7 @@ class InferenceOut(BaseModel):
 
 
 class InferenceTensorIn(BaseModel):
-    """A tensor to infer from."""
+    """An input tensor."""
 
     name: str
     datatype: Datatype
@@ -170,7 +170,7 @@ class InferenceTensorIn(BaseModel):
 
 
 class RequestedOutputIn(BaseModel):
-    """An output that is asked for."""
+    """A requested output."""
 
     name: str
     parameters: Parameters | None = None
