@@ -1,4 +1,4 @@
-"""Predictions of classes in ONNX: the likelihood's own probabilities, traced."""
+"""Predictions of classes in generated files: the likelihood's probabilities, traced."""
 
 from app.exports.python_file.formulas import called
 from app.exports.python_file.writing import Program
@@ -7,7 +7,7 @@ from relevance_bayes.core.tracing import TRACING, Traced
 
 
 def class_members(program: Program, likelihood: PredictsClasses, mean: str, variance: str) -> str:
-    """The expression of probabilities and latents: `mean` and `variance` are those of (N,) or (N, K) latents."""
+    """Return the expression of probabilities and latents: `mean` and `variance` are of (N,) or (N, K) latents."""
     m, v, n = (Traced("parameter") for _ in range(3))
     parameters = {
         m: ("m", f"columns_of({mean})"),

@@ -1,4 +1,4 @@
-"""`predict` of components: where rows lie in the kernel's space, and how new they are."""
+"""`predict` of components: principal components and novelty."""
 
 from app.exports.python_file.functions import kernel_expression
 from app.exports.python_file.writing import Program, predict
@@ -9,7 +9,7 @@ NOTES = "`components` says how many of the first components are told, and what t
 
 
 def body(program: Program, predictor: ComponentsPredictor) -> str:
-    """`predict`."""
+    """Return the source of `predict`."""
     found = predictor.components
     functions = KernelFunctions(found.kernel, found.input_map, found.centres, found.rows)
     images = kernel_expression(program, functions, "X", "CENTRES")

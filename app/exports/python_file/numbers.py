@@ -1,4 +1,4 @@
-"""Predictions of numbers in ONNX: the likelihood's own formulas, traced."""
+"""Predictions of numbers in generated files: the likelihood's formulas, traced."""
 
 from statistics import NormalDist
 
@@ -10,11 +10,12 @@ from relevance_bayes.core.tracing import TRACING, Traced
 Z_95 = NormalDist().inv_cdf(0.975)
 
 ARGUMENTS = {"m": "mean", "v": "weights + beyond", "n": "noise_sd**2"}
-"""The latent's mean and variance and the noise's, each (N,), by the names of the parameters that they are of."""
+"""The latent's mean and variance and the noise variance, each (N,), by the names of the formulas' parameters."""
 
 
 def number_members(program: Program, likelihood: NumberLikelihood, units: str) -> str:
-    """The expression of mean, variance and its parts, and of an interval if there is one; `units` are the target's."""
+    """Return the expression of mean, variance and its parts, and of an interval if there is one; `units` are the
+    target's."""
     m, v, n = (Traced(name) for name in ARGUMENTS)
     names = {m: ("m", ARGUMENTS["m"]), v: ("v", ARGUMENTS["v"]), n: ("n", ARGUMENTS["n"])}
     moments, ends = likelihood.moments(TRACING, m, v, n), likelihood.ends(TRACING, m, v, n, Z_95)

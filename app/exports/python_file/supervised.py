@@ -1,4 +1,4 @@
-"""`predict` of numbers or classes: the functions, their weights' posterior, and what scatters about them."""
+"""`predict` of numbers or classes: the functions, their weights' posterior, and the likelihood."""
 
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ from relevance_bayes.tables.encoding import EncodedTarget
 
 
 def notes(target: EncodedTarget) -> str:
-    """Return what a reader has to know besides."""
+    """Return notes for callers on the target."""
     reported = ""
     if target.noise_column is not None:
         reported += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
@@ -31,7 +31,7 @@ def notes(target: EncodedTarget) -> str:
 
 
 def body(program: Program, predictor: SupervisedPredictor) -> str:
-    """`functions` and `predict`; raises NotPositiveDefiniteError."""
+    """Return the source of `functions` and `predict`; raises NotPositiveDefiniteError."""
     target = predictor.encoding.target
     match predictor.learned:
         case Model() as model:
@@ -46,7 +46,7 @@ def body(program: Program, predictor: SupervisedPredictor) -> str:
 
 
 def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
-    """The functions of each member, and `predict`, which multiplies what they predict."""
+    """Return the functions of each member, and `predict`, which multiplies their predictive densities."""
     members = [_Predicting(program, target, Ready.of(one), f"_{k}") for k, one in enumerate(pool.members, 1)]
     lines = [
         "X = encode(columns)",
@@ -69,7 +69,7 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
 
 
 def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> str:
-    """The functions of each class's model, and `predict`, which normalises what they predict."""
+    """Return the functions of each class's model, and `predict`, which normalises their probabilities."""
     members = [_Predicting(program, target, Ready.of(one), f"_{k}") for k, one in enumerate(learned.members, 1)]
     knows = any(member.knows_places for member in members)
     lines = [
@@ -92,7 +92,7 @@ def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> st
 
 @dataclass(frozen=True)
 class _Predicting:
-    """The prediction that is generated; `ending` follows the name of the function of all columns."""
+    """A generated prediction; `ending` is the suffix of the name of its functions."""
 
     program: Program
     target: EncodedTarget
@@ -101,12 +101,12 @@ class _Predicting:
 
     @property
     def second(self) -> "_Predicting | None":
-        """The log noise, where that is a function of the inputs."""
+        """Return the prediction of the log noise, where that is a function of the inputs."""
         noise = self.ready.noise
         return None if noise is None else replace(self, ready=noise, ending=f"{self.ending}_of_noise")
 
     def functions(self) -> str:
-        """The function that tells all functions of the model, and that of the noise's where it has some."""
+        """Return the function of all columns of the model, and that of the noise where it has one."""
         second = self.second
         own = self._functions()
         return own if second is None else f"{own}\n\n{second.functions()}"
@@ -122,7 +122,7 @@ class _Predicting:
         )
 
     def predict(self) -> str:
-        """The function that the file is for."""
+        """Return the source of `predict`."""
         model = self.ready.model
         reported = self._outputs(model, self.target)
         lines = [
@@ -139,7 +139,7 @@ class _Predicting:
         return predict(lines)
 
     def latent(self) -> list[str]:
-        """The function that was learned, and what is known of it."""
+        """Return the lines of the latent's mean and variances."""
         return [
             f"P = functions{self.ending}(X)",
             f"mean = P @ {self.program.constant('MEAN', self.ready.model.mean)}",
@@ -154,7 +154,7 @@ class _Predicting:
         return ready.augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)
 
     def noise(self) -> list[str]:
-        """Return the noise sd: of a function of the inputs, of the row, or that of the training rows."""
+        """Return the lines of the noise sd: from a function of the inputs, the row, or the training rows."""
         column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
         bounds = self.ready.model.log_noise
         if self.second is not None and bounds is not None:
