@@ -1,4 +1,4 @@
-"""Predictions for the rows of which dataset, by which version, as which file."""
+"""API schemas of batch prediction requests."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -13,7 +13,7 @@ from app.prediction.schemas.predict import PredictionOptions
 
 
 class BatchPredictionIn(PredictionOptions):
-    """A version predicts for all rows of a dataset; what it answers becomes a file."""
+    """A request to predict with a version for all rows of a dataset, into a file."""
 
     dataset_id: UUID = Field(description="Of a dataset with the columns that the version reads, of the same kinds.")
     model: str
@@ -46,7 +46,7 @@ class BatchPredictionIn(PredictionOptions):
     )
 
     def to_request(self) -> PredictionRequest:
-        """As the domain has it."""
+        """Return the request for the service."""
         return PredictionRequest(
             dataset_id=self.dataset_id,
             model=self.model,

@@ -78,7 +78,7 @@ class PredictionOptions(BaseModel):
 
     @property
     def deciding(self) -> DecisionOptions | None:
-        """By what to decide between classes; None where nothing of it was said."""
+        """Return the options of decisions between classes; None without any."""
         priors, costs = self.class_priors, self.costs
         if priors is None and costs is None and self.reject_cost is None:
             return None
@@ -90,7 +90,7 @@ class PredictionOptions(BaseModel):
 
 
 class PredictOptionsIn(PredictionOptions):
-    """Options of predictions beside the table."""
+    """Prediction options with a table."""
 
     on_error: Literal["fail", "per_row"] = Field(
         "fail", description="Whether a bad row refuses the whole request, or has its problem in its place."
@@ -108,20 +108,20 @@ class PredictOptionsIn(PredictionOptions):
 class PredictColumnsIn(PredictOptionsIn):
     """A table by columns.
 
-    Where the model knows the noise of each row, the column of its sds may stand in it: in all rows, or in none.
+    Where the model has a noise column, it is optional, for all rows.
     """
 
     columns: dict[str, list[Cell]]
 
 
 class PredictRecordsIn(PredictOptionsIn):
-    """A table by rows, each naming its columns."""
+    """A table by rows, each with the names of its columns."""
 
     rows: list[dict[str, Cell]]
 
 
 class PredictArraysIn(PredictOptionsIn):
-    """A table by rows, the columns named once."""
+    """A table by rows, with the names of the columns once."""
 
     names: list[str]
     rows: list[list[Cell]]
@@ -129,4 +129,5 @@ class PredictArraysIn(PredictOptionsIn):
 
 PredictIn: TypeAlias = PredictColumnsIn | PredictRecordsIn | PredictArraysIn
 PREDICT_IN: TypeAdapter[PredictIn] = TypeAdapter(PredictIn)
-"""The three forms of a table, for OpenAPI alone: tables are read by app.formats, which names rows and columns."""
+"""The three forms of a table, only for OpenAPI: tables are parsed by app.formats, whose errors have rows and columns.
+"""

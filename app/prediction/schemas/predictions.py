@@ -1,4 +1,4 @@
-"""Predictions as OpenAPI shows them; the answers themselves are written by app.prediction.render, without detours."""
+"""OpenAPI schemas of predictions; responses are written by app.prediction.render."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -52,7 +52,7 @@ class RealOut(BaseModel):
 
 
 class ClassOut(BaseModel):
-    """A class: the most probable one, and how probable each is."""
+    """A class: the most probable one, and the probabilities of all."""
 
     label: Label
     probabilities: Sequence[ClassProbability] = Field(
@@ -74,7 +74,7 @@ class ValueOut(BaseModel):
 
 
 class ComponentsRowOut(BaseModel):
-    """Where a row lies in the kernel's space, and how new it is."""
+    """The principal components of a row in feature space, and its novelty."""
 
     components: Sequence[float] = Field(
         description="The first principal components, that of greatest variance first: as many as `components` says, "
@@ -94,7 +94,7 @@ class ComponentsRowOut(BaseModel):
 
 
 class RowProblemOut(BaseModel):
-    """Why a row has no prediction."""
+    """The problem of a row without a prediction."""
 
     type: str
     title: str
@@ -104,13 +104,13 @@ class RowProblemOut(BaseModel):
 
 
 class RowErrorOut(BaseModel):
-    """Stands in the place of a bad row with `"on_error": "per_row"`."""
+    """An invalid row with `"on_error": "per_row"`, in place of its prediction."""
 
     error: RowProblemOut
 
 
 class PredictionsOut(BaseModel):
-    """One prediction for each row, in their order."""
+    """The predictions, one for each row, in their order."""
 
     model: str
     version: int
