@@ -1,4 +1,4 @@
-"""Everything the environment decides, read once and handed down as plain values."""
+"""Settings, read from the environment once and passed on as plain values."""
 
 import re
 from pathlib import Path
@@ -12,13 +12,13 @@ from app.addresses import Allowance
 
 MEBIBYTE = 1024 * 1024
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-f:]+\](:[0-9]{1,5})?")
-"""An origin as a browser's `Origin` header has it: lower case, without a path."""
+"""An origin as in a browser's `Origin` header: lower case, without a path."""
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class Settings(BaseSettings):
-    """Each field is the variable RELEVANCE_ plus its name in capitals."""
+    """The settings; each field is the variable RELEVANCE_ plus its name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix="RELEVANCE_", extra="ignore", frozen=True)
 
@@ -146,12 +146,12 @@ class Settings(BaseSettings):
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
-        """The origins of `cors_origins`, one by one."""
+        """Return the origins of `cors_origins`."""
         return tuple(filter(None, map(str.strip, (self.cors_origins or "").split(","))))
 
     @property
     def url(self) -> URL:
-        """The database's URL, with the password from its file and psycopg as PostgreSQL's driver."""
+        """Return the database's URL, with the password from its file and psycopg as PostgreSQL's driver."""
         url = make_url(self.database_url)
         if url.drivername in {"postgres", "postgresql"}:
             url = url.set(drivername="postgresql+psycopg")
@@ -161,5 +161,5 @@ class Settings(BaseSettings):
 
     @property
     def exposed_without_key(self) -> bool:
-        """Return whether the API would be open to the network with nobody asked who they are."""
+        """Return whether the API would be open to the network without authentication."""
         return self.host not in LOOPBACK and self.api_key is None and not self.insecure

@@ -9,7 +9,7 @@ from relevance_bayes.cli.console import refuse
 
 @contextmanager
 def database_in_reach() -> Iterator[None]:
-    """Run a block that needs the database; without it, print why, and exit with 1."""
+    """Run a block that needs the database; where it is unavailable, print why and exit with 1."""
     try:
         yield
     except UnavailableError as away:
