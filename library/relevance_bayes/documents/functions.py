@@ -1,4 +1,4 @@
-"""The functions of a model in its document, read and written."""
+"""The functions of a model to and from its document."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from relevance_bayes.documents.sizes import columns, matrix, vector, wrong
 
 
 def functions_of(part: FunctionsPart, inputs: int, where: str) -> Functions:
-    """Those of a model whose functions see `inputs` columns; raises InvalidRequestError, as all here do."""
+    """Return the functions of a model with `inputs` columns; raises InvalidRequestError, as all here do."""
     if isinstance(part, GroupPart):
         seen = columns(part.columns, inputs, f"{where}/columns")
         if not len(seen) or len(set(part.columns)) < len(seen):
@@ -72,7 +72,7 @@ def _single_of(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
 
 
 def wavelets_of(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
-    """Wavelets."""
+    """Return wavelets."""
     size = len(part.scales)
     return GaborFunctions(
         matrix(part.centres, (size, inputs), f"{where}/centres"),
@@ -83,7 +83,7 @@ def wavelets_of(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
 
 
 def kernel_functions_of(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
-    """Kernel functions; the rows that they stood on stay behind."""
+    """Return kernel functions; the rows of their centres are not stored."""
     size = len(part.centres)
     if len(part.widths) not in {1, inputs}:
         raise wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
@@ -110,7 +110,7 @@ def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
 
 
 def functions_part(functions: Functions) -> FunctionsPart:
-    """One dictionary of a model."""
+    """Return one dictionary of a model as a part."""
     if isinstance(functions, GroupFunctions):
         return GroupPart(type="group", columns=functions.columns, of=_single_part(functions.of))
     return _single_part(functions)
@@ -147,7 +147,7 @@ def _single_part(functions: SingleFunctions) -> SinglePart:
 
 
 def wavelets_part(functions: GaborFunctions) -> WaveletsPart:
-    """Wavelets."""
+    """Return wavelets as a part."""
     return WaveletsPart(
         type="gabor",
         centres=functions.centres,
@@ -158,7 +158,7 @@ def wavelets_part(functions: GaborFunctions) -> WaveletsPart:
 
 
 def kernel_part(functions: KernelFunctions) -> KernelPart:
-    """Kernel functions, the terms of an additive kernel apart."""
+    """Return kernel functions as a part, with the terms of an additive kernel."""
     kernel, terms = functions.kernel, list[TermPart]()
     if isinstance(kernel, Additive):
         pairs = zip(kernel.alone, kernel.shares, strict=True)

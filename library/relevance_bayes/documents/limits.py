@@ -25,11 +25,11 @@ from relevance_bayes.documents.sizes import wrong
 MAX_MEMBERS = 16
 
 MAX_FUNCTIONS = 2_048
-"""Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
+"""The maximum number of functions of an imported version; the cost of a model grows with their cube."""
 
 
 def refuse_large(document: VersionDocument) -> None:
-    """Raise InvalidRequestError for a document of more functions or models than one may have that comes in."""
+    """Raise InvalidRequestError for an imported document of too many functions or models."""
     match document.model:
         case ModelPart() as model:
             _refuse_large_model(model, "/model")
@@ -47,7 +47,7 @@ def refuse_large(document: VersionDocument) -> None:
         case ComponentsPart(functions=functions):
             _refuse_other_size(functions, "/model/functions")
         case TermsPart():
-            pass  # as many as a training may have
+            pass  # limited by the maximum of a training
 
 
 def _refuse_large_model(part: ModelPart, where: str) -> None:

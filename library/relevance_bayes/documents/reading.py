@@ -1,4 +1,4 @@
-"""From a document to the version that it says, its arrays of the sizes that they must have."""
+"""From a document to its version, with arrays of consistent sizes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -70,11 +70,11 @@ from relevance_bayes.tables.encoding import (
 )
 
 MAX_LOG_NOISE = 600.0
-"""The log of a noise variance, in the target's encoded units: its exponential is a number of float64."""
+"""The maximum log noise variance, in the target's encoded units, whose exponential is a finite float64."""
 
 
 def version_of(document: VersionDocument) -> ExportedVersion:
-    """The version that a document says; raises InvalidRequestError."""
+    """Return the version in a document; raises InvalidRequestError."""
     refuse_large(document)
     named = document.source.model, document.source.version, document.source.created_at
     match document:
@@ -212,7 +212,7 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
 
 
 def _evidence(part: ModelPart, where: str) -> LogEvidence:
-    """That of a document of format version 1 is set apart once all of its report is known."""
+    """Return the evidence; that of format version 1 is separated later, with its report."""
     if part.evidence is not None:
         return LogEvidence(**vars(part.evidence))
     if part.log_marginal_likelihood is None:

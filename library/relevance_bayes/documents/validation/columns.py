@@ -1,4 +1,4 @@
-"""The columns of a version that somebody else wrote: their names, their texts, and what stands for gaps."""
+"""Validation of the columns of an imported version: names, texts, and replacements of missing values."""
 
 import unicodedata
 from collections.abc import Collection, Iterator
@@ -9,13 +9,13 @@ from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, Input
 from relevance_bayes.types.errors import Fault
 
 MAX_TEXT_LENGTH = 200
-"""Of a name, in characters."""
+"""The maximum number of characters of a name."""
 
 MAX_LABEL_LENGTH = 100_000
 
 
 def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) -> Iterator[Fault]:
-    """Return what is wrong with the inputs; names that are `taken` belong to other columns."""
+    """Yield faults of the inputs; names that are `taken` belong to other columns."""
     if not encoding.inputs:
         yield Fault("A model reads one input at least.", "/inputs")
     others = set(taken)
@@ -54,7 +54,7 @@ def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
 
 
 def column_name_faults(name: str, where: str) -> Iterator[Fault]:
-    """Return what is wrong with a column's name."""
+    """Yield faults of a column's name."""
     plain = not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in name)
     if not (0 < len(name) <= MAX_TEXT_LENGTH and plain):
         yield Fault(f"A column's name has 1 to {MAX_TEXT_LENGTH} characters, none of them for control.", where)

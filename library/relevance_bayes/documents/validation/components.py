@@ -17,16 +17,16 @@ from relevance_bayes.types.errors import Fault
 SEED = Interval(0, 2**53 - 1)
 
 REACHED = Interval(-1e-6, 1.0 + 1e-6)
-"""A share, but for rounding."""
+"""The interval of a share, with a tolerance for rounding."""
 
 BETWEEN = f"from {1.0 / MAX_SCALED:g} to {MAX_SCALED:g}"
 
 
 def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) -> tuple[Fault, ...]:
-    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have.
+    """Return the inconsistencies, with their places in a document; arrays have consistent sizes.
 
-    What is left has finite numbers for every row, but for a covariance that is not positive definite: that is seen
-    where it is factorised.
+    Without any, predictions are finite for every row, unless the covariance is not positive definite, which its
+    factorisation detects.
     """
     return (
         *input_faults(predictor.encoding),
@@ -38,7 +38,7 @@ def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) 
 
 
 def _of_places(found: Components) -> Iterator[Fault]:
-    """Rows and widths of these sizes have finite squared distances, and a kernel of these is between 0 and 1."""
+    """Yield faults of positions: within these bounds squared distances are finite."""
     bend, where = found.input_map, "/model/functions"
     if not _within(bend.widths):
         yield Fault(f"Widths are {BETWEEN}.", f"{where}/widths")

@@ -33,10 +33,10 @@ from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.types.errors import Fault
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
-"""Where gamma lies, but for rounding."""
+"""The interval of gamma, with a tolerance for rounding."""
 
 GAIN = Interval(-1e-3, inf)
-"""Where a gain in nats lies: what is not worth to enter may be 0, and below it by rounding."""
+"""The interval of a gain in nats: a function not worth adding has 0, or less by rounding."""
 
 LOG_NOISE = "/model/log_noise"
 
@@ -45,7 +45,7 @@ ASYMMETRY = 1e-8
 
 
 def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
-    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have."""
+    """Return the inconsistencies, with their places in a document; arrays have consistent sizes."""
     encoding, learned = predictor.encoding, predictor.learned
     members = members_of(learned)
     return (
@@ -69,7 +69,7 @@ def _place(learned: LearnedModel, member: int) -> str:
 
 
 def _of_local(learned: LocalModel, target: EncodedTarget) -> Iterator[Fault]:
-    """A nearest-neighbour process is of numbers with noise of one size, its trend too."""
+    """Yield faults of a nearest-neighbour process: it and its trend have one Gaussian noise."""
     likelihood = learned.likelihood
     if likelihood.noise_by_row or is_heteroscedastic(likelihood):
         yield Fault("A nearest-neighbour process has noise of one size.", "/model/likelihood/noise_sd")
@@ -104,7 +104,7 @@ def _of_function(model: Model) -> Iterator[Fault]:
 
 
 def _of_pool(pool: Pool) -> Iterator[Fault]:
-    """Members are of one kind of noise, and learned from the same rows."""
+    """Yield faults of a pool: members have the same noise model and the same training rows."""
     first = pool.members[0]
     for place, member in enumerate(pool.members):
         where = f"/model/members/{place}"
@@ -117,7 +117,7 @@ def _of_pool(pool: Pool) -> Iterator[Fault]:
 
 
 def _of_classes(learned: PerClass, target: EncodedTarget) -> Iterator[Fault]:
-    """One model for each of three classes at least, learned from the same rows."""
+    """Yield faults of one-against-all models: at least three classes, with the same training rows."""
     likelihood, first = learned.likelihood, learned.members[0]
     yield from likelihood_faults(likelihood, "/model/likelihood", len(target.classes))
     if len(target.classes) < MIN_CLASSES or len(learned.members) != len(target.classes):
@@ -130,7 +130,7 @@ def _of_classes(learned: PerClass, target: EncodedTarget) -> Iterator[Fault]:
 
 
 def _of_class(model: Model, target: EncodedTarget) -> Iterator[Fault]:
-    """One class against all others: what is said of all of them together is said there alone."""
+    """Yield faults of one class's model; members of all classes together are validated elsewhere."""
     if model.likelihood != BernoulliPerClass.member:
         yield Fault(
             'Expected "bernoulli" without a temperature: that of all classes stands above.', "/model/likelihood"
@@ -228,7 +228,7 @@ def _of_prior(model: Model) -> Iterator[Fault]:
 
 
 def _of_covariance(model: Model) -> Iterator[Fault]:
-    """It is factorised later, which says whether it is positive definite."""
+    """Yield faults of a covariance; its factorisation later detects whether it is positive definite."""
     covariance = model.covariance
     variances = covariance.diagonal()
     if not (variances > 0.0).all():
