@@ -1,4 +1,4 @@
-"""Signals and images as codes of few functions, and back: one call each way."""
+"""Signals and images as codes of few functions, and back."""
 
 import io
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from relevance_bayes.client.responses import (
 )
 
 PLACE, VALUE = "place", "value"
-"""The columns of a signal: where, from 0, and what."""
+"""The columns of a signal: position, from 0, and value."""
 
 FUNCTIONS: Sequence[Json] = ({"type": "steps"}, {"type": "b_splines"}, {"type": "gabor"}, {"type": "bias"})
 """The default dictionaries of a signal: steps, splines, waves."""
@@ -34,7 +34,7 @@ VALUES_AT_ONCE = 10_000
 class EncodeOptions:
     """Stopping criteria of a code: `max_functions` and `psnr` (dB) of an image; its `noise_sd`, if known.
 
-    `basis` are the functions that a signal is told by, as in the API.
+    `basis` are the functions of a signal, as in the API.
     """
 
     max_functions: int | None = None
@@ -49,10 +49,10 @@ AS_FEW_AS_EARN_THEIR_PRICE = EncodeOptions()
 def encode(
     client: Relevance, source: Path | Array, *, model: str, options: EncodeOptions = AS_FEW_AS_EARN_THEIR_PRICE
 ) -> ImageVersion | SupervisedVersion:
-    """Tell a PNG or npy file, or an array, by few functions: (N,) is a signal, (height, width) an image.
+    """Encode a PNG or npy file, or an array, by few functions: (N,) is a signal, (height, width) an image.
 
-    Waits for the end. Raises ClientError where the service refuses or fails, OSError and ValueError where a file can't
-    be read.
+    Waits for the result. Raises ClientError where the service refuses or fails, OSError and ValueError where a file
+    can't be read.
     """
     if isinstance(source, Path) and source.suffix.lower() == ".png":
         return _image(client, source, model, options)

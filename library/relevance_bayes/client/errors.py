@@ -1,4 +1,4 @@
-"""The one error that a client raises."""
+"""The exception of the client."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ from relevance_bayes.types.errors import Fault, listed
 from relevance_bayes.types.jobs import JobBase
 
 NOT_REACHABLE = "not-reachable"
-"""The `type` of the problem that there is no service to say what the problem is."""
+"""The `type` of the problem where the service can't be reached."""
 
 CONNECTION_LOST = "connection-lost"
-"""The `type` of the problem that the service was there, and no answer came: what was asked may have been done."""
+"""The `type` of the problem where the connection was lost before a response; the request may have been executed."""
 
 KEY_IN_USE = "/problems/idempotency-key-in-use"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Why there is no answer (RFC 9457). `status` is None where none came."""
+    """A problem (RFC 9457). `status` is None without a response."""
 
     title: str
     detail: str
@@ -28,7 +28,7 @@ class Problem:
 
     @classmethod
     def of_job(cls, job: JobBase) -> "Problem":
-        """Why nothing came of a job."""
+        """Return the problem of a job without a result."""
         error = job.error
         if error is None:
             return cls(title="No result", detail=f"The job has ended as {job.state}.")
@@ -41,7 +41,7 @@ class Problem:
 
 
 class ClientError(Exception):
-    """The service refused, or could not be reached; `problem` says why."""
+    """Raised where the service refuses a request or can't be reached; `problem` describes why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))

@@ -14,7 +14,7 @@ IMPORTED_VERSION: Converter[ImportedVersion] = Converter(ImportedVersion)
 
 
 def of_kind(kind: type[A], response: A) -> A:
-    """The answer, as what was expected; raises ClientError for another kind."""
+    """Return the response as the expected class; raises ClientError for another one."""
     if not isinstance(response, kind):
         detail = f"This is a {type(response).__name__}, and a {kind.__name__} was expected; say `of`."
         raise ClientError(Problem(title="Another task", detail=detail))

@@ -1,4 +1,4 @@
-"""The attributes of estimators that are read: gamma as a number and how a process scales targets are not public."""
+"""Attributes of estimators as protocols; gamma as a number, and the scale of a process's targets, are private."""
 
 from math import exp, log, pi, sqrt
 from typing import Protocol, runtime_checkable
@@ -11,13 +11,13 @@ from relevance_bayes.client.expansions.process_kernels import terms_of
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion, refused
 
 MAX_LOG_HEIGHT = 600.0
-"""Of a density's peaks, either way."""
+"""The maximum magnitude of the log of a density's peaks."""
 
 
 def expansion_of(estimator: object) -> GaussianExpansion:
-    """Return the sum behind `predict`, `decision_function` of two classes, or exp(`score_samples`) of a density.
+    """Return the sum of `predict`, `decision_function` of two classes, or exp(`score_samples`) of a density.
 
-    Raises ClientError for what is no fitted estimator of `POSSIBLE`, saying why.
+    Raises ClientError, with the reason, for other than a fitted estimator of `POSSIBLE`.
     """
     match estimator:
         case SupportVectors():
@@ -39,7 +39,7 @@ class SupportVectors(Protocol):
     dual_coef_: Array
     intercept_: Array
     _gamma: float
-    """The number that gamma='scale' came to; `gamma` itself has the word."""
+    """The number of gamma='scale'; `gamma` is that word."""
 
 
 @runtime_checkable
@@ -54,7 +54,7 @@ class Process(Protocol):
 
 
 class _Tree(Protocol):
-    """The rows that a kernel density estimate stands on; `sample_weight` is None where they weigh the same."""
+    """The rows of a kernel density estimate; `sample_weight` is None for equal weights."""
 
     data: ArrayLike
     sample_weight: ArrayLike | None
