@@ -1,4 +1,4 @@
-"""The plan of an approximation: a table of terms, and how few of them are to stand for all."""
+"""The plan of an approximation: a table of terms, and the number or error of those kept."""
 
 import math
 
@@ -12,7 +12,7 @@ from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
 MAX_TERMS = 10_000
-"""Rows of a table of terms: their products with each other are what is computed with."""
+"""The maximum number of rows of a table of terms: the fit computes their products with each other."""
 
 
 def plan_approximation(request: ApproximationRequest, dataset: TableSummary) -> ApproximationPlan:
@@ -48,7 +48,7 @@ def plan_approximation(request: ApproximationRequest, dataset: TableSummary) -> 
 def _inputs(
     request: ApproximationRequest, dataset: TableSummary
 ) -> tuple[list[ColumnSummary], tuple[IgnoredColumn, ...], list[Fault]]:
-    """Columns of numbers: those named, or all but the coefficients."""
+    """Return the named columns of numbers, or all but the coefficients."""
     if request.inputs is None:
         others = [column for column in dataset.columns if column.name != request.coefficients]
         chosen = [column for column in others if column.kind == "number"]
@@ -100,7 +100,8 @@ def _coefficient_faults(request: ApproximationRequest, dataset: TableSummary) ->
 
 
 def _density_faults(request: ApproximationRequest, dataset: TableSummary) -> list[Fault]:
-    """All terms have the same widths, so the integral has the sign of the coefficients' mean."""
+    """Return a fault for a density whose integral is not above 0; all terms have the same widths, so it has the sign of
+    the coefficients' mean."""
     column = None if request.coefficients is None else dataset.column(request.coefficients)
     if not request.density or column is None or column.mean is None or column.mean > 0.0:
         return []

@@ -1,4 +1,4 @@
-"""The plan of components: which columns are looked at, by which kernel, and how wide it is."""
+"""The plan of components: the columns, the kernel, and its width."""
 
 from relevance_bayes.plans.choices import seed_faults
 from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, scale_faults
@@ -12,7 +12,7 @@ from relevance_bayes.types.errors import Fault
 
 
 def plan_components(request: ComponentsRequest, dataset: TableSummary) -> ComponentsPlan:
-    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults found."""
     if dataset.rows < 2:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
         raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
@@ -52,7 +52,7 @@ def _explained_faults(explained: float) -> list[Fault]:
 
 
 def _width_faults(request: ComponentsRequest) -> list[Fault]:
-    """A list follows the order of `inputs`: which columns stand where they are left out is for the service to say."""
+    """Return faults of the widths. A list follows the order of `inputs`, which it therefore requires."""
     width = request.width
     several = isinstance(width, tuple)
     faults = [

@@ -1,4 +1,4 @@
-"""The plan of an image's code."""
+"""The plan of an image code."""
 
 from relevance_bayes.plans.inputs import input_column, is_constant
 from relevance_bayes.plans.inputs import size as reach
@@ -11,10 +11,10 @@ from relevance_bayes.tables.summary import IMAGE_COLUMNS, TableSummary
 from relevance_bayes.types.errors import Fault
 
 MIN_PIXELS = 8
-"""The least height and width."""
+"""The minimum height and width."""
 
 MAX_PIXELS = 2**20
-"""A fit of so many takes about a quarter of an hour."""
+"""The maximum number of pixels, whose fit takes about a quarter of an hour."""
 
 MAX_PSNR = 100.0
 

@@ -1,4 +1,4 @@
-"""The column that holds each row's noise, where that is known."""
+"""The column with the noise sd of each row, where that is known."""
 
 from relevance_bayes.core.spec import TargetLikelihood
 from relevance_bayes.plans.target import unknown_column
@@ -6,7 +6,7 @@ from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
 POINTER = "/likelihood/noise_sd/column"
-"""Where a request names it."""
+"""The place of its name in a request."""
 
 
 def noise_faults(dataset: TableSummary, likelihood: TargetLikelihood, name: str | None, *, target: str) -> list[Fault]:

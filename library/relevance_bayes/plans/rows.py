@@ -1,4 +1,4 @@
-"""Which rows can be learned from: gaps, groups, what is held out or folded."""
+"""Validation of the training rows: missing values, groups, held-out rows and folds."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ MAX_GAPS_LISTED = 20
 
 
 def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fault]:
-    """Return what is wrong with the column that a split goes by."""
+    """Return the faults of a split's column."""
     if isinstance(split, RandomSplit) or split.column is None:
         return []
     name = split.column
@@ -43,7 +43,7 @@ def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fa
 
 
 def row_faults(dataset: TableSummary, request: SupervisedRequest, target: ColumnSummary, inputs: Placed) -> list[Fault]:
-    """Gaps that are refused, and too few rows left to learn from. `inputs` are pointers and columns."""
+    """Return faults for missing values that are refused, and too few rows. `inputs` are pointers and columns."""
     needed = [("/target", target)]
     if not isinstance(request.split, RandomSplit) and request.split.column is not None:
         splitter = dataset.column(request.split.column)
@@ -58,7 +58,7 @@ def row_faults(dataset: TableSummary, request: SupervisedRequest, target: Column
 
 
 def gap_faults(dataset: TableSummary, needed: Placed) -> list[Fault]:
-    """Columns with gaps, which are refused."""
+    """Return faults for columns with missing values, which are refused."""
     faults = []
     for pointer, column in needed:
         if column.missing:
@@ -78,7 +78,8 @@ def gap_faults(dataset: TableSummary, needed: Placed) -> list[Fault]:
 
 
 def share_faults(dataset: TableSummary, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:
-    """Shares that leave fewer than two rows to learn from; rows with a gap in one of `dropping` are left out before."""
+    """Return faults for shares that leave fewer than two training rows; rows with a missing value in one of `dropping`
+    are left out before."""
     if not 0 <= holdout < 1:
         return [Fault(f"`holdout` is a share of the rows, from 0 to below 1, got {holdout}.", "/holdout")]
     worst = max(dropping, key=lambda column: column.missing, default=None)
@@ -93,7 +94,7 @@ def share_faults(dataset: TableSummary, holdout: float, dropping: Sequence[Colum
 
 
 def _fold_faults(dataset: TableSummary, request: SupervisedRequest, dropping: Sequence[ColumnSummary]) -> list[Fault]:
-    """Folds that are too few or too many, or more than rows or groups are left for; the share held out is valid."""
+    """Return faults for too few or too many folds, or more than rows or groups; the held-out share is valid."""
     if request.validation is None:
         return []
     folds = request.validation.folds

@@ -13,15 +13,15 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import Label
 
 MAX_NAMED = 20
-"""Most columns or classes that one sentence lists."""
+"""The maximum number of columns or classes that one sentence lists."""
 
 MAX_COMPARED = 200
-"""In tables of more columns, or for longer names, the nearest name is not looked for: each comparison costs."""
+"""The maximum number of columns, and length of names, for which the nearest name is suggested."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A target that can be learned: its column, the task with its reason, and the classes of a classification."""
+    """A valid target: its column, the task with its reason, and the classes of a classification."""
 
     column: ColumnSummary
     task: Task
@@ -32,9 +32,9 @@ class Resolved:
 def resolve_target(
     dataset: TableSummary, name: str, requested: Task | None, likelihood: TargetLikelihood | None
 ) -> Resolved:
-    """The target's column, and the task as `requested`, else as column and likelihood have it.
+    """Return the target's column, and the task as `requested`, else by column and likelihood.
 
-    Raises InvalidRequestError, since without them nothing else can be judged.
+    Raises InvalidRequestError at once, since all else depends on them.
     """
     column = dataset.column(name)
     if column is None:
@@ -60,7 +60,7 @@ def resolve_target(
 
 
 def unknown_column(dataset: TableSummary, name: str) -> str:
-    """The sentence that says that there is no such column, with the nearest name or the first ones."""
+    """Return the message for an unknown column, with the nearest name or the first ones."""
     names = [column.name for column in dataset.columns]
     comparable = len(names) <= MAX_COMPARED and len(name) <= MAX_COMPARED
     near = get_close_matches(name, names, n=1) if comparable else []
@@ -70,13 +70,13 @@ def unknown_column(dataset: TableSummary, name: str) -> str:
 
 
 def listed(texts: list[str]) -> str:
-    """The texts in a row, at most `MAX_NAMED` of them."""
+    """Return the texts as an enumeration of at most `MAX_NAMED`."""
     more = len(texts) - MAX_NAMED
     return ", ".join(texts[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def refusal(*faults: Fault) -> InvalidRequestError:
-    """The error of a request with these faults, the first of which tells the story."""
+    """Return the error for a request with these faults; its detail is that of the first."""
     more = len(faults) - 1
     return InvalidRequestError(faults[0].detail + (f" ({more} more like this are listed.)" if more else ""), faults)
 
@@ -119,9 +119,9 @@ def _number_labels(column: ColumnSummary) -> tuple[int | float, ...]:
 
 
 def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
-    """The labels in order: false and true, numbers from below, texts by alphabet.
+    """Return the labels in order: false and true, numbers ascending, texts by alphabet.
 
-    `chosen` points at what asks for classes where the column alone would not.
+    `chosen` is the pointer to what requests classes where the column alone would not.
     """
     if column.distinct == 1:
         raise _at_target(column, f"The target `{column.name}` has one class only; two are needed to tell them apart.")
