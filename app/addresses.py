@@ -115,7 +115,7 @@ class Allowance:
                 networks.append(ip_network(entry))
             except ValueError as error:
                 if "/" in entry or ":" in entry or not HOST_NAME.fullmatch(entry) or _ends_in_a_number(entry):
-                    raise ValueError(f"{entry!r} is no network (as 10.1.0.0/16), address or host name") from error
+                    raise ValueError(f"expected a network, address or host name, got {entry!r}") from error
                 names.add(entry.rstrip("."))
         return cls(frozenset(names), tuple(networks))
 
@@ -138,9 +138,9 @@ class Allowance:
         else:
             listed, here = self.admits(target, address), not is_public(address)
         if here and not listed:
-            raise _refused(f"{target.host} is no public address; the operator of this service may allow it.")
+            raise _refused(f"Expected a public address, got {target.host}, which this service does not allow.")
         if target.scheme == "http" and not listed:
-            raise _refused("Expected https://; the operator of this service may allow http:// for some hosts.")
+            raise _refused("Expected https://, got http://, which this service allows only for some hosts.")
         return target
 
 
@@ -148,28 +148,28 @@ def read_target(url: str) -> Target:
     """Return a URL in its parts; raises InvalidRequestError for other than a plain http(s) URL."""
     if len(url) > MAX_URL_LENGTH or not PRINTABLE.fullmatch(url):
         raise _refused(
-            f"Expected a URL of up to {MAX_URL_LENGTH} ASCII characters without spaces; others are written %xx."
+            f"Expected a URL of at most {MAX_URL_LENGTH} ASCII characters; percent-encode others and spaces."
         )
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise _refused(f"This is no URL: {error}.") from error
+        raise _refused(f"Expected a URL, got one that can't be parsed: {error}.") from error
     scheme: Literal["http", "https"]
     if parts.scheme == "http":
         scheme = "http"
     elif parts.scheme == "https":
         scheme = "https"
     else:
-        raise _refused("Expected a URL that begins with https://.")
+        raise _refused("Expected a URL that begins with https://, got another scheme.")
     if "@" in parts.netloc:
-        raise _refused("A URL must not hold a name or a password: messages are signed instead.")
+        raise _refused("Expected a URL without credentials: messages are signed instead.")
     if parts.fragment or "#" in url:
-        raise _refused("A URL's #fragment is never sent: leave it out.")
+        raise _refused("Expected a URL without a fragment, which is never sent.")
     if port == 0:
         raise _refused("Expected a port from 1 to 65535.")
     if not _is_host(host):
-        raise _refused(f"{host!r} is no host name and no address.")
+        raise _refused(f"Expected a host name or an address, got {host!r}.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(scheme, host, port or PORTS[scheme], path)
 

@@ -13,4 +13,4 @@ def database_in_reach() -> Iterator[None]:
     try:
         yield
     except UnavailableError as away:
-        refuse(f"{away.detail}\nRELEVANCE_DATABASE_URL says where the database is.")
+        refuse(f"{away.detail}\nRELEVANCE_DATABASE_URL is the URL of the database.")

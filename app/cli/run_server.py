@@ -53,8 +53,8 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
 def _refuse_unusable(settings: Settings) -> None:
     if settings.exposed_without_key:
         refuse(
-            f"Listening on {settings.host} would open the service to the network with nobody asked for a key.\n"
-            "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 if that is what you want."
+            f"Listening on {settings.host} would expose the service to the network without authentication.\n"
+            "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 to allow it."
         )
     if settings.grpc_port is not None and find_spec("grpc") is None:
         refuse(
@@ -104,7 +104,7 @@ def _listen(host: str, port: int, setting: str, backlog: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=backlog)
     except OSError as taken:
-        refuse(f"Can't listen on {host}:{port}: {taken.strerror}. {setting} chooses another port.")
+        refuse(f"Can't listen on {host}:{port}: {taken.strerror}. {setting} sets the port.")
 
 
 def _greeting(settings: Settings, listener: socket.socket, *, with_worker: bool) -> str:
@@ -114,7 +114,7 @@ def _greeting(settings: Settings, listener: socket.socket, *, with_worker: bool)
         f"Relevance {__version__} is at {url}",
         f"  documentation  {url}/docs",
         f"  database       {settings.url.render_as_string(hide_password=True)}",
-        "  worker         beside it, in a process of its own" if with_worker else "  worker         none here",
+        "  worker         a process of its own" if with_worker else "  worker         none",
         "Ctrl-C stops it.",
     ]
     return "\n".join(lines)

@@ -47,7 +47,7 @@ def _start(worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
         with database_in_reach():
             return worker.start(wait_for_stop)
     except UnusableSpoolError as error:
-        refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY says where temporary files are kept.")
+        refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY sets the directory of temporary files.")
 
 
 def migrate(settings: Settings) -> None:

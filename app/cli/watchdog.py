@@ -46,5 +46,5 @@ class Watchdog:
     def _run(self) -> None:
         while self._deadline is not None and time.monotonic() < self._deadline:
             time.sleep(POLL_SECONDS)
-        log.error("the stop took too long: the process is ended")
+        log.error("shutdown timed out: the process is ended")
         os._exit(1)

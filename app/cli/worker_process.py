@@ -66,7 +66,7 @@ class WorkerProcess:
             pause = (
                 self._first_pause if time.monotonic() - began > STEADY_SECONDS else min(2 * pause, MAX_PAUSE_SECONDS)
             )
-            warn(f"The worker ended with {code}; the next one starts in {pause:.0f} s.")
+            warn(f"The worker exited with {code}; it is restarted in {pause:.0f} s.")
             if self._stopping.wait(pause):
                 return
             self._process = self._spawn()

@@ -57,7 +57,7 @@ def _refuse_rows(exported: ExportedVersion, name: str) -> None:
     """Raise ConflictError for a version that predicts from neighbours."""
     if exported.keeps_rows:
         raise ConflictError(
-            f"There is no {name} file of a version that predicts from the rows nearest to each: these are no part of "
+            f"The format {name} does not support versions that predict from nearest rows, which are not part of "
             'a program. Export it as "json" or "npz", or train with "local": {"type": "none"}.'
         )
 

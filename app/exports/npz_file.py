@@ -56,9 +56,9 @@ def read(data: bytes, *, max_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = dict(_unpacked(archive, max_bytes))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise MalformedBodyError("The file can't be read as npz; is it cut off?") from error
+        raise MalformedBodyError("The file can't be read as npz; is it truncated?") from error
     if DOCUMENT_NAME not in members:
-        raise MalformedBodyError(f"The archive has no {DOCUMENT_NAME}: it is no exported version.")
+        raise MalformedBodyError(f"The archive has no {DOCUMENT_NAME}: it is not an exported version.")
     text = members.pop(DOCUMENT_NAME)
     return text, {name.removesuffix(ENDING): _listed(name, content) for name, content in members.items()}
 
@@ -66,17 +66,17 @@ def read(data: bytes, *, max_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
 def _unpacked(archive: zipfile.ZipFile, max_bytes: int) -> Iterator[tuple[str, bytes]]:
     entries = archive.infolist()
     if len(entries) > MAX_MEMBERS:
-        raise TooLargeError(f"The archive has {len(entries):,} members, where {MAX_MEMBERS:,} are the most.")
+        raise TooLargeError(f"Expected an archive of at most {MAX_MEMBERS:,} members, got {len(entries):,}.")
     left = max_bytes
     for entry in entries:
         if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise MalformedBodyError(f"{entry.filename!r} is packed in a way that is not read: store or deflate it.")
+            raise MalformedBodyError(f"{entry.filename!r} has an unsupported compression: store or deflate it.")
         with archive.open(entry) as member:
             # The sizes in an archive's directory may be wrong.
             content = member.read(left + 1)
         left -= len(content)
         if left < 0:
-            raise TooLargeError(f"The archive unpacks to more than {max_bytes:,} bytes.")
+            raise TooLargeError(f"Expected at most {max_bytes:,} bytes once decompressed, got more.")
         yield entry.filename, content
 
 
@@ -88,7 +88,7 @@ def _listed(name: str, content: bytes) -> JsonValue:
             raise ValueError(f"version {version}")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(source)
     except _UNREADABLE as error:
-        raise MalformedBodyError(f"{name!r} can't be read as npy of version 1.0; is it cut off?") from error
+        raise MalformedBodyError(f"{name!r} can't be read as npy of version 1.0; is it truncated?") from error
     where = f"/{name.removesuffix(ENDING)}"
     if dtype.str not in {"<f8", "<i8"} or not _is_list_or_table(shape):
         detail = f"Expected a list or a table of <f8 or <i8, got shape {shape} of {dtype.str}."
@@ -96,10 +96,10 @@ def _listed(name: str, content: bytes) -> JsonValue:
     body = content[source.tell() :]
     # Checked before memory of that size is allocated: the header may be wrong.
     if len(body) != prod(shape) * dtype.itemsize:
-        raise MalformedBodyError(f"{name!r} holds {len(body):,} bytes, which is not what its header says.")
+        raise MalformedBodyError(f"{name!r} has {len(body):,} bytes, which is not the size in its header.")
     array = np.frombuffer(body, dtype).reshape(shape, order="F" if fortran else "C")
     if not np.isfinite(array).all():
-        detail = "NaN and infinity are no numbers here."
+        detail = "Expected finite numbers, got NaN or infinity."
         raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
     listed: JsonValue = array.tolist()
     return listed
@@ -122,9 +122,7 @@ def with_arrays(document: JsonValue, arrays: dict[str, JsonValue]) -> JsonValue:
     whole = _put_back(document, "", arrays, unused)
     if unused:
         name = min(unused)
-        raise InvalidRequestError(
-            f"The document has no place for the array {name!r}.", [Fault("No place.", f"/{name}")]
-        )
+        raise InvalidRequestError(f"The document does not refer to the array {name!r}.", [Fault("Unused.", f"/{name}")])
     return whole
 
 
@@ -132,7 +130,7 @@ def _put_back(value: JsonValue, where: str, arrays: dict[str, JsonValue], unused
     if isinstance(value, dict):
         if value.keys() == {"array"} and isinstance(name := value["array"], str):
             if f"/{name}" != where or name not in arrays:
-                detail = f"Here stands the array {where[1:]!r} of the archive, or numbers; got {name!r}."
+                detail = f"Expected the array {where[1:]!r} of the archive, or numbers; got {name!r}."
                 raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
             unused.discard(name)
             return arrays[name]

@@ -49,7 +49,7 @@ def named(formats: Iterable[F], name: str) -> F:
     """Return the format of that name; raises LookupError."""
     found = next((one for one in formats if one.name == name), None)
     if found is None:
-        raise LookupError(f"There is no format {name!r} here.")
+        raise LookupError(f"There is no format {name!r}.")
     return found
 
 

@@ -17,7 +17,7 @@ class Arrow(TableFormat, RowFormat, PartsFormat):
 
     file_format = ARROW
     title = "Arrow's stream"
-    rows_summary = "Columns by name, null is missing; no compressed buffers."
+    rows_summary = "Columns by name, null is missing; buffers must not be compressed."
     predictions_summary = "The same columns as in CSV."
 
     def read_table(

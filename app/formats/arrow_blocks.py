@@ -22,7 +22,7 @@ def reading(noun: str, what: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise MalformedBodyError(f"The {noun} can't be read as {what}; is it cut off? {first_line(error)}.") from None
+        raise MalformedBodyError(f"The {noun} can't be read as {what}; is it truncated? {first_line(error)}.") from None
 
 
 def first_line(error: Exception) -> str:
@@ -35,7 +35,7 @@ def check_types(schema: pa.Schema) -> None:
     """Raise InvalidDataError for columns of unsupported types."""
     refuse(
         [
-            Fault(f"The type {field.type} can't be read.", column=field.name)
+            Fault(f"The type {field.type} is not supported.", column=field.name)
             for field in schema
             if not readable(field.type)
         ]

@@ -105,5 +105,6 @@ def _seconds(values: pa.Array) -> tuple[np.ndarray[tuple[int], np.dtype[np.float
     seconds[missing | outside] = np.nan
     rows = np.flatnonzero(outside & ~missing)
     return seconds, [
-        (int(row), f"{shown(int(whole[row]))} {values.type.unit} since 1970 is no year from 1 to 9999.") for row in rows
+        (int(row), f"{shown(int(whole[row]))} {values.type.unit} since 1970 is not in the years 1 to 9999.")
+        for row in rows
     ]

@@ -32,14 +32,14 @@ def check_messages(stream: pa.Buffer) -> None:
     Raises pa.ArrowException where the stream is malformed.
     """
     if more := stream.size - read_messages(stream, _check_uncompressed):
-        raise MalformedBodyError(f"Expected the Arrow stream's end, got {more:,} bytes behind it.")
+        raise MalformedBodyError(f"Expected the end of the Arrow stream, got {more:,} more bytes.")
 
 
 def _check_uncompressed(message: pa.ipc.Message) -> None:
     if unpacked_size(message) is not None:
         raise InvalidDataError(
-            "The Arrow stream has compressed buffers, which are not unpacked: write it without compression, and "
-            "compress the whole body (Content-Encoding: zstd) where it should be small."
+            "Expected an Arrow stream without compressed buffers; write it without compression, and "
+            "compress the whole body (Content-Encoding: zstd) to reduce its size."
         )
 
 
@@ -74,7 +74,7 @@ def _claimed(content: bytes, buffers: int, body: memoryview) -> int:
         if not length:
             continue
         if offset < 0 or length < 8 or offset + length > len(body):
-            raise MalformedBodyError("A compressed buffer lies outside of its message.")
+            raise MalformedBodyError("A compressed buffer exceeds its message.")
         (claimed,) = struct.unpack_from("<q", body, offset)
         size += length if claimed < 0 else claimed
     return size

@@ -59,6 +59,6 @@ def _column(
     try:
         column, cell_faults = typed_column(kind, chunks.combine_chunks(), exact=False)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        detail = f"Values of the type {chunks.type} can't be read: {first_line(error)}."
+        detail = f"Values of the type {chunks.type} can't be converted: {first_line(error)}."
         raise InvalidDataError(detail, [Fault(detail, column=name)]) from None
     return column, [Fault(detail, row=row, column=name) for row, detail in cell_faults]

@@ -40,7 +40,7 @@ def not_a(kind: ColumnKind, value: object) -> str:
 
 def not_finite(token: str) -> str:
     """Return the message for NaN or infinity."""
-    return f"{token} is no finite number; leave the cell empty (null in JSON) where a value is missing."
+    return f"{token} is not a finite number; for a missing value, leave the cell empty (null in JSON)."
 
 
 def out_of_range(value: object) -> str:
@@ -51,7 +51,7 @@ def out_of_range(value: object) -> str:
 def too_long_an_integer(value: object) -> str:
     """Return the message for an integer that float64 would round, in a column whose kind was inferred."""
     return (
-        f"{shown(value)} has more digits than a 64-bit number keeps; "
+        f"{shown(value)} has more digits than a 64-bit number can represent; "
         "declare the column as category to keep them, as number to round them."
     )
 
@@ -59,9 +59,9 @@ def too_long_an_integer(value: object) -> str:
 def bad_text(text: str) -> str | None:
     """Return why a text can't be stored, None if it can."""
     if "\0" in text:
-        return f"{shown(text)} holds the character NUL."
+        return f"{shown(text)} contains NUL."
     if len(text) > MAX_CHARACTERS:
-        return f"A text has {len(text):,} characters, where {MAX_CHARACTERS:,} are the most: {shown(text)}."
+        return f"Expected at most {MAX_CHARACTERS:,} characters, got {len(text):,}: {shown(text)}."
     return None
 
 

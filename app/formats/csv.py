@@ -25,7 +25,7 @@ class Csv(TableFormat, RowFormat, PartsFormat):
         TABS,
     )
     row_options = frozenset({"delimiter", "decimal"})
-    rows_summary = "A header, in any order; empty is missing. Tabs and semicolons are found out."
+    rows_summary = "A header, in any order; empty is missing. Tabs and semicolons are detected."
     predictions_summary = "A column for each number."
 
     def read_table(

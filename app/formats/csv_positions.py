@@ -66,7 +66,7 @@ def why_unreadable(file: BodyFile, dialect: Dialect, reason: str) -> RelevanceEr
     if not faults:
         return MalformedBodyError(f"The file can't be read as CSV: {reason}.")
     first = faults[0]
-    return MalformedBodyError(f"Line {first.line}, cut at {shown(dialect.delimiter)}: {first.detail}", faults)
+    return MalformedBodyError(f"Line {first.line}, delimiter {shown(dialect.delimiter)}: {first.detail}", faults)
 
 
 def _first_faults(file: BodyFile, dialect: Dialect) -> Sequence[Fault]:
@@ -74,11 +74,11 @@ def _first_faults(file: BodyFile, dialect: Dialect) -> Sequence[Fault]:
         return _of_other_width(_records(file, dialect, strict=True), len(dialect.names))
     except BrokenRecord as broken:
         if broken.unclosed:
-            return [Fault("A quotation mark in the record that begins here is never closed.", line=broken.line)]
+            return [Fault("The record that begins here has a quotation mark that is never closed.", line=broken.line)]
     try:
         return _of_other_width(_records(file, dialect), len(dialect.names))
     except BrokenRecord as broken:
-        return [Fault(f"The record that begins here can't be taken apart: {broken}.", line=broken.line)]
+        return [Fault(f"The record that begins here can't be parsed: {broken}.", line=broken.line)]
 
 
 def _of_other_width(records: Iterator[tuple[int, list[str]]], width: int) -> Sequence[Fault]:

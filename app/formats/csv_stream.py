@@ -53,7 +53,7 @@ def open_csv(
     batches = text_batches(file, dialect)
     head = _head(batches)
     if not head:
-        raise InvalidDataError("The table has no rows: the file holds a header alone.")
+        raise InvalidDataError("The table has no rows: the file has only a header.")
     table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT)
     decimal = options.decimal or find_decimal(table, dialect.delimiter)
     kinds = kinds_of(
@@ -123,7 +123,7 @@ def find_decimal(table: pa.Table, delimiter: str) -> Decimal:
         return "."
     if _has_number(table, "."):
         raise InvalidDataError(
-            "Some numbers have a decimal comma, others a point: say which with decimal=, and which columns are text."
+            "Some numbers have a decimal comma, others a point: set decimal=, and declare the columns that are text."
         )
     return ","
 

@@ -54,12 +54,13 @@ class Expected:
     def check_rows(self, rows: int) -> None:
         """Raise TooLargeError for too many rows."""
         if rows > self.max_rows:
-            raise TooLargeError(f"The table has more rows than {self.max_rows:,}; send it in parts.")
+            raise TooLargeError(f"Expected at most {self.max_rows:,} rows, got more; split the request.")
 
     def check_bytes(self, size: int) -> None:
         """Raise TooLargeError for too many bytes."""
         if size > self.max_bytes:
-            raise TooLargeError(f"The body unpacks to more than {self.max_bytes:,} bytes; send it in parts.")
+            detail = f"Expected at most {self.max_bytes:,} bytes once decompressed, got more; split the request."
+            raise TooLargeError(detail)
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,9 +59,9 @@ def feather_file(table: pa.Table) -> bytes:
 def _stream_in(file: pa.Buffer) -> pa.Buffer:
     content = memoryview(file)
     if content[: len(FORMER_MARK)] == FORMER_MARK:
-        raise MalformedBodyError("The file is Feather of version 1; write it anew, which makes it version 2.")
+        raise MalformedBodyError("Expected Feather of version 2, got version 1; write it with a current library.")
     if len(content) <= BEGINNING or content[: len(MARK)] != MARK or content[-len(MARK) :] != MARK:
-        raise MalformedBodyError("The file can't be read as Feather; is it cut off?")
+        raise MalformedBodyError("The file can't be read as Feather; is it truncated?")
     return file.slice(BEGINNING)
 
 
@@ -73,7 +73,7 @@ def _unpacked(stream: pa.Buffer) -> int:
         sizes.append(unpacked_size(message) or 0)
         if sizes[-1] > MAX_BYTES_OF_A_BATCH:
             raise TooLargeError(
-                f"A record batch unpacks to more than {MAX_BYTES_OF_A_BATCH:,} bytes: write smaller ones."
+                f"Expected record batches of at most {MAX_BYTES_OF_A_BATCH:,} bytes once decompressed, got more."
             )
 
     read_messages(stream, check)

@@ -20,7 +20,7 @@ class Json(TableFormat, WritableFormat):
     is_light = True
     is_nested = True
     rows_summary = "By columns, by rows, or names with rows."
-    predictions_summary = "With the model and the version beside them."
+    predictions_summary = "With the model and the version."
 
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits

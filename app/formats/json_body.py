@@ -29,7 +29,7 @@ PAUSE_SECONDS = 2e-3
 _LARGE = threading.Lock()
 _PLACE = re.compile(r"\(byte (\d+)\)")
 _NOT_FINITE = re.compile(rb"-?Infinity|NaN")
-TOO_DEEP = f"The body is nested too deeply: at most {MAX_DEPTH} objects and arrays may stand within each other."
+TOO_DEEP = f"Expected at most {MAX_DEPTH} nested objects and arrays, got more."
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _PLAIN = frozenset({int, float, bool, type(None)})
 
@@ -134,10 +134,10 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
     except RecursionError:
         raise MalformedBodyError(TOO_DEEP) from None
     except ValueError:  # an integer with more digits than Python converts
-        raise MalformedBodyError("The body holds a whole number of thousands of digits.") from None
+        raise MalformedBodyError("The body has an integer of thousands of digits.") from None
     refuse([_fault(path, found) for path, found in islice(_not_finite(value, ()), MAX_FAULTS)])
     if _is_half(value):
-        raise MalformedBodyError("The body holds half of a surrogate pair, which is no character.") from None
+        raise MalformedBodyError("The body has an unpaired surrogate, which is not a character.") from None
     raise MalformedBodyError(f"The body is not JSON: {error}.") from None
 
 
@@ -149,7 +149,7 @@ def _explain_shortly(body: bytes, error: Exception) -> NoReturn:
     if token is not None:
         raise InvalidDataError(f"{not_finite(token[0].decode())} It is at byte {token.start()}.") from None
     if "out of range" in str(error):
-        raise InvalidDataError(f"The body is not JSON that can be read: {error}.") from None
+        raise InvalidDataError(f"The body has a number that can't be represented: {error}.") from None
     raise MalformedBodyError(f"The body is not JSON: {error}.") from None
 
 
@@ -183,5 +183,5 @@ def _fault(path: tuple[str | int, ...], token: _NotFinite) -> Fault:
         case ("rows", int(row), int()):
             return Fault(in_table, pointer=pointer(path), row=row)
         case _:
-            detail = f"{token} is no finite number." if is_constant else in_table
+            detail = f"{token} is not a finite number." if is_constant else in_table
             return Fault(detail, pointer=pointer(path))

@@ -70,12 +70,12 @@ def check_containers(body: bytes, max_containers: int = MAX_CONTAINERS) -> None:
             raise MalformedBodyError(TOO_DEEP)
         containers += opened_and_closed.count(b"{") + opened_and_closed.count(b"[")
         if containers > max_containers:
-            raise TooLargeError(f"The JSON has more than {max_containers:,} objects and arrays.")
+            raise TooLargeError(f"Expected at most {max_containers:,} objects and arrays, got more.")
 
 
 def _check(members: int, max_members: int) -> None:
     if members > max_members:
-        detail = f"An object has more than {max_members:,} members, the most that one may have here."
+        detail = f"Expected objects of at most {max_members:,} members, got more."
         raise InvalidDataError(detail, [Fault(detail, pointer="")])
 
 

@@ -73,7 +73,7 @@ def read_json(
     check_members(body, max_columns)
     value = decode(body)
     if not isinstance(value, dict):
-        raise InvalidDataError(f"The body must be an object, {FORMS}.", [Fault("This is not an object.", pointer="")])
+        raise InvalidDataError(f"Expected an object, {FORMS}.", [Fault("Expected an object.", pointer="")])
     form: ByColumn | ByRow | ByPosition
     match value:
         case {"columns": dict(columns)} if not value.keys() & {"names", "rows"}:
@@ -83,11 +83,11 @@ def read_json(
         case {"rows": list(rows)} if not value.keys() & {"columns", "names"}:
             form = ByRow(rows)
         case _:
-            raise InvalidDataError(f"The body must hold a table: {FORMS}.", [Fault(f"Expected {FORMS}.", pointer="")])
+            raise InvalidDataError(f"Expected a table, {FORMS}.", [Fault(f"Expected {FORMS}.", pointer="")])
     rest = {name: member for name, member in value.items() if name not in {"columns", "names", "rows"}}
     unknown = [*islice((name for name in rest if name not in others), MAX_FAULTS)]
     if unknown:
-        faults = [Fault("There is no such member here.", pointer=pointer((name,))) for name in unknown]
+        faults = [Fault("The member is unknown.", pointer=pointer((name,))) for name in unknown]
         raise InvalidDataError(f"The body has an unknown member: {shown(unknown[0])}.", faults)
     return RawTable(form, rest)
 
@@ -252,14 +252,12 @@ def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequen
     unknown = [*islice((name for name in row if name not in known), MAX_FAULTS_REPORTED + 1)]
     if len(unknown) > MAX_FAULTS_REPORTED:
         listed = ", ".join(map(shown, unknown[:3]))
-        detail = (
-            f"The row has {len(row):,} members, where there are {len(known):,} columns; no such column as {listed}."
-        )
+        detail = f"The row has {len(row):,} members, but the table {len(known):,} columns; unknown are {listed}."
         yield Fault(detail, pointer=place, row=number)
         return
     for name in names:
         if name not in row:
-            yield Fault("The column is missing; null says that a value is.", pointer=place, row=number, column=name)
+            yield Fault("The column is missing; use null for a missing value.", pointer=place, row=number, column=name)
     for name in unknown:
         yield Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
 

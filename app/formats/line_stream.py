@@ -51,7 +51,7 @@ def _lines(file: SpoolFile, max_bytes: int) -> Iterator[Line]:
     while text := reader.readline(max_bytes + 1):
         number += 1
         if len(text) > max_bytes:
-            raise TooLargeError(f"Line {number} is longer than {max_bytes:,} bytes.")
+            raise TooLargeError(f"Line {number}: expected at most {max_bytes:,} bytes, got more.")
         if number == 1:
             text = text.removeprefix(b"\xef\xbb\xbf")
         if text.strip():

@@ -24,8 +24,8 @@ class Ndjson(TableFormat, RowFormat, WritableFormat):
     is_light = True
     is_nested = True
     streams_lines = True
-    rows_summary = "On each line an object."
-    predictions_summary = "On each line what JSON has of a row."
+    rows_summary = "An object on each line."
+    predictions_summary = "An object on each line, as in JSON."
 
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits

@@ -18,7 +18,7 @@ def npy_file(columns: Sequence[Array], faulty: Mask | None) -> Iterator[bytes]:
     Raises InvalidRequestError for no columns.
     """
     if not columns:
-        raise InvalidRequestError("There are no numbers among these outputs.", [Fault("No numbers.", "/outputs")])
+        raise InvalidRequestError("Expected outputs that are numbers, got none.", [Fault("No numbers.", "/outputs")])
     return _pieces(columns, faulty)
 
 

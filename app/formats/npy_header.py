@@ -37,7 +37,7 @@ class NpyHeader:
     def check_file_size(self, n_bytes: int) -> None:
         """Raise MalformedBodyError unless a file of so many bytes ends with its array."""
         if self.size != (here := n_bytes - self.offset):
-            raise MalformedBodyError(f"The array's header says that {self.size:,} bytes follow; {here:,} do.")
+            raise MalformedBodyError(f"Expected {self.size:,} bytes after the array's header, got {here:,}.")
 
 
 def read_npy_header(reader: BinaryIO) -> NpyHeader:
@@ -52,9 +52,9 @@ def read_npy_header(reader: BinaryIO) -> NpyHeader:
             shape, fortran_order, dtype = read(reader)
     # The header is a Python literal, so that parsing raises any of these.
     except (ValueError, TypeError, SyntaxError, TokenError, OSError, EOFError, LookupError) as error:
-        raise MalformedBodyError("The file can't be read as npy; is it cut off?") from error
+        raise MalformedBodyError("The file can't be read as npy; is it truncated?") from error
     except (OverflowError, RecursionError, MemoryError, Warning) as error:
-        raise MalformedBodyError("The file's header is none of npy.") from error
+        raise MalformedBodyError("The file's header is not a valid npy header.") from error
     if any(length < 0 for length in shape):
-        raise MalformedBodyError(f"The array's shape, {shape}, has a length below 0.")
+        raise MalformedBodyError(f"Expected a shape without negative lengths, got {shape}.")
     return NpyHeader(shape, fortran_order, dtype.str, reader.tell())

@@ -23,7 +23,7 @@ def read_npy(body: bytes, expected: Expected) -> ReadRows:
     """
     texts = [name for name, kind in expected.columns if kind == "category"]
     if texts:
-        detail = "This input is a text, which an array of numbers can't hold: send the rows in another format."
+        detail = "This input is text, which an array of numbers can't contain: use another format."
         raise InvalidDataError(detail, [Fault(detail, column=name) for name in texts])
     matrix = _matrix(body, expected)
     columns = expected.with_noise if matrix.shape[1] > len(expected.columns) else expected.columns
@@ -41,7 +41,7 @@ def _matrix(body: bytes, expected: Expected) -> Array:
     shape = (*header.shape, 1) if len(header.shape) == 1 and width == 1 else header.shape
     if len(shape) != 2 or shape[1] not in {width, len(expected.with_noise)}:
         names = ", ".join(name for name, _ in expected.columns)
-        or_noise = "" if expected.noise is None else f", or {width + 1} with {expected.noise} behind them"
+        or_noise = "" if expected.noise is None else f", or {width + 1} with {expected.noise} last"
         raise InvalidDataError(
             f"Expected an array (rows, {width}), its columns {names} in this order{or_noise}; got shape {header.shape}."
         )
@@ -87,4 +87,4 @@ def _column(kind: ColumnKind, values: Array) -> tuple[Column, CellFaults]:
 def _given(kind: ColumnKind, value: float) -> str:
     if not math.isfinite(value):
         return not_finite(str(value))
-    return not_a("boolean", value) if kind == "boolean" else f"{value:g} s since 1970 is no year from 1 to 9999."
+    return not_a("boolean", value) if kind == "boolean" else f"{value:g} s since 1970 is not in the years 1 to 9999."

@@ -29,7 +29,7 @@ def open_parquet(
     names = tuple(schema.names)
     check_names(names, max_columns=max_columns)
     if rows > max_rows:
-        raise TooLargeError(f"The table has {rows:,} rows, where {max_rows:,} are the most.")
+        raise TooLargeError(f"Expected at most {max_rows:,} rows, got {rows:,}.")
     check_types(schema)
     return stream_of(names, _batches(parquet, rows_of_a_block(len(names))), declared=declared)
 

@@ -56,7 +56,7 @@ class SpoolFile:
     def refuse_above(self, size: int) -> None:
         """Raise TooLargeError when a body of `size` bytes is too large."""
         if size > self._max_bytes:
-            raise TooLargeError(f"The body is larger than {self._max_bytes:,} bytes.")
+            raise TooLargeError(f"Expected a body of at most {self._max_bytes:,} bytes, got more.")
 
     async def write(self, piece: bytes) -> None:
         """Append; raises TooLargeError above the limit, UnavailableError when the disk is full."""
@@ -77,7 +77,7 @@ class SpoolFile:
             self._file.write(piece)
             self._file.flush()
         except OSError as error:
-            raise UnavailableError("There is no room for the body now.") from error
+            raise UnavailableError("The disk has no space for the body.") from error
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the flushed bytes."""

@@ -40,7 +40,7 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
     if not names:
         raise InvalidDataError("The table has no columns.")
     if len(names) > max_columns:
-        raise TooLargeError(f"The table has {len(names):,} columns, where {max_columns:,} are the most.")
+        raise TooLargeError(f"Expected at most {max_columns:,} columns, got {len(names):,}.")
     faults: list[Fault] = []
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
@@ -49,13 +49,13 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
         elif len(name) > MAX_NAME_LENGTH:
             faults.append(
                 Fault(
-                    f"The name has {len(name):,} characters, where {MAX_NAME_LENGTH} are the most.",
+                    f"Expected a name of at most {MAX_NAME_LENGTH} characters, got {len(name):,}.",
                     column=name,
                     line=line,
                 )
             )
         elif not is_plain(name):
-            faults.append(Fault("The name holds a control character.", column=name, line=line))
+            faults.append(Fault("The name contains a control character.", column=name, line=line))
         elif name in seen:
             faults.append(Fault("The column is named twice.", column=name, line=line))
         seen.add(name)
@@ -86,7 +86,7 @@ def within(blocks: Iterator[Block], *, max_rows: int, max_cells: int) -> Iterato
     for block in blocks:
         rows += block_rows(block)
         if rows > max_rows:
-            raise TooLargeError(f"The table has more than {max_rows:,} rows.")
+            raise TooLargeError(f"Expected at most {max_rows:,} rows, got more.")
         if rows * len(block) > max_cells:
-            raise TooLargeError(f"The table has more than {max_cells:,} cells.")
+            raise TooLargeError(f"Expected at most {max_cells:,} cells, got more.")
         yield block

@@ -35,13 +35,13 @@ def check_package(archive: zipfile.ZipFile) -> None:
     """
     parts = archive.infolist()
     if len(parts) > MAX_PARTS:
-        raise TooLargeError(f"The workbook has {len(parts):,} parts, where {MAX_PARTS:,} are the most.")
+        raise TooLargeError(f"Expected a workbook of at most {MAX_PARTS:,} parts, got {len(parts):,}.")
     if sum(part.file_size for part in parts) > MAX_BYTES:  # zipfile reads no more than these sizes
-        raise TooLargeError(f"The workbook unpacks to more than {MAX_BYTES:,} bytes; save it as CSV.")
+        raise TooLargeError(f"Expected at most {MAX_BYTES:,} bytes once decompressed, got more; save it as CSV.")
     if any(part.flag_bits & 1 for part in parts):
         raise InvalidDataError("The workbook is encrypted.")
     if any(part.compress_type not in _PACKINGS for part in parts):
-        raise MalformedBodyError("The workbook is packed by another method than deflate.")
+        raise MalformedBodyError("Expected a workbook compressed with deflate, got another method.")
     scan = _Scan()
     for part in parts:
         with archive.open(part) as opened:
@@ -82,7 +82,7 @@ class _Scan:
     def _check_whole(self, name: str) -> None:
         count, most = self._counts[name], MAX_ELEMENTS_TOGETHER
         if count > most:
-            raise TooLargeError(f"{name} has {count:,} elements, where {most:,} are the most.")
+            raise TooLargeError(f"{name}: expected at most {most:,} elements, got {count:,}.")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._total += 1
@@ -90,14 +90,14 @@ class _Scan:
         if local in _RESETS:
             self._since = self._total
         elif self._total - self._since > MAX_ELEMENTS_TOGETHER:
-            raise TooLargeError(f"A row has more than {MAX_ELEMENTS_TOGETHER:,} elements.")
+            raise TooLargeError(f"Expected rows of at most {MAX_ELEMENTS_TOGETHER:,} elements, got more.")
         elif local == "Override" and "main+xml" in attributes.get("ContentType", ""):
             self._workbooks.add(attributes.get("PartName", "").lstrip("/"))
         elif local == "Relationship" and "chartsheet" in attributes.get("Type", ""):
-            raise InvalidDataError("The workbook has a sheet that is a chart: save the table's sheet alone.")
+            raise InvalidDataError("The workbook has a chart sheet: save only the sheet with the table.")
         if self._total > MAX_ELEMENTS:
-            raise TooLargeError(f"The workbook has more than {MAX_ELEMENTS:,} elements; save it as CSV.")
+            raise TooLargeError(f"Expected at most {MAX_ELEMENTS:,} elements, got more; save it as CSV.")
 
 
 def _refuse_doctype(*_: object) -> None:
-    raise MalformedBodyError("A part of the workbook declares a document type, which workbooks have not.")
+    raise MalformedBodyError("A part of the workbook declares a document type, which is not allowed.")

@@ -39,7 +39,7 @@ def sheet_rows(file: BinaryIO, sheet: str | None) -> Iterator[Row]:
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         sheets = {one.title: one for one in book.worksheets}
     if sheet is not None and sheet not in sheets:
-        detail = f"There is no sheet {shown(sheet)}; there are {', '.join(map(shown, islice(sheets, 20)))}."
+        detail = f"Expected one of the sheets {', '.join(map(shown, islice(sheets, 20)))}; got {shown(sheet)}."
         raise InvalidRequestError(detail, [Fault(detail, parameter="sheet")])
     if not sheets:
         raise InvalidDataError("The workbook has no sheets.")
@@ -59,7 +59,7 @@ def _filled(rows: Iterator[tuple[object, ...]]) -> Iterator[Row]:
         check_cancelled()
         seen, places = seen + len(some), places + sum(map(len, some))
         if seen > MAX_ROWS or places > MAX_PLACES:
-            raise TooLargeError(f"The sheet has more than {MAX_ROWS:,} rows or {MAX_PLACES:,} cells; save it as CSV.")
+            raise TooLargeError(f"Expected at most {MAX_ROWS:,} rows, {MAX_PLACES:,} cells; save it as CSV.")
         for values in some:
             row = tuple(map(_cell, values))
             if not any(cell is not None for cell in row):
@@ -99,8 +99,8 @@ def _readable() -> Iterator[None]:
             warnings.simplefilter("ignore")  # about content that it would not write
             yield
     except zipfile.BadZipFile as error:
-        raise MalformedBodyError("The file can't be read as xlsx; is it cut off, or an older .xls?") from error
+        raise MalformedBodyError("The file can't be read as xlsx; is it truncated, or an older .xls?") from error
     except (zlib.error, OSError, EOFError, SyntaxError, ValueError, TypeError, LookupError) as error:
-        raise MalformedBodyError("The file can't be read as xlsx: a part of it is broken.") from error
+        raise MalformedBodyError("The file can't be read as xlsx: a part of it is corrupt.") from error
     except (AttributeError, ArithmeticError, AssertionError, RuntimeError) as error:
-        raise MalformedBodyError("The file can't be read as xlsx: a part of it is not as it should be.") from error
+        raise MalformedBodyError("The file can't be read as xlsx: a part of it is invalid.") from error

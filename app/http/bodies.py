@@ -86,7 +86,7 @@ def _summary(faults: Sequence[Fault], n_errors: int) -> str:
 
 def _refuse_nul(value: object) -> None:
     """Raise InvalidRequestError where a string or key of a JSON value contains NUL, which PostgreSQL can't store."""
-    faults = [Fault("A text holds the character NUL.", place) for place in islice(_places_of_nul(value), MAX_FAULTS)]
+    faults = [Fault("The text contains NUL.", place) for place in islice(_places_of_nul(value), MAX_FAULTS)]
     if faults:
         raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
 

@@ -26,13 +26,13 @@ UNCHANGING = "private, max-age=86400, immutable"
 
 TAGGED: dict[str, object] = {
     "headers": {
-        "ETag": {"schema": {"type": "string"}, "description": "Another one after each change."},
+        "ETag": {"schema": {"type": "string"}, "description": "The entity tag, which changes with the content."},
         "Cache-Control": {"schema": {"type": "string"}},
     }
 }
 """The OpenAPI description of the headers of `conditional_response`."""
 
-NOT_MODIFIED: dict[str, object] = {"description": "What `If-None-Match` has is still so."}
+NOT_MODIFIED: dict[str, object] = {"description": "The content still has the entity tag in `If-None-Match`."}
 
 _TAG = r'(?:W/)?"[!#-~\x80-\xff]*"'
 _TAGS = re.compile(rf"[ \t]*{_TAG}[ \t]*(?:,[ \t]*{_TAG}[ \t]*)*")
@@ -40,8 +40,8 @@ _TAGS = re.compile(rf"[ \t]*{_TAG}[ \t]*(?:,[ \t]*{_TAG}[ \t]*)*")
 _PATTERN = r'^(\*|(W/)?"[!#-~]*"([ \t]*,[ \t]*(W/)?"[!#-~]*")*)$'
 """The pattern of both headers in OpenAPI, for ASCII."""
 
-_MATCH = "Change it only if its `ETag` is one of these still, else 412: what somebody else changed is not lost."
-_NONE_MATCH = "`*`: only if there is none yet, else 412."
+_MATCH = "Apply the change only if the `ETag` is one of these, else 412, so that no concurrent change is lost."
+_NONE_MATCH = "`*`: apply the change only if the resource does not exist yet, else 412."
 
 
 _CONDITION_HEADERS = {"type": "string", "pattern": _PATTERN}

@@ -142,7 +142,7 @@ class Decompressor:
                         self._count(piece)
                         yield piece
             except (zlib.error, zstd.ZstdError, EOFError) as error:
-                raise MalformedBodyError(f"The body is not {self._name}: {error}.") from None
+                raise MalformedBodyError(f"Expected a {self._name} body, got other bytes: {error}.") from None
             if not self._decoder.eof:
                 return
             data, self._decoder = self._decoder.unused_data, None  # followed by another member or by the end
@@ -150,20 +150,20 @@ class Decompressor:
     def finish(self) -> None:
         """Raise MalformedBodyError where the encoding is incomplete."""
         if self._decoder is not None or self._begins:
-            raise MalformedBodyError(f"The body ends before its {self._name} does.")
+            raise MalformedBodyError(f"Expected a complete {self._name} body, got a truncated one.")
 
     def _count_member(self) -> None:
         self._members += 1
         if self._members > FREE_MEMBERS + (self._max_bytes - self._left) // BYTES_PER_MEMBER:
             raise MalformedBodyError(
                 f"The body has too many {self._name} members: at most {FREE_MEMBERS:,}, and one for each"
-                f" {BYTES_PER_MEMBER:,} bytes that it unpacks to."
+                f" {BYTES_PER_MEMBER:,} decompressed bytes."
             )
 
     def _count(self, piece: bytes) -> None:
         self._left -= len(piece)
         if self._left < 0:
-            raise TooLargeError(f"The body unpacks to more than {self._max_bytes:,} bytes.")
+            raise TooLargeError(f"Expected at most {self._max_bytes:,} bytes once decompressed, got more.")
 
 
 def expanded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:

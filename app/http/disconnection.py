@@ -39,7 +39,7 @@ async def run_for_client(
         await asyncio.wait({work} if leaving is None else {work, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
             return work.result()
-        raise ClientLeftError("The client closed the connection before the answer was ready.")
+        raise ClientLeftError("The client closed the connection before the response was ready.")
     finally:
         cancellation.cancel()
         if leaving is not None:

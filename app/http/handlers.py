@@ -59,7 +59,7 @@ async def _parameters(request: Request, error: Exception) -> Response:
     errors = [
         {
             "header" if entry["loc"][0] == "header" else "parameter": ".".join(str(step) for step in entry["loc"][1:]),
-            "detail": "There is no such parameter." if entry["type"] == "extra_forbidden" else _sentence(entry["msg"]),
+            "detail": "The parameter is unknown." if entry["type"] == "extra_forbidden" else _sentence(entry["msg"]),
         }
         for entry in error.errors()
     ]
@@ -76,11 +76,11 @@ async def _framework(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     match status:
         case 404:
-            detail = f"There is nothing at {request.url.path}."
+            detail = f"There is no resource at {request.url.path}."
         case 405:
             allowed = ", ".join(_allowed(request))
             headers["Allow"] = allowed
-            detail = f"{request.url.path} answers {allowed}, not {request.method}."
+            detail = f"Expected {allowed} at {request.url.path}, got {request.method}."
         case _:
             detail = str(error.detail)
     return problem_response(request.scope, kind, detail=detail, headers=headers)
@@ -90,7 +90,7 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     """Return the problem for an unexpected error; it bypasses all middleware, so their headers are set here."""
     request_id = _request_id(request)
     log.error("unexpected", path=request.url.path, request_id=request_id, exc_info=error)
-    detail = "Something went wrong that should not. The request id finds it in the service's log."
+    detail = "The service failed unexpectedly. Its log has the error under the request id."
     headers = SECURITY_HEADERS | ({REQUEST_ID_HEADER: request_id} if request_id else {})
     return problem_response(request.scope, UNEXPECTED, detail=detail, headers=headers)
 

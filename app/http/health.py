@@ -22,12 +22,10 @@ class ReadyOut(BaseModel):
     """The readiness to serve requests, and to run trainings."""
 
     status: Literal["ready", "not_ready", "stopping"]
-    database: bool = Field(description="The database answers.")
-    migrated: bool = Field(description="Its tables are those of this release.")
-    worker: bool = Field(description="A worker was heard of lately; without one, trainings wait.")
-    has_loaded_versions: bool = Field(
-        description="Versions are in memory: they are predicted with without the database."
-    )
+    database: bool = Field(description="The database responds.")
+    migrated: bool = Field(description="The database has the tables of this release.")
+    worker: bool = Field(description="A worker sent a recent heartbeat; without a worker, trainings wait.")
+    has_loaded_versions: bool = Field(description="Versions are cached and predict without the database.")
 
 
 @router.get("/live", summary="Is the process alive?")
@@ -45,7 +43,7 @@ async def ready(
     response: Response,
     purpose: Annotated[
         Literal["predictions", "training"],
-        Query(alias="for", description="What the process should be ready for: `training` needs a worker too."),
+        Query(alias="for", description="What to check the readiness for: `training` also needs a worker."),
     ] = "predictions",
 ) -> ReadyOut:
     """Respond with 200 while the process can predict: the database is reachable and migrated, or versions are cached.

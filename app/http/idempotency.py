@@ -27,10 +27,10 @@ _QUOTED = re.compile(r'"((?:[!#-\[\]-~]|\\["\\])+)"')
 _BARE = re.compile(r"[!#-~][!-~]*")
 
 DESCRIPTION = (
-    "A name of your own for this request, new for each: 1 to 255 visible ASCII characters, as a quoted string or bare. "
-    "The same request with the same key again makes nothing new: it gets the first answer, byte for byte, with "
-    f"`{REPLAYED}: true`. Another request with it is 422, and one that is still being done 409. What was refused is "
-    "not kept, so that a request may be mended under its key."
+    "A unique key for this request: 1 to 255 visible ASCII characters, quoted or bare. "
+    "The same request with the same key creates nothing: it gets the first response, byte for byte, with "
+    f"`{REPLAYED}: true`. Another request with the key is 422, and one still in progress 409. Errors are "
+    "not stored, so a corrected request may use the same key."
 )
 
 
@@ -64,7 +64,7 @@ def read_key(text: str) -> str:
     else:
         key = ""
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
-        detail = f"{HEADER} has 1 to {MAX_KEY_LENGTH} visible ASCII characters, quoted or bare: a UUID is a good one."
+        detail = f"Expected an {HEADER} of 1 to {MAX_KEY_LENGTH} visible ASCII characters, such as a UUID."
         raise InvalidRequestError(detail, [Fault(detail, header=HEADER)])
     return key
 

@@ -13,7 +13,7 @@ PIECE_BYTES = 2**19
 """The minimum number of bytes in memory that are written at once, off the event loop."""
 
 MAX_BYTES_IN_MEMORY = 2**24
-"""The maximum number of bytes of all long bodies of a process in memory; a single pending write is allowed above it."""
+"""The number of bytes in memory, over all long bodies of a process, above which they are written to disk."""
 
 MAX_WRITERS = 2
 """The number of writer threads. They are separate, since requests that wait for the database may occupy all others."""
@@ -48,7 +48,7 @@ class LargeBodies:
             body.close()
             raise
         body.close()
-        raise MalformedBodyError("The connection ended before the body did.")
+        raise MalformedBodyError("Expected a complete body, got a connection closed before its end.")
 
 
 class LargeBody:
@@ -109,4 +109,4 @@ class LargeBody:
             self._file.writelines(pieces)
             self._file.flush()
         except OSError as error:
-            raise UnavailableError("There is no space for the body now.") from error
+            raise UnavailableError("The disk has no space for the body.") from error

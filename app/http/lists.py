@@ -22,9 +22,9 @@ class ListQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    limit: int = Field(20, ge=1, le=1000, description="Most items of the answer.")
-    after: str | None = Field(None, description="`after` of the page before; without it, the first page.")
-    order: Order = Field("newest", description="Which come first.")
+    limit: int = Field(20, ge=1, le=1000, description="The maximum number of items.")
+    after: str | None = Field(None, description="`after` of the previous page; without it, the first page.")
+    order: Order = Field("newest", description="The order of the items.")
 
     @property
     def part(self) -> PageRequest:
@@ -35,8 +35,8 @@ class ListQuery(BaseModel):
 class DatasetsQuery(ListQuery):
     """The query of datasets, whose items are large: each describes all of its columns."""
 
-    limit: int = Field(20, ge=1, le=200, description="Most datasets of the answer.")
-    name: str | None = Field(None, description="Only those of this name.")
+    limit: int = Field(20, ge=1, le=200, description="The maximum number of datasets.")
+    name: str | None = Field(None, description="Only datasets of this name.")
 
 
 class VersionsQuery(ListQuery):
@@ -45,14 +45,14 @@ class VersionsQuery(ListQuery):
     tag: Sequence[Annotated[str, Field(json_schema_extra={"pattern": ":"})]] = Field(
         (),
         max_length=MAX_TAG_FILTERS,
-        description="NAME:VALUE, for what has this tag; once more for each further one that it shall have.",
+        description="Only items with this tag, as NAME:VALUE; repeat it for further tags.",
     )
 
     @field_validator("tag")
     @classmethod
     def _is_readable(cls, tag: Sequence[str]) -> Sequence[str]:
         if any(":" not in given for given in tag) or len({given.partition(":")[0] for given in tag}) < len(set(tag)):
-            raise PydanticCustomError("tag", "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice")
+            raise PydanticCustomError("tag", "Expected NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice")
         return tag
 
     @property
@@ -64,20 +64,20 @@ class VersionsQuery(ListQuery):
 class ModelsQuery(VersionsQuery):
     """Filters of models by task and tags."""
 
-    task: AnyTask | None = Field(None, description="Only those of this task.")
+    task: AnyTask | None = Field(None, description="Only models of this task.")
 
 
 class StateQuery(ListQuery):
     """Filters of jobs by state."""
 
-    state: JobState | None = Field(None, description="Only those in this state.")
+    state: JobState | None = Field(None, description="Only jobs in this state.")
 
 
 class JobsQuery(StateQuery):
     """Filters of jobs by model and dataset."""
 
-    model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
-    dataset_id: UUID | None = Field(None, description="Only those that learn from this dataset, or predict for it.")
+    model: str | None = Field(None, description="Only jobs that create or use versions of this model.")
+    dataset_id: UUID | None = Field(None, description="Only jobs that train on this dataset, or predict for it.")
 
     def which(self, kind: JobKind) -> JobFilter:
         """Return the filter for the service."""
@@ -87,7 +87,7 @@ class JobsQuery(StateQuery):
 class ScoringsQuery(JobsQuery):
     """Filters of jobs that use a version of a model."""
 
-    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only those that use this number.")
+    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only jobs that use this version.")
 
     def which(self, kind: JobKind) -> JobFilter:
         """Return the filter for the service."""
@@ -97,4 +97,4 @@ class ScoringsQuery(JobsQuery):
 class DeliveriesQuery(ListQuery):
     """Filters of a webhook's deliveries."""
 
-    state: DeliveryState | None = Field(None, description="Only those in this state.")
+    state: DeliveryState | None = Field(None, description="Only deliveries in this state.")

@@ -29,7 +29,7 @@ _PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
 """Pages have a Content-Security-Policy of their own."""
 
 _STALE = (b"relevance-stale", b"1")
-STOPPED = "The process stopped before the response was ready; nothing is promised of what the request was to do."
+STOPPED = "The process stopped before the response was ready; the request may have been executed or not."
 _SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 
 log = structlog.stdlib.get_logger("app.requests")
@@ -130,11 +130,11 @@ class Entrance:
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
             scope["state"]["owner"] = BUILT_IN_OWNER
         if "\0" in path:  # no stored text contains NUL
-            return problem_response(scope, KINDS[NotFoundError], detail=f"There is nothing at {scope['path']}.")
+            return problem_response(scope, KINDS[NotFoundError], detail=f"There is no resource at {scope['path']}.")
         if b"%00" in scope["query_string"]:
             name = _parameter_with_nul(scope["query_string"])
-            detail = f"The query parameter {name!r} holds the character NUL."
-            errors = [{"parameter": name, "detail": "It holds the character NUL."}]
+            detail = f"The query parameter {name!r} contains NUL."
+            errors = [{"parameter": name, "detail": "It contains NUL."}]
             return problem_response(scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
         too_large = announced.isdigit() and int(announced) > self._max_bytes
         if too_large and (scope["method"], path) not in self._elsewhere:
@@ -162,7 +162,7 @@ def _parameter_with_nul(query: bytes) -> str:
 
 
 def _too_large(most: int) -> str:
-    return f"The body is larger than {most} bytes."
+    return f"Expected a body of at most {most} bytes, got more."
 
 
 def _counted(receive: Receive, most: int) -> Callable[[], Awaitable[Message]]:

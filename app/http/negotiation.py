@@ -50,7 +50,7 @@ def response_format(accept: str | None) -> WritableFormat:
     greatest, best = max(weights, key=lambda weighed: weighed[0])
     if not greatest:
         possible = ", ".join(one.media_type for one in WRITABLE_FORMATS)
-        raise HTTPException(406, f"The answer can be {possible}, all of which the Accept header leaves out.")
+        raise HTTPException(406, f"Expected one of {possible} in the Accept header, got none.")
     return best
 
 
@@ -97,7 +97,7 @@ def image_media_type(accept: str | None) -> Literal["image/png", "application/x-
         return "image/png"
     if accepts(accept, "application/x-npy"):
         return "application/x-npy"
-    raise HTTPException(406, "The answer can be image/png or application/x-npy, which the Accept header leaves out.")
+    raise HTTPException(406, "Expected image/png or application/x-npy in the Accept header, got neither.")
 
 
 def _quality(parameter: str) -> float:
@@ -113,9 +113,7 @@ def wants_events(accept: Sequence[str]) -> bool:
     given = ",".join(accept) if accept else None
     events, json = weight(given, EVENT_STREAM), weight(given, "application/json")
     if events == json == 0:
-        raise HTTPException(
-            406, f"The answer can be application/json or {EVENT_STREAM}, which the Accept header leaves out."
-        )
+        raise HTTPException(406, f"Expected application/json or {EVENT_STREAM} in the Accept header, got neither.")
     return events > json
 
 
@@ -123,7 +121,7 @@ def require_json_accept(request: Request) -> None:
     """Raise 406 where the client does not accept JSON."""
     accept = request.headers.getlist("accept")
     if not accepts_json(",".join(accept) if accept else None):
-        raise HTTPException(406, "The answer can only be application/json, which the Accept header leaves out.")
+        raise HTTPException(406, "Expected application/json in the Accept header, got only other types.")
 
 
 async def _require_json_accept(request: Request) -> None:

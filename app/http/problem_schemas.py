@@ -11,8 +11,8 @@ class ProblemOut(BaseModel):
     type: str = Field(description="The kind of problem, for machines: `/problems/...`.")
     title: str
     status: int
-    detail: str = Field(description="What is wrong this time, and what to do.")
-    instance: str = Field(description="The path that was asked for.")
+    detail: str = Field(description="What is wrong in this request, and how to correct it.")
+    instance: str = Field(description="The path of the request.")
     errors: list[Fault]
     request_id: str | None
 

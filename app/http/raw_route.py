@@ -33,7 +33,7 @@ async def body_of(receive: Receive) -> bytes:
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return parts[0] if len(parts) == 1 else b"".join(parts)
-    raise MalformedBodyError("The connection ended before the body did.")
+    raise MalformedBodyError("Expected a complete body, got a connection closed before its end.")
 
 
 def documented(

@@ -28,8 +28,8 @@ def refuse_no_alias(alias: str) -> None:
     """Raise InvalidRequestError for an invalid alias."""
     if not is_alias(alias):
         detail = (
-            "An alias is a letter, then at most 62 letters, digits, dots, dashes, underscores: what are only digits is "
-            "a version's number."
+            "Expected a letter, then at most 62 letters, digits, dots, dashes and underscores; digits alone are a "
+            "version's number."
         )
         raise InvalidRequestError(detail, [Fault(detail, parameter="alias")])
 

@@ -7,9 +7,9 @@ from app.formats.format import Format, RowFormat
 from app.formats.options import OptionName
 
 DESCRIBED: Mapping[OptionName, str] = {
-    "delimiter": "the character between cells; else found out.",
-    "decimal": "the decimal mark, `.` or `,`; else found out.",
-    "sheet": "the name of the sheet; else the first.",
+    "delimiter": "the delimiter, detected by default.",
+    "decimal": "the decimal separator, `.` or `,`, detected by default.",
+    "sheet": "the name of the sheet, by default the first.",
 }
 """Descriptions of the options of a body's format."""
 

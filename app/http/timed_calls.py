@@ -28,23 +28,23 @@ class TimedCalls:
         """Return the result of `function` within `seconds`; else, or with too many running, raise UnavailableError."""
         with self._lock:
             if self._running >= MAX_RUNNING:
-                raise UnavailableError("The database has not answered earlier requests yet.")
+                raise UnavailableError("The database has not responded to earlier requests yet.")
             self._running += 1
         future: Future[T] = Future()
         try:
             Thread(target=self._run, args=(function, future), name="timed-call", daemon=True).start()
         except RuntimeError:
             self._end()
-            raise UnavailableError("The process can start no more threads.") from None
+            raise UnavailableError("The process can't start more threads.") from None
         try:
             return future.result(seconds)
         except TimeoutError:
-            raise UnavailableError(f"The database did not answer within {seconds:g} seconds.") from None
+            raise UnavailableError(f"The database did not respond within {seconds:g} seconds.") from None
 
     def _run(self, function: Callable[[], T], future: "Future[T]") -> None:
         try:
             future.set_result(function())
-        except BaseException as error:  # noqa: BLE001  # raised again where somebody waits for it
+        except BaseException as error:  # noqa: BLE001  # raised again for a caller that waits
             future.set_exception(error)
         finally:
             self._end()

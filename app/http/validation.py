@@ -107,17 +107,17 @@ def _what(entry: ErrorDetails) -> str:
         case "missing":
             return "This member is required."
         case "unexpected_keyword_argument" | "extra_forbidden":
-            return f"There is no member {str(entry['loc'][-1])!r} here."
+            return f"The member {str(entry['loc'][-1])!r} is unknown."
         case "union_tag_invalid":
-            return f"{context['tag']!r} is none of {context['expected_tags']}."
+            return f"Expected one of {context['expected_tags']}, got {context['tag']!r}."
         case "union_tag_not_found":
-            return "This member is required: it says which of the alternatives is meant."
+            return "This member is required: it selects one of the alternatives."
         case "dataclass_type" | "dict_type" | "model_type" | "model_attributes_type":
             return f"Should be an object, got {_shown(entry['input'])}."
         case "uuid_type":
             return f"Should be a UUID as text, got {_shown(entry['input'])}."
         case "too_short":
-            return f"Needs {context['min_length']} at least, got {context['actual_length']}."
+            return f"Expected at least {context['min_length']}, got {context['actual_length']}."
         case kind if kind.startswith(AT):
             return entry["msg"]
         case _:

@@ -109,14 +109,14 @@ def read_request(
         return planned
     length = len(body) if header_length is None else header_length
     if not 0 < length <= len(body):
-        raise MalformedBodyError(f"The JSON is said to have {length} bytes, and the body has {len(body)}.")
+        raise MalformedBodyError(f"Expected {length} bytes of JSON, got a body of {len(body)} bytes.")
     text = body[:length]
     check_containers(text, max_containers)
     check_members(text, MAX_MEMBERS)
     try:
         requested = _decoded(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedBodyError(f"The request can't be read: {error}.") from error
+        raise MalformedBodyError(f"The request can't be parsed: {error}.") from error
     options = _options(requested)
     return InferenceRequest(_tensors(requested.inputs, memoryview(body)[length:], yield_gil), options)
 
@@ -242,7 +242,7 @@ def _tensors(
         if size is not None:
             if not 0 <= size <= len(content) - place:
                 left = len(content) - place
-                raise MalformedBodyError(f"Tensor {one.name!r}: {size} bytes are announced, {left} came.")
+                raise MalformedBodyError(f"Tensor {one.name!r}: expected {size} bytes, got {left}.")
             tensors.append(from_bytes(one.name, one.datatype, shape, content[place : place + size]))
             place += size
         elif isinstance(one.data, list):
@@ -250,9 +250,9 @@ def _tensors(
         elif isinstance(one.data, msgspec.Raw):
             tensors.append(from_json(one.name, one.datatype, shape, bytes(one.data), yield_gil=yield_gil))
     if place != len(content):
-        raise MalformedBodyError(f"After the tensors there are {len(content) - place} bytes more.")
+        raise MalformedBodyError(f"Expected no bytes after the tensors, got {len(content) - place}.")
     if len({tensor.name for tensor in tensors}) < len(tensors):
-        raise MalformedBodyError("Two inputs have one name.")
+        raise MalformedBodyError("Expected distinct names of inputs, got one twice.")
     return tuple(tensors)
 
 
@@ -264,7 +264,7 @@ def _shape(tensor: _Tensor[list[float]] | _Tensor[msgspec.Raw]) -> list[int]:
         return integers
     whole = [length for length in map(as_integer, tensor.shape) if isinstance(length, int)]
     if len(whole) < len(tensor.shape):
-        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected whole lengths of axes, got {tensor.shape[:8]}.")
+        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected integer lengths of axes, got {tensor.shape[:8]}.")
     return whole
 
 
@@ -284,9 +284,9 @@ def _required(output: _Output) -> RequestedOutput:
 
 def _refuse(given: Mapping[str, msgspec.Raw]) -> None:
     if len(given) > MAX_MEMBERS:
-        raise MalformedBodyError(f"There are {len(given):,} parameters, more than {MAX_MEMBERS:,}.")
+        raise MalformedBodyError(f"Expected at most {MAX_MEMBERS:,} parameters, got {len(given):,}.")
     for name in UNSUPPORTED & given.keys():
-        raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
+        raise MalformedBodyError(f"The parameter `{name}` is of an unsupported extension.")
 
 
 def _parameter(given: Mapping[str, msgspec.Raw], name: str, required: type[T]) -> T | None:

@@ -49,7 +49,7 @@ inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route
 
 
 @router.get("/", include_in_schema=False)
-@router.get("", summary="Who answers", responses=inference_problems(401))
+@router.get("", summary="Server metadata", responses=inference_problems(401))
 async def server() -> InferenceServerOut:
     """Return the server's name, version and supported extensions."""
     return InferenceServerOut(name=SERVER, version=__version__, extensions=EXTENSIONS)
@@ -63,7 +63,7 @@ async def live() -> InferenceLiveOut:
 
 @router.get(
     "/health/ready",
-    summary="Can the server infer?",
+    summary="Is the server ready?",
     responses={503: {"model": InferenceReadyOut, "description": "Not ready"}},
 )
 async def ready(report: ReadinessDependency, shutdown: ShutdownDependency, response: Response) -> InferenceReadyOut:
@@ -74,28 +74,26 @@ async def ready(report: ReadinessDependency, shutdown: ShutdownDependency, respo
     return InferenceReadyOut(live=True, ready=is_ready)
 
 
-@router.get("/models/{name}", summary="What a model reads and answers", responses=inference_problems(404))
+@router.get("/models/{name}", summary="Model metadata", responses=inference_problems(404))
 def model(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
     """Return its versions, including aliases, and the tensors of the newest one, or of the alias in `name@alias`."""
     return _model(services, owner, Reference.read(name))
 
 
-@router.get(
-    "/models/{name}/versions/{version}", summary="What a version reads and answers", responses=inference_problems(404)
-)
+@router.get("/models/{name}/versions/{version}", summary="Version metadata", responses=inference_problems(404))
 def version(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
     """Return its tensors."""
     return _model(services, owner, Reference.of(name, version))
 
 
-@router.get("/models/{name}/ready", summary="Can a model infer?", responses=inference_problems(404, 503))
+@router.get("/models/{name}/ready", summary="Is a model ready?", responses=inference_problems(404, 503))
 def model_ready(name: ModelName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
     """Respond with 200 for an existing model: all versions are ready."""
     return _ready(services, owner, Reference.read(name))
 
 
 @router.get(
-    "/models/{name}/versions/{version}/ready", summary="Can a version infer?", responses=inference_problems(404, 503)
+    "/models/{name}/versions/{version}/ready", summary="Is a version ready?", responses=inference_problems(404, 503)
 )
 def version_ready(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
     """Respond with 200 for an existing version: all versions are ready."""
@@ -111,16 +109,14 @@ def index(owner: Owner, services: ServicesDependency) -> Sequence[IndexedOut]:
     ]
 
 
-@router.post("/repository/models/{name}/load", summary="Have a model ready", responses=inference_problems(404))
+@router.post("/repository/models/{name}/load", summary="Load a model", responses=inference_problems(404))
 def load(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceDoneOut:
     """Load a model into the cache now; otherwise it is loaded by its first request."""
     services[ServedVersions].version(owner, *Reference.read(name))
     return InferenceDoneOut()
 
 
-@router.post(
-    "/repository/models/{name}/unload", summary="Have a model ready no longer", responses=inference_problems(404)
-)
+@router.post("/repository/models/{name}/unload", summary="Unload a model", responses=inference_problems(404))
 def unload(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceDoneOut:
     """Has no effect: the cache evicts models when necessary."""
     services[Catalogue].version(owner, Reference.read(name))
@@ -146,7 +142,7 @@ def _ready(services: Services, owner: str, reference: Reference) -> ModelReadyOu
 _BODY = json_body("InferenceIn")
 _RESPONSES: Mapping[int | str, dict[str, object]] = {
     200: {
-        "description": f"The tensors asked for. As bytes after the JSON where that was asked for: then with "
+        "description": f"The requested tensors, where requested as bytes after the JSON, then with "
         f"`{HEADER_LENGTH.decode().title()}`.",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     },
@@ -232,7 +228,7 @@ def _header_length(scope: Scope) -> int | None:
     for name, value in scope["headers"]:
         if name == HEADER_LENGTH:
             if not value.isdigit() or len(value) > 10:
-                raise MalformedBodyError(f"{HEADER_LENGTH.decode()}: expected how many bytes of the body are JSON.")
+                raise MalformedBodyError(f"{HEADER_LENGTH.decode()}: expected the number of bytes that are JSON.")
             return int(value)
     return None
 

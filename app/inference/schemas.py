@@ -14,7 +14,7 @@ Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATAT
 Parameter: TypeAlias = bool | int | float | str | Sequence[str | int | float | bool]
 Parameters: TypeAlias = Mapping[str, Parameter]
 Values: TypeAlias = Annotated[
-    Sequence[object], Field(description="Numbers, truths or texts, flat or nested as the shape is.")
+    Sequence[object], Field(description="Numbers, booleans or strings, flat or nested by shape.")
 ]
 
 
@@ -53,7 +53,7 @@ class TensorKindOut(BaseModel):
     datatype: Datatype
     shape: Sequence[int]
     parameters: Parameters = Field(
-        description="`columns` of a matrix, in their order, and the `classes` whose probabilities stand side by side."
+        description="`columns` of a matrix, in their order, and `classes`, in the order of their probabilities."
     )
 
     @classmethod
@@ -99,7 +99,7 @@ class InferenceDurationsOut(BaseModel):
 
     success: DurationOut
     fail: DurationOut
-    queue: DurationOut = Field(description="Requests are not put in line: what waiting there is, is part of `success`.")
+    queue: DurationOut = Field(description="Always zero: requests are not queued.")
 
 
 class ModelStatisticsOut(BaseModel):
@@ -107,9 +107,9 @@ class ModelStatisticsOut(BaseModel):
 
     name: str
     version: str
-    last_inference: int = Field(description="Milliseconds since 1970; 0 where there was none.")
-    inference_count: int = Field(description="Rows that were answered.")
-    execution_count: int = Field(description="Requests that were answered.")
+    last_inference: int = Field(description="Milliseconds since 1970; 0 without an inference.")
+    inference_count: int = Field(description="The number of predicted rows.")
+    execution_count: int = Field(description="The number of successful requests.")
     inference_stats: InferenceDurationsOut
 
     @classmethod
@@ -145,7 +145,7 @@ class InferenceTensorOut(BaseModel):
     datatype: Datatype
     shape: Sequence[int]
     parameters: Parameters | None = None
-    data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
+    data: Values | None = Field(None, description="Absent where the values follow the JSON as bytes.")
 
 
 class InferenceOut(BaseModel):
@@ -166,7 +166,7 @@ class InferenceTensorIn(BaseModel):
     datatype: Datatype
     shape: Annotated[Sequence[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=8)]
     parameters: Parameters | None = None
-    data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
+    data: Values | None = Field(None, description="Absent where the values follow the JSON as bytes.")
 
 
 class RequestedOutputIn(BaseModel):
@@ -184,7 +184,7 @@ class InferenceIn(BaseModel):
         None, description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds."
     )
     inputs: Sequence[InferenceTensorIn]
-    outputs: Sequence[RequestedOutputIn] | None = Field(None, description="All of them where nothing is said.")
+    outputs: Sequence[RequestedOutputIn] | None = Field(None, description="By default all.")
 
 
 INFERENCE_IN: TypeAdapter[InferenceIn] = TypeAdapter(InferenceIn)

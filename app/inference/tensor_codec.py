@@ -78,7 +78,7 @@ def request_of(served: ServedVersion, requested: InferenceRequest, max_rows: int
     """Return the rows in the tensors of a request; raises what is wrong with them."""
     block, cell_faults = block_of(served, requested.inputs)
     if (rows := block_rows(block)) > max_rows:
-        raise TooLargeError(f"There are {rows} rows, more than {max_rows}; send them in parts.")
+        raise TooLargeError(f"Expected at most {max_rows} rows, got {rows}; split the request.")
     if rows == 0:
         raise MalformedBodyError("The tensors have no rows.")
     refuse(cell_faults)
@@ -92,7 +92,7 @@ def response_of(served: ServedVersion, options: InferenceOptions, prediction: Pr
     unknown = [name for name in names if name not in found]
     if unknown:
         known = ", ".join(kind.name for kind in outputs_of(served))
-        raise MalformedBodyError(f"There is no output {unknown[0]!r}; the model has {known}.")
+        raise MalformedBodyError(f"Expected outputs among {known}; got {unknown[0]!r}.")
     version, binary = served.version, options.binary_names
     return InferenceResponse(
         version.model,
@@ -107,7 +107,7 @@ def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:
     """Return the request for a body of only the values of the only input."""
     only, *others = inputs_of(served)
     if others:
-        raise MalformedBodyError(f"The model has {1 + len(others)} inputs: a body without JSON can hold one alone.")
+        raise MalformedBodyError(f"Expected JSON before the tensors of {1 + len(others)} inputs, got none.")
     width = 8
     for length in only.shape[1:]:
         width *= length

@@ -63,7 +63,7 @@ def from_json(
     """Return a tensor from a JSON list, flat or nested by shape; raises MalformedBodyError."""
     size = size_of(name, datatype, shape)
     if datatype == HALF:
-        raise MalformedBodyError(f"Tensor {name!r}: {HALF} comes in binary form alone.")
+        raise MalformedBodyError(f"Tensor {name!r}: {HALF} is supported only in binary form.")
     kind = "S" if datatype == TEXT else np.dtype(CODES[datatype]).kind
     if len(data) > PIECE_BYTES and kind != "S" and (count := _count_flat(data)) is not None:
         check_count(name, shape, size, count)
@@ -76,7 +76,7 @@ def from_json(
     try:
         found = _decoded(kind, shape, data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
+        raise MalformedBodyError(f"Tensor {name!r}: its data can't be converted to {datatype}: {error}.") from error
     return from_values(name, datatype, shape, found)
 
 

@@ -73,7 +73,7 @@ def from_values(name: str, datatype: str, shape: Sequence[int], found: Sequence[
     try:
         values = values_of(datatype, found)
     except OverflowError as error:
-        raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
+        raise MalformedBodyError(f"Tensor {name!r}: its data can't be converted to {datatype}: {error}.") from error
     check_count(name, shape, size, len(values))
     return Tensor(name, datatype, tuple(shape), values)
 
@@ -81,7 +81,7 @@ def from_values(name: str, datatype: str, shape: Sequence[int], found: Sequence[
 def check_count(name: str, shape: Sequence[int], size: int, count: int) -> None:
     """Raise MalformedBodyError where the number of values is not that of the shape."""
     if count != size:
-        raise MalformedBodyError(f"Tensor {name!r}: shape {list(shape)} has {size} values, got {count}.")
+        raise MalformedBodyError(f"Tensor {name!r}: expected {size} values of shape {list(shape)}, got {count}.")
 
 
 def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryview) -> Tensor:
@@ -92,10 +92,10 @@ def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryvi
     dtype = np.dtype(CODES[datatype])
     if len(content) != size * dtype.itemsize:
         raise MalformedBodyError(
-            f"Tensor {name!r}: {datatype} of shape {list(shape)} has {size * dtype.itemsize} bytes, got {len(content)}."
+            f"Tensor {name!r}: expected {size * dtype.itemsize} bytes of {datatype} {list(shape)}, got {len(content)}."
         )
     if datatype == "BOOL" and any(byte > 1 for byte in content):
-        raise MalformedBodyError(f"Tensor {name!r}: expected bytes 0 and 1.")
+        raise MalformedBodyError(f"Tensor {name!r}: expected bytes 0 and 1, got others.")
     return Tensor(name, datatype, tuple(shape), _widened(np.frombuffer(content, dtype)))
 
 
@@ -146,5 +146,5 @@ def _texts(name: str, size: int, content: memoryview) -> tuple[str, ...]:
         except UnicodeDecodeError as error:
             raise MalformedBodyError(f"Tensor {name!r}: text {len(texts)} is not UTF-8.") from error
     if len(texts) != size or place != len(content):
-        raise MalformedBodyError(f"Tensor {name!r}: its {len(content)} bytes are not {size} texts with their lengths.")
+        raise MalformedBodyError(f"Tensor {name!r}: expected {size} texts with lengths in {len(content)} bytes.")
     return tuple(texts)

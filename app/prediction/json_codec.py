@@ -110,4 +110,4 @@ def max_containers(max_rows: int) -> int:
 def check_rows(rows: int, max_rows: int) -> None:
     """Raise TooLargeError for more rows than `max_rows`."""
     if rows > max_rows:
-        raise TooLargeError(f"The table has {rows} rows, more than {max_rows}; send it in parts.")
+        raise TooLargeError(f"Expected at most {max_rows} rows, got {rows}; split the request.")

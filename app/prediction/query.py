@@ -47,8 +47,8 @@ def read_query(query: Pairs, row_options: Collection[OptionName], media_type: st
 def _once(names: Sequence[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        faults = [Fault("This parameter is said more than once.", pointer=f"/{name}") for name in twice]
-        raise InvalidRequestError(f"The parameter {twice[0]!r} is said more than once.", faults)
+        faults = [Fault("This parameter is repeated.", pointer=f"/{name}") for name in twice]
+        raise InvalidRequestError(f"The parameter {twice[0]!r} is repeated.", faults)
 
 
 def _value(name: str, text: str) -> object:
@@ -67,6 +67,6 @@ def _read_options(query: dict[str, str], media_type: str) -> ReadOptions:
     try:
         mark = None if decimal is None else _DECIMAL.validate_python(decimal)
     except ValidationError:
-        detail = f"Should be '.' or ',', got {decimal!r}."
+        detail = f"Expected '.' or ',', got {decimal!r}."
         raise InvalidRequestError(f"The parameter 'decimal': {detail}", [Fault(detail, pointer="/decimal")]) from None
     return ReadOptions(query.get("delimiter"), mark, sheet=query.get("sheet"), media_type=media_type)

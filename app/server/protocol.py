@@ -17,7 +17,7 @@ FRAMING_PER_BODY_BYTE = 8
 MAX_PIPELINED = 16
 """The maximum number of requests that a client may send before the response to an earlier one (pipelining)."""
 
-NOT_HTTP = "Expected an HTTP/1.1 request; the bytes received cannot be parsed as one."
+NOT_HTTP = "Expected an HTTP/1.1 request, got bytes that cannot be parsed as one."
 
 log = structlog.stdlib.get_logger("app.connections")
 
@@ -103,10 +103,10 @@ class Http1Protocol(HttpToolsProtocol):
     def _too_large(self) -> RefusedError:
         most = self._max_framing
         if self._in_body:
-            return RefusedError(HEADERS_TOO_LARGE, f"The trailers or chunk extensions are longer than {most} bytes.")
+            return RefusedError(HEADERS_TOO_LARGE, f"Expected trailers and chunk extensions of at most {most} bytes.")
         if len(self.url) > most // 2:
-            return RefusedError(URI_TOO_LONG, f"The request line and headers are longer than {most} bytes.")
-        return RefusedError(HEADERS_TOO_LARGE, f"The request line and headers are longer than {most} bytes.")
+            return RefusedError(URI_TOO_LONG, f"Expected request line and headers of at most {most} bytes.")
+        return RefusedError(HEADERS_TOO_LARGE, f"Expected request line and headers of at most {most} bytes.")
 
     def _await_rest(self, size: int) -> None:
         """Start the time limit of a request that has begun to arrive and is incomplete; most arrive in one segment."""
@@ -131,9 +131,9 @@ class Http1Protocol(HttpToolsProtocol):
         """Start a request with the header fields received so far; later ones are trailers, which are dropped."""
         most = self._limits.max_header_fields
         if len(self.headers) > most:
-            raise RefusedError(HEADERS_TOO_LARGE, f"The request has {len(self.headers)} header fields; at most {most}.")
+            raise RefusedError(HEADERS_TOO_LARGE, f"Expected at most {most} header fields, got {len(self.headers)}.")
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise RefusedError(MALFORMED, f"More than {MAX_PIPELINED} requests were sent ahead of a response.")
+            raise RefusedError(MALFORMED, f"Expected at most {MAX_PIPELINED} pipelined requests, got more.")
         self._previous_cycle = self.cycle
         super().on_headers_complete()
         if self._open.is_draining:
@@ -154,9 +154,7 @@ class Http1Protocol(HttpToolsProtocol):
         """End a request's body."""
         most = self._limits.max_header_fields
         if len(self.headers) > most:
-            raise RefusedError(
-                HEADERS_TOO_LARGE, f"The request has {len(self.headers)} trailer fields; at most {most}."
-            )
+            raise RefusedError(HEADERS_TOO_LARGE, f"Expected at most {most} trailer fields, got {len(self.headers)}.")
         self.url = b""
         self._framing = 0
         self._in_body = False
@@ -213,12 +211,12 @@ class Http1Protocol(HttpToolsProtocol):
         if self._is_refused or (self.is_idle() and (self._in_body or not self._framing)):
             self.evict()
         else:
-            self._refuse(RefusedError(REQUEST_TIMEOUT, f"The header section took longer than {seconds:g} seconds."))
+            self._refuse(RefusedError(REQUEST_TIMEOUT, f"Expected a header section within {seconds:g} seconds."))
 
     def body_too_slow(self) -> None:
         """Refuse a body that is too slow."""
         least = self._limits.min_body_bytes_per_second
-        self._refuse(RefusedError(REQUEST_TIMEOUT, f"The body came at less than {least:g} bytes per second."))
+        self._refuse(RefusedError(REQUEST_TIMEOUT, f"Expected a body at {least:g} bytes per second or more, got less."))
 
     def evict(self) -> None:
         """Close without a response."""

@@ -9,7 +9,7 @@ from relevance_bayes.cli.commands.options import UntilEof
 
 GrpcPort = Annotated[
     int | None,
-    typer.Option(min=0, max=65535, help="Serve the Open Inference Protocol over gRPC too, at this port; 0: any."),
+    typer.Option(min=0, max=65535, help="Also serve the Open Inference Protocol over gRPC, at this port; 0: any."),
 ]
 
 

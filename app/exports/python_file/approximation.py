@@ -14,7 +14,7 @@ def body(program: Program, predictor: ApproximationPredictor) -> str:
             "X = encode(columns)",
             "sound = np.isfinite(X).all(axis=1)",
             "X = np.where(sound[:, None], X, 0.0)",
-            f'told = {{"value": {value}}}',
-            "return sound_rows(told, sound)",
+            f'reported = {{"value": {value}}}',
+            "return sound_rows(reported, sound)",
         ]
     )

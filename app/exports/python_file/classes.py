@@ -15,6 +15,6 @@ def class_members(program: Program, likelihood: PredictsClasses, mean: str, vari
         n: ("n", "columns_of(noise_sd**2)"),
     }
     formula = likelihood.probabilities(TRACING, m, v, n)
-    probabilities = called(program, "probabilities", "Those of the classes, (N, K).", [formula], parameters)
+    probabilities = called(program, "probabilities", "Return class probabilities, (N, K).", [formula], parameters)
     members = {"probabilities": probabilities, "latent_mean": mean, "latent_variance": variance}
     return "{\n" + "".join(f'        "{name}": {value},\n' for name, value in members.items()) + "    }"

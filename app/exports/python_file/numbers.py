@@ -22,10 +22,10 @@ def number_members(program: Program, likelihood: NumberLikelihood, units: str) -
     if moments == (m, n, v):
         reported = [f"in_units(mean, noise_sd**2, weights, beyond, {units})"]
     else:
-        described = "Of a new observation: the mean, its own variance, and what the function's adds."
+        described = "Return the mean of a new observation, its noise variance, and the variance due to the function."
         call = called(program, "moments", described, moments, names)
         reported = [f"of_moments({call}, weights, beyond, {units})"]
     if ends is not None:
-        call = called(program, "ends", "What it lies between with probability 0.95.", ends, names)
+        call = called(program, "ends", "Return the bounds of a new observation with probability 0.95.", ends, names)
         reported.append(f"between(*{call}, {units})")
     return reported[0] if len(reported) == 1 else "(\n        " + "\n        | ".join(reported) + "\n    )"

@@ -24,7 +24,7 @@ def notes(target: EncodedTarget) -> str:
     """Return notes for callers on the target."""
     reported = ""
     if target.noise_column is not None:
-        reported += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
+        reported += f"The sd of the noise of each row is optional, in {quoted(target.noise_column)}.\n"
     if target.classes:
         reported += f"Classes, in the order of the probabilities: {', '.join(quoted(one) for one in target.classes)}.\n"
     return reported
@@ -61,9 +61,9 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
         lines += [*by_row, *member.latent(), f"members.append((mean, noise_sd**2, weights, beyond, {known}))"]
     lines += [
         f"mean, noise, weights, beyond, support = product(members, {pool.weights.tolist()!r})",
-        f"told = real(mean, noise, weights, beyond, {target.shift!r}, {target.scale!r})",
-        *(['told |= {"support": support}'] if all(member.knows_places for member in members) else []),
-        "return sound_rows(told, sound)",
+        f"reported = real(mean, noise, weights, beyond, {target.shift!r}, {target.scale!r})",
+        *(['reported |= {"support": support}'] if all(member.knows_places for member in members) else []),
+        "return sound_rows(reported, sound)",
     ]
     return "\n\n".join([*(member.functions() for member in members), predict(lines)])
 
@@ -83,9 +83,9 @@ def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> st
         lines += ["supports.append(np.maximum(1.0 - left, 0.0))"] if member.knows_places else []
     lines += [
         "mean, variance = np.column_stack(means), np.column_stack(variances)",
-        f"told = {class_members(program, learned.likelihood, 'mean', 'variance')}",
-        *(['told |= {"support": np.mean(supports, axis=0)}'] if knows else []),
-        "return sound_rows(told, sound)",
+        f"reported = {class_members(program, learned.likelihood, 'mean', 'variance')}",
+        *(['reported |= {"support": np.mean(supports, axis=0)}'] if knows else []),
+        "return sound_rows(reported, sound)",
     ]
     return "\n\n".join([*(member.functions() for member in members), predict(lines)])
 
@@ -132,9 +132,9 @@ class _Predicting:
             "X = np.where(sound[:, None], X, 0.0)",
             *(self.noise() if self.second is not None else []),
             *self.latent(),
-            f"told = {reported}",
-            *(['told |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
-            "return sound_rows(told, sound)",
+            f"reported = {reported}",
+            *(['reported |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
+            "return sound_rows(reported, sound)",
         ]
         return predict(lines)
 

@@ -12,9 +12,9 @@ from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
 
 Numbers: TypeAlias = Array | Indices | None
 
-HEAD = '''"""Version {number} of the model {model}: what it predicts, with numpy alone.
+HEAD = '''"""Version {number} of the model {model}: predictions with numpy only.
 
-`predict(columns)` takes a sequence for each input, by name, and gives an array for each of what it tells, by name.
+`predict(columns)` takes a sequence for each input, by name, and returns an array for each output, by name.
 Inputs: {inputs}.
 {notes}"""
 
@@ -92,7 +92,7 @@ def _encode(encoding: InputEncoding) -> str:
     listed = "".join(f"            {part},\n" for part in parts)
     return (
         "def encode(columns: Mapping[str, Sequence[object]]) -> Array:\n"
-        '    """The columns as the functions see them."""\n'
+        '    """Return the matrix of encoded columns."""\n'
         f"    return np.hstack(\n        [\n{listed}        ]\n    )\n"
     )
 
@@ -102,5 +102,5 @@ def predict(lines: Sequence[str], *, beside: str = "") -> str:
     body = "".join(f"    {line}\n" for line in lines)
     return (
         f"def predict(columns: Mapping[str, Sequence[object]]{beside}) -> dict[str, Array]:\n"
-        f'    """What is predicted for each row."""\n{body}'
+        f'    """Return the predictions of each row."""\n{body}'
     )

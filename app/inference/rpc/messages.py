@@ -38,7 +38,7 @@ def read_request(requested: ModelInferRequest) -> InferenceRequest:
     """Return the request; raises MalformedBodyError."""
     _refuse(requested.parameters)
     if len({tensor.name for tensor in requested.inputs}) < len(requested.inputs):
-        raise MalformedBodyError("Two inputs have one name.")
+        raise MalformedBodyError("Expected distinct names of inputs, got one twice.")
     return InferenceRequest(
         _tensors(requested),
         InferenceOptions(
@@ -57,10 +57,10 @@ def _tensors(requested: ModelInferRequest) -> tuple[Tensor, ...]:
     if not raw:
         return tuple(_typed(one.name, one.datatype, one.shape, one.contents) for one in requested.inputs)
     if len(raw) != len(requested.inputs):
-        raise MalformedBodyError(f"There are {len(requested.inputs)} inputs, and raw contents of {len(raw)}.")
+        raise MalformedBodyError(f"Expected raw contents of {len(requested.inputs)} inputs, got {len(raw)}.")
     for one in requested.inputs:
         if one.HasField("contents"):
-            raise MalformedBodyError(f"Tensor {one.name!r}: its contents come twice, typed and raw.")
+            raise MalformedBodyError(f"Tensor {one.name!r}: expected either typed or raw contents, got both.")
     return tuple(
         from_bytes(one.name, one.datatype, one.shape, memoryview(content))
         for one, content in zip(requested.inputs, raw, strict=True)
@@ -72,7 +72,7 @@ def _typed(name: str, datatype: str, shape: Sequence[int], contents: InferTensor
     if place is None:
         raise MalformedBodyError(f"Tensor {name!r}: expected a data type of {', '.join(CONTENTS)}, got {datatype!r}.")
     if others := [field.name for field, _ in contents.ListFields() if field.name != place]:
-        raise MalformedBodyError(f"Tensor {name!r}: {datatype} stands in {place}, and {others[0]} came.")
+        raise MalformedBodyError(f"Tensor {name!r}: expected {datatype} in {place}, got {others[0]}.")
     if datatype == TEXT:
         check_count(name, shape, size_of(name, datatype, shape), len(contents.bytes_contents))
         return from_values(name, datatype, shape, _texts(name, contents.bytes_contents))
@@ -95,7 +95,7 @@ def _required(name: str, given: Reported) -> RequestedOutput:
 
 def _refuse(given: Reported) -> None:
     for name in sorted(UNSUPPORTED & {*given}):
-        raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
+        raise MalformedBodyError(f"The parameter `{name}` is of an unsupported extension.")
 
 
 def _interval(given: Reported) -> float | None:

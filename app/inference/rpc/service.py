@@ -141,7 +141,7 @@ class Service:
             except Exception as error:
                 # As for HTTP: gRPC's own handler would send the exception to the client.
                 log.error("unexpected", call=name, exc_info=error)
-                code, detail = grpc.StatusCode.INTERNAL, "Something went wrong that should not."
+                code, detail = grpc.StatusCode.INTERNAL, "The service failed unexpectedly."
             finally:
                 if self._log:
                     log.info("call", call=name, status=code.name, ms=round((time.perf_counter() - began) * 1000, 2))

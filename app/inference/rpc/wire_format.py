@@ -32,7 +32,7 @@ def check_fields(content: bytes, submessages: Submessages, max_fields: int = MAX
         while place < end:
             fields += 1
             if fields > max_fields:
-                raise TooLargeError(f"The message has more than {max_fields:,} fields.")
+                raise TooLargeError(f"Expected at most {max_fields:,} fields in the message, got more.")
             tag, place = _varint(content, place, end)
             kind, length = tag & 7, 0
             if kind == LENGTH_DELIMITED:

@@ -9,7 +9,7 @@ def query_parameters() -> list[dict[str, object]]:
     schema = PredictOptionsIn.model_json_schema(ref_template="#/components/schemas/{model}-Input")
     listed: list[dict[str, object]] = []
     for name, member in schema["properties"].items():
-        given = {"name": name, "in": "query", "description": f"Not with a JSON body: {member.pop('description')}"}
+        given = {"name": name, "in": "query", "description": f"Not for a JSON body: {member.pop('description')}"}
         reported = {key: value for key, value in member.items() if key not in {"title", "default"} or value is not None}
         nested = name in {"class_priors", "costs"}
         listed.append(

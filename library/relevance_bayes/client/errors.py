@@ -31,7 +31,7 @@ class Problem:
         """Return the problem of a job without a result."""
         error = job.error
         if error is None:
-            return cls(title="No result", detail=f"The job has ended as {job.state}.")
+            return cls(title="No result", detail=f"The job has ended in state {job.state}.")
         return cls(
             title=error.title, detail=error.detail, type=error.type, instance=error.instance, errors=error.errors
         )

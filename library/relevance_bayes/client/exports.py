@@ -39,5 +39,5 @@ def exported_name(file: Path) -> str:
             text = file.read_bytes()
         return read(text, _DOCUMENT).source.model
     except (zipfile.BadZipFile, KeyError, ValueError, InvalidRequestError) as error:
-        detail = f"{file.name} is no exported version: .json and .npz of `relevance export` can be imported ({error})"
-        raise ClientError(Problem(title="No exported version", detail=detail)) from error
+        detail = f"Expected a .json or .npz file of `relevance export`, got {file.name} ({error})"
+        raise ClientError(Problem(title="Not an exported version", detail=detail)) from error

@@ -188,15 +188,15 @@ class Http:
         try:
             yield
         except httpx.UnsupportedProtocol as broken:
-            detail = f"{self.client.base_url} is no URL of a service: it must start with http:// or https://"
+            detail = f"{self.client.base_url} is not a URL of a service: expected http:// or https://"
             raise ClientError(Problem(title="Not a URL", detail=detail)) from broken
         except (httpx.NetworkError, httpx.ProtocolError) as broken:
             never = isinstance(broken, httpx.ConnectError)
-            detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
+            detail = f"No response from {self.client.base_url}: {str(broken) or type(broken).__name__}"
             kind, title = (NOT_REACHABLE, "Not reachable") if never else (CONNECTION_LOST, "Connection lost")
             raise ClientError(Problem(type=kind, title=title, detail=detail)) from broken
         except httpx.TransportError as broken:
-            detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
+            detail = f"No response from {self.client.base_url}: {str(broken) or type(broken).__name__}"
             raise ClientError(Problem(type=NOT_REACHABLE, title="Not reachable", detail=detail)) from broken
 
 
@@ -210,14 +210,14 @@ def _encoded(body: object) -> bytes:
     try:
         return dumps(body).encode()
     except (TypeError, ValueError, RecursionError) as broken:
-        raise ClientError(Problem(title="Not JSON", detail=f"This can't be said in JSON: {broken}")) from broken
+        raise ClientError(Problem(title="Not JSON", detail=f"The value has no JSON form: {broken}")) from broken
 
 
 def _decoded(response: httpx.Response, form: Form[T]) -> T:
     try:
         return read(response.content, form if isinstance(form, Converter) else Converter(form))
     except (ValueError, InvalidRequestError) as broken:
-        detail = f"{response.request.url} answered something else than expected: {broken}. Is it a Relevance service?"
+        detail = f"Expected a response of Relevance from {response.request.url}, got another: {broken}."
         raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken
 
 
@@ -225,5 +225,5 @@ def _problem(response: httpx.Response) -> Problem:
     try:
         return read(response.content, _PROBLEM)
     except (ValueError, InvalidRequestError):
-        detail = f"{response.request.url} answered {response.status_code} {response.reason_phrase}".rstrip()
+        detail = f"{response.request.url} responded with {response.status_code} {response.reason_phrase}".rstrip()
         return Problem(title=response.reason_phrase, detail=detail, status=response.status_code)

@@ -56,16 +56,14 @@ def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], No
         failures += 1
 
 
-_ENDED = Problem(
-    type=NOT_REACHABLE, title="Not reachable", detail="The stream of events ends again and again too early."
-)
+_ENDED = Problem(type=NOT_REACHABLE, title="Not reachable", detail="The event stream ended early after every retry.")
 
 
 def _event(message: Message) -> Event:
     try:
         return read(message.data, _EVENT)
     except (ValueError, InvalidRequestError) as broken:
-        detail = f"The stream told something else than an event: {broken}. Is it a Relevance service?"
+        detail = f"Expected an event of Relevance in the stream, got another message: {broken}."
         raise ClientError(Problem(title="Not understood", detail=detail)) from broken
 
 

@@ -24,7 +24,7 @@ def _dumps(value: object) -> str:
 def _plain(value: object) -> object:
     plain = encode(value)
     if plain is value:
-        raise TypeError(f"{type(value).__name__} is no type of JSON")
+        raise TypeError(f"{type(value).__name__} has no JSON form")
     return plain
 
 

@@ -20,7 +20,7 @@ def reference(name: str, version: int | str | None = None) -> Reference:
             return Reference.of(read.model, str(version))
     except NotFoundError as error:
         raise ClientError(Problem(title="No such thing", detail=error.detail, status=404)) from error
-    raise ClientError(Problem(title="Two versions", detail=f"{name} says which version, and {version} another one."))
+    raise ClientError(Problem(title="Two versions", detail=f"Expected one version, got {name} and {version}."))
 
 
 def version_path(name: str, version: int | str | None) -> str:

@@ -74,7 +74,7 @@ def _one(name: str, version: int | str | None) -> str:
     """Return the path of one version."""
     if reference(name, version).version is None:
         raise ClientError(
-            Problem(title="Which version?", detail=f"Say which version of {name}: a number, or an alias.")
+            Problem(title="Which version?", detail=f"Expected a version of {name}: a number, or an alias.")
         )
     return version_path(name, version)
 

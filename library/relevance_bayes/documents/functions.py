@@ -35,7 +35,7 @@ def functions_of(part: FunctionsPart, inputs: int, where: str) -> Functions:
     if isinstance(part, GroupPart):
         seen = columns(part.columns, inputs, f"{where}/columns")
         if not len(seen) or len(set(part.columns)) < len(seen):
-            raise wrong(f"{where}/columns", "A group has different columns, and one at least.")
+            raise wrong(f"{where}/columns", "Expected at least one column in a group, all distinct.")
         return GroupFunctions(seen, _single_of(part.of, len(seen), f"{where}/of"))
     return _single_of(part, inputs, where)
 
@@ -100,11 +100,11 @@ def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
     if not part.terms:
         return part.kernel
     if not isinstance(part.kernel, Covariance):
-        raise wrong(f"{where}/terms", f'The kernel "{part.kernel.type}" has no terms.')
+        raise wrong(f"{where}/terms", f'Expected no terms for the kernel "{part.kernel.type}".')
     alone, shares = tuple(term.input for term in part.terms), tuple(term.share for term in part.terms)
     columns(alone, inputs, f"{where}/terms")
     if len(set(alone)) < len(alone) or len(alone) >= inputs or sum(shares) >= 1.0:
-        detail = "Terms are of different inputs, with another one left beside them, and their shares sum to less than 1"
+        detail = "Expected terms of distinct inputs, not of all of them, with shares that sum to less than 1"
         raise wrong(f"{where}/terms", f"{detail}.")
     return Additive(part.kernel, alone, shares)
 

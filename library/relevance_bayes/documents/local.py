@@ -54,7 +54,7 @@ def _kernel(kernel: Kernel) -> LocalKernel:
 def _rows(part: LocalPart, inputs: int) -> tuple[Array, Array]:
     """Return X (N, d) and t (N,), from all blocks."""
     if not sum(len(block.targets) for block in part.rows):
-        raise wrong(f"{WHERE}/rows", "There are no rows to predict from.")
+        raise wrong(f"{WHERE}/rows", "Expected at least one row to predict from.")
     places, targets = list[Array](), list[Array]()
     for number, block in enumerate(part.rows):
         where, size = f"{WHERE}/rows/{number}", len(block.targets)

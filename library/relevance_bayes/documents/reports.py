@@ -51,7 +51,7 @@ class Reports(Generic[R]):
         assert planned.keys() == self.planned
         plan = sent.get("plan")
         if not isinstance(plan, dict):
-            detail = "This member is required, and is an object."
+            detail = "Expected an object."
             raise InvalidRequestError(f"At /report/plan: {detail}", [Fault(detail, "/report/plan")])
         faults = [*_repeated(sent, given, "/report"), *_repeated(plan, planned, "/report/plan")]
         faults += islice(value_faults(sent, "/report"), MAX_FAULTS)
@@ -179,13 +179,13 @@ def _columns(inputs: Inputs) -> object:
 
 def _repeated(sent: Mapping[str, object], given: Mapping[str, object], where: str) -> Iterator[Fault]:
     for name in sent.keys() & given.keys():
-        yield Fault("The document says this elsewhere.", f"{where}/{name}")
+        yield Fault("The document has this member elsewhere.", f"{where}/{name}")
 
 
 def unknown(sent: object, known: object, where: str) -> list[Fault]:
     """Return a fault for each member of `sent` that is not in `known`."""
     if isinstance(sent, dict) and isinstance(known, dict):
-        strange = [Fault(f"There is no member {name!r} here.", where) for name in sent if name not in known]
+        strange = [Fault(f"The member {name!r} is unknown.", where) for name in sent if name not in known]
         return strange + list(
             chain.from_iterable(unknown(sent[name], known[name], f"{where}/{name}") for name in sent if name in known)
         )

@@ -116,7 +116,7 @@ class ModelPart(Part):
     evidence: EvidencePart | None = None
     log_marginal_likelihood: Finite | None = field(
         default=None,
-        metadata={"exclude": True, "description": "In documents of format version 1 in the place of `evidence`."},
+        metadata={"exclude": True, "description": "In documents of format version 1 instead of `evidence`."},
     )
     last_gain: Finite | None
     next_gain: Finite | None
@@ -243,8 +243,7 @@ Report: TypeAlias = dict[str, object]
 """Plain JSON."""
 
 REPORT = {
-    "description": "What the training told of itself. Of this, a prediction needs `class_rows` alone, and those where "
-    "it names `class_priors`."
+    "description": "The report of the training. Predictions need only `class_rows`, and these only with `class_priors`."
 }
 
 

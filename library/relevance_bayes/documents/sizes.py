@@ -12,7 +12,7 @@ def columns(numbers: Sequence[int] | Indices, inputs: int, where: str) -> Indice
     """Return indices of columns of X; raises InvalidRequestError, as all here do."""
     for place, number in enumerate(numbers):
         if number >= inputs:
-            raise wrong(f"{where}/{place}", f"{number} is no column: there are {inputs}, counted from 0.")
+            raise wrong(f"{where}/{place}", f"Expected a column from 0 to {inputs - 1}, got {number}.")
     return np.asarray(numbers, np.intp)
 
 

@@ -16,9 +16,9 @@ def value_faults(value: object, where: str) -> Iterator[Fault]:
         case float() if not math.isfinite(value):
             yield Fault("Expected a finite number.", where)
         case int() if abs(value) > MAX_INTEGER:
-            yield Fault(f"Expected a whole number of at most {MAX_INTEGER} in size.", where)
+            yield Fault(f"Expected an integer of at most {MAX_INTEGER} in magnitude.", where)
         case str() if "\0" in value or len(value) > MAX_TEXT_LENGTH:
-            yield Fault(f"Expected a text of at most {MAX_TEXT_LENGTH:,} characters, none of them NUL.", where)
+            yield Fault(f"Expected a text of at most {MAX_TEXT_LENGTH:,} characters without NUL.", where)
         case list():
             for place, one in enumerate(value):
                 yield from value_faults(one, f"{where}/{place}")

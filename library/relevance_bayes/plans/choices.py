@@ -226,7 +226,7 @@ def seed_faults(seed: int) -> list[Fault]:
     """Return faults of a seed."""
     if 0 <= seed <= MAX_SEED:
         return []
-    return [Fault(f"`seed` is a whole number from 0 to {MAX_SEED}.", "/seed")]
+    return [Fault(f"Expected an integer `seed` from 0 to {MAX_SEED}.", "/seed")]
 
 
 def has_fixed_width(spec: Spec) -> bool:
@@ -254,11 +254,11 @@ def width_faults(request: SupervisedRequest) -> list[Fault]:
                 detail = f"The width must be from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {width:g}."
                 faults.append(Fault(detail, f"{pointer}/{place}" if several else pointer))
         if several and inputs is None:
-            detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
+            detail = "A list of widths follows the order of `inputs`, which are required with it."
             faults.append(Fault(detail, "/inputs"))
         elif several and inputs is not None and len(basis.width.each) != len(inputs):
             reported = f"expected {len(inputs)}, got {len(basis.width.each)}"
-            faults.append(Fault(f"A list of widths has one for each of the inputs: {reported}.", pointer))
+            faults.append(Fault(f"A list of widths must have one for each input: {reported}.", pointer))
     return faults
 
 
@@ -269,10 +269,10 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
     for number, requested in enumerate(_requested(request)):
         names = requested.inputs if isinstance(requested, GroupChoice) else tuple(known)
         if isinstance(requested, GroupChoice) and not requested.inputs:
-            faults.append(Fault("A group has one of the inputs at least.", f"/basis/{number}/inputs"))
+            faults.append(Fault("Expected at least one input in a group.", f"/basis/{number}/inputs"))
         for place, name in enumerate(names):
             if name not in known:
-                detail = f"`{name}` is none of the inputs, of which a group has some."
+                detail = f"`{name}` is not among the inputs."
                 faults.append(Fault(detail, f"/basis/{number}/inputs/{place}", column=name))
             elif name in names[:place]:
                 faults.append(Fault(f"`{name}` is named twice.", f"/basis/{number}/inputs/{place}", column=name))
@@ -280,7 +280,7 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
             texts = [name for name in names if name in known and known[name].kind == "category"]
             if not 1 <= len(names) <= 2 or texts:
                 got = f"`{texts[0]}`, which holds texts" if texts else str(len(names))
-                detail = f"Wavelets stand on one input of numbers or on two, got {got}; name them in a group."
+                detail = f"Expected one or two numeric inputs for wavelets, got {got}; name them in a group."
                 faults.append(Fault(detail, f"/basis/{number}"))
     return faults
 

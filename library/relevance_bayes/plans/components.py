@@ -48,7 +48,7 @@ def plan_components(request: ComponentsRequest, dataset: TableSummary) -> Compon
 def _explained_faults(explained: float) -> list[Fault]:
     if 0.0 < explained < 1.0:
         return []
-    return [Fault(f"What is explained is a share above 0 and below 1, got {explained:g}.", "/min_explained_variance")]
+    return [Fault(f"Expected a share above 0 and below 1, got {explained:g}.", "/min_explained_variance")]
 
 
 def _width_faults(request: ComponentsRequest) -> list[Fault]:
@@ -65,9 +65,9 @@ def _width_faults(request: ComponentsRequest) -> list[Fault]:
     ]
     if isinstance(width, tuple):
         if request.inputs is None:
-            detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
+            detail = "A list of widths follows the order of `inputs`, which are required with it."
             faults.append(Fault(detail, "/inputs"))
         elif len(width) != len(request.inputs):
             reported = f"expected {len(request.inputs)}, got {len(width)}"
-            faults.append(Fault(f"A list of widths has one for each of the inputs: {reported}.", "/width"))
+            faults.append(Fault(f"A list of widths must have one for each input: {reported}.", "/width"))
     return faults

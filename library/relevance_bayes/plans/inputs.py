@@ -36,7 +36,7 @@ def chosen_inputs(
     """
     if requested is not None:
         return _named(dataset, requested, target=target, split=split, noise=noise)
-    uses = {} if noise is None else {noise: "it holds the noise of each row"}
+    uses = {} if noise is None else {noise: "it has the noise of each row"}
     if not isinstance(split, RandomSplit) and split.column is not None:
         use = "keep groups apart" if isinstance(split, GroupSplit) else "order the rows"
         uses.setdefault(split.column, f"it is used to {use}")
@@ -51,7 +51,7 @@ def chosen_inputs(
         return inputs, ignored, ()
     why = "; ".join(f"`{column.name}`: {column.reason}" for column in ignored[:5]) or "there is no other column"
     use = "learn" if target is None else f"predict `{target}`"
-    detail = f"No column is left to {use} from ({why}); name `inputs` to use some all the same."
+    detail = f"No column is left to {use} from ({why}); set `inputs` to use some of them."
     return (), ignored, (Fault(detail, "/inputs"),)
 
 
@@ -119,11 +119,9 @@ def _named(
         if name in seen:
             wrong = f"`{name}` is named twice."
         elif name == noise:
-            wrong = f"`{name}` holds the noise of each row (`likelihood`), so it can't be an input."
+            wrong = f"`{name}` has the noise of each row (`likelihood`), so it can't be an input."
         elif isinstance(split, GroupSplit) and name == split.column:
-            wrong = (
-                f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups."
-            )
+            wrong = f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows have new groups."
         if wrong is not None:
             faults.append(Fault(wrong, f"/inputs/{number}", column=name))
         elif column is not None:
@@ -139,7 +137,7 @@ def _misuse(column: ColumnSummary, rows: int, *, target: str | None) -> str | No
     if column.missing == rows:
         return f"`{column.name}` has no values."
     if column.kind == "category" and _has_many_texts(column):
-        return f"`{column.name}` holds more than {MAX_CATEGORIES_LISTED} different texts; group them, or leave it out."
+        return f"`{column.name}` has more than {MAX_CATEGORIES_LISTED} distinct texts; group them, or leave it out."
     return None
 
 
@@ -151,11 +149,11 @@ def _unfit(column: ColumnSummary, rows: int) -> str | None:
         return "it is the same in every row"
     if column.kind == "category":
         if rows >= MIN_ROWS_FOR_IDS and column.distinct == rows:
-            return "it looks like an id: a different text in every row"
+            return "it looks like an id: a distinct text in every row"
         if _has_many_texts(column):
-            return f"it holds more than {MAX_CATEGORIES_LISTED} different texts"
+            return f"it has more than {MAX_CATEGORIES_LISTED} distinct texts"
     if column.kind == "number" and rows >= MIN_ROWS_FOR_IDS and _counts_rows(column, rows):
-        return "it looks like an id: consecutive whole numbers, one for each row"
+        return "it looks like an id: consecutive integers, one for each row"
     return None
 
 

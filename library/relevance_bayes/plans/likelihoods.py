@@ -101,7 +101,7 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
         case Categorical(classes=learned) | OneAgainstRest(classes=learned) | BernoulliPerClass(classes=learned) if (
             learned != classes
         ):
-            detail = f"`{target.name}` has {classes} classes, got {learned}; without `classes` they are counted."
+            detail = f"`{target.name}` has {classes} classes, got {learned}; by default they are counted."
             yield Fault(detail, "/likelihood/classes", column=target.name)
         case _:
             pass
@@ -114,7 +114,7 @@ def is_near(noise_sd: float, scale: float) -> bool:
 
 def too_far(noise_sd: float, target: str, scale: float) -> str:
     """Return the message for one that can't."""
-    return f"A noise sd of {noise_sd:g} is too far from that of `{target}`, {scale:g}, to be computed with."
+    return f"A noise sd of {noise_sd:g} is too far from that of `{target}`, {scale:g}, for float64."
 
 
 def _temperature_faults(likelihood: TargetLikelihood) -> Iterator[Fault]:
@@ -145,7 +145,7 @@ def _no_counts(target: ColumnSummary) -> str | None:
         return f'`{target.name}` goes down to {least:g}, and counts begin at 0; use "gaussian" or "student_t".'
     if not target.integral:
         others = '"log_gaussian" or "gaussian"' if least > 0 else '"gaussian" or "student_t"'
-        return f"`{target.name}` holds fractions, from {least:g} to {most:g}, and counts are whole; use {others}."
+        return f"`{target.name}` has fractions, from {least:g} to {most:g}, and counts are integers; use {others}."
     return None
 
 
@@ -156,7 +156,7 @@ def _no_logarithms(target: ColumnSummary) -> str | None:
         others = '"poisson" or "gaussian"' if target.integral and least == 0 else '"gaussian" or "student_t"'
         return f"`{target.name}` goes down to {least:g}, and only numbers above 0 have a logarithm; use {others}."
     if most / least > MAX_SCALED:
-        return f"`{target.name}` goes from {least:g} to {most:g}, too far to be computed with."
+        return f"`{target.name}` goes from {least:g} to {most:g}, too wide a range for float64."
     return None
 
 

@@ -66,15 +66,15 @@ def local_faults(request: SupervisedRequest, spec: Spec, rows: int) -> list[Faul
 def _obstacles(request: SupervisedRequest, spec: Spec, rows: int) -> Iterator[str]:
     likelihood, prior, basis = spec.likelihood, spec.prior, request.basis
     if not isinstance(likelihood, GaussianNoise) or likelihood.noise_by_row or is_heteroscedastic(likelihood):
-        yield "A nearest-neighbour process predicts numbers with Gaussian noise of one size."
+        yield "A nearest-neighbour process requires numbers with Gaussian noise of one sd."
     if not isinstance(prior, GaussianProcess) or prior.rho:
-        yield "A nearest-neighbour process goes with a Gaussian process prior whose `rho` is 0."
+        yield "A nearest-neighbour process requires a Gaussian process prior whose `rho` is 0."
     if basis is not None and not (isinstance(basis, KernelChoice) and basis.width is None and basis.additive == "none"):
-        yield "A nearest-neighbour process has one kernel, whose widths are learned, without terms of single inputs."
+        yield "A nearest-neighbour process requires one kernel with learned widths and without additive terms."
     if isinstance(basis, KernelChoice) and not isinstance(basis.kernel, LocalKernel):
-        yield f"A nearest-neighbour process has one of the kernels {', '.join(kernel.type for kernel in KERNELS)}."
+        yield f"A nearest-neighbour process requires one of the kernels {', '.join(kernel.type for kernel in KERNELS)}."
     if rows < MIN_ROWS:
-        yield f"A nearest-neighbour process is learned from {MIN_ROWS} rows at least, got {rows}."
+        yield f"A nearest-neighbour process requires at least {MIN_ROWS} rows, got {rows}."
 
 
 def _kernels(request: SupervisedRequest) -> tuple[LocalKernel, ...]:

@@ -21,7 +21,5 @@ def name_faults(name: str | None) -> list[Fault]:
     """Return the faults of a requested name."""
     if name is None or MODEL_NAME.fullmatch(name):
         return []
-    detail = (
-        "A model's name is a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes, underscores"
-    )
+    detail = "Expected a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes and underscores"
     return [Fault(f"{detail}; got {quoted(name)}.", "/model")]

@@ -5,8 +5,7 @@ is a number, a text is a text (and a timestamp if it is written as one). A CSV c
 blanks, missing if it is empty, and parsed as
 
 - number: digits with an optional sign, point and exponent (`-1`, `.5`, `1e308`); the tokens nan, inf and infinity count
-as numbers here and
-are refused when the column is read;
+  as numbers here and are refused when the column is read;
 - boolean: `true` or `false` (also `True`, `TRUE`, ...); in a column declared boolean, `1` and `0` too;
 - timestamp: ISO 8601 as `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:15.25+02:00`; without an offset it is UTC.
 

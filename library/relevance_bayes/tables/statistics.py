@@ -158,7 +158,7 @@ class _Texts:
 
     def add(self, column: Column) -> None:
         if not isinstance(column, CategoryColumn):
-            raise TypeError(f"the column {self._name!r} is no text")
+            raise TypeError(f"the column {self._name!r} is not text")
         encoded = [len(text).to_bytes(4, "little") + text for text in map(str.encode, column.labels)]
         encoded.append(MISSING_TEXT)  # at index -1
         self._hash.update(b"".join(map(encoded.__getitem__, column.codes.tolist())))

@@ -111,14 +111,14 @@ def _tagged(records: Sequence[type], tag: str) -> Decoder:
     def decode(value: object) -> object:
         members = _object(value)
         if tag not in members:
-            raise Refused(Refusal((tag,), "This member is required: it says which of the alternatives is meant."))
+            raise Refused(Refusal((tag,), "This member is required: it selects one of the alternatives."))
         chosen = members[tag]
         if isinstance(chosen, str) and chosen in choices:
             return choices[chosen](value)
         if of_others is not None and isinstance(chosen, str):
             return of_others(value)
         known = ", ".join(repr(one) for one in choices)
-        raise Refused(Refusal((tag,), f"{shown(chosen)} is none of {known}."))
+        raise Refused(Refusal((tag,), f"Expected one of {known}, got {shown(chosen)}."))
 
     return decode
 
@@ -205,7 +205,7 @@ def _record_decoder(record: type, hints: Mapping[str, object]) -> Decoder:
             else:
                 found[name] = default()
         if forbids_others and n_given < len(given):
-            refusals += [Refusal((name,), f"There is no member {name!r} here.") for name in given if name not in names]
+            refusals += [Refusal((name,), f"The member {name!r} is unknown.") for name in given if name not in names]
         if refusals:
             raise Refused(*refusals[:MAX_FAULTS])
         return make(record, found)

@@ -34,14 +34,14 @@ JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 MOVES: Mapping[JobState, Mapping[JobState, str]] = {
     "queued": {
         "running": "a worker starts it",
-        "failed": "its entry in the queue is lost before a worker could begin",
-        "cancelled": "its owner asks for it",
+        "failed": "its queue entry is lost before a worker starts it",
+        "cancelled": "its owner cancels it",
     },
     "running": {
-        "running": "the next start goes on with it",
-        "succeeded": "what came of it is recorded",
-        "failed": "the rows can't be learned from, its time is over, or its starts died",
-        "cancelled": "its owner asks for it",
+        "running": "the next attempt continues it",
+        "succeeded": "its result is recorded",
+        "failed": "training fails, its run time is exceeded, or its attempts crash",
+        "cancelled": "its owner cancels it",
     },
     "succeeded": {},
     "failed": {},

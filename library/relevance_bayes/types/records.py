@@ -51,7 +51,7 @@ _SPARSE: set[type] = set()
 def encode(value: object) -> object:
     """Return a record as plain JSON, with the names of its members; arrays and values of other types are unchanged.
 
-    Members with the metadata `exclude` are left out, and those that are None of a class with `__omits_none__`.
+    Members with the metadata `exclude` are left out, and, in a class with `__omits_none__`, those that are None.
     """
     kind: type = type(value)
     if kind in PLAIN:

@@ -27,7 +27,7 @@ def expansion_of(estimator: object) -> GaussianExpansion:
         case KernelDensity():
             return _of_density(estimator)
         case _:
-            raise refused(f"got {type(estimator).__name__}, which is none of them, or is not fitted")
+            raise refused(f"got {type(estimator).__name__}, which is another estimator or not fitted")
 
 
 @runtime_checkable
@@ -82,7 +82,7 @@ def _of_support_vectors(machine: SupportVectors) -> GaussianExpansion:
     if not isinstance(machine.support_vectors_, np.ndarray):
         raise refused(f"got {name} of sparse rows; fit it on an array")
     if len(machine.dual_coef_) != 1:
-        raise refused(f"got {name} of {len(machine.dual_coef_) + 1} classes, which has a function for each pair")
+        raise refused(f"got {name} of {len(machine.dual_coef_) + 1} classes, which have a function for each pair")
     weights, constant = machine.dual_coef_[0], float(machine.intercept_[0])
     return _expansion(machine, (float(machine._gamma) ** -0.5,), machine.support_vectors_, weights, constant)
 
@@ -112,7 +112,7 @@ def _of_density(density: KernelDensity) -> GaussianExpansion:
     width = sqrt(2.0) * float(density.bandwidth_)
     log_height = -rows.shape[1] * log(sqrt(pi) * width)
     if abs(log_height) > MAX_LOG_HEIGHT:
-        raise refused(f"got a density of {rows.shape[1]} inputs of a height of e^{log_height:.0f}, which is no float64")
+        raise refused(f"got a density of {rows.shape[1]} inputs with a peak of e^{log_height:.0f}, beyond float64")
     return _expansion(density, (width,), rows, exp(log_height) * shares / shares.sum(), 0.0)
 
 

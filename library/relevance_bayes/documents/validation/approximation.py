@@ -34,7 +34,7 @@ def _of_numbers(encoding: InputEncoding) -> Iterator[Fault]:
     plain = InputEncoding.plain([column.name for column in encoding.inputs])
     for place, (column, expected) in enumerate(zip(encoding.inputs, plain.inputs, strict=True)):
         if column != expected:
-            detail = "A known function reads numbers as they are: its shift is 0, its scale 1, and gaps are refused."
+            detail = "Expected inputs with shift 0, scale 1 and no replacement of missing values."
             yield Fault(detail, f"/inputs/{place}")
 
 
@@ -44,11 +44,11 @@ def _of_terms(predictor: ApproximationPredictor, report: ApproximationReport) ->
     with np.errstate(over="ignore"):
         greatest = abs(terms.constant) + np.abs(terms.coefficients).sum()
     if not np.isfinite(greatest):
-        yield Fault("The sum of all coefficients, without their signs, is no finite number.", "/model/coefficients")
+        yield Fault("Expected a finite sum of the coefficients' magnitudes.", "/model/coefficients")
     if report.plan.density and (terms.coefficients < 0.0).any():
-        yield Fault("Of a density no coefficient is below 0.", "/model/coefficients")
+        yield Fault("Expected no negative coefficients of a density.", "/model/coefficients")
     if report.plan.density and terms.constant != 0.0:
-        yield Fault("A density has no constant.", "/model/constant")
+        yield Fault("Expected a constant of 0 for a density.", "/model/constant")
 
 
 def _of_plan(report: ApproximationReport) -> Iterator[Fault]:

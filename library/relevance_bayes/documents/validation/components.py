@@ -41,22 +41,22 @@ def _of_places(found: Components) -> Iterator[Fault]:
     """Yield faults of positions: within these bounds squared distances are finite."""
     bend, where = found.input_map, "/model/functions"
     if not _within(bend.widths):
-        yield Fault(f"Widths are {BETWEEN}.", f"{where}/widths")
+        yield Fault(f"Expected widths {BETWEEN}.", f"{where}/widths")
     if not (np.abs(found.centres) <= MAX_SCALED).all():
-        yield Fault(f"The rows kept are at most {MAX_SCALED:g} in size.", f"{where}/centres")
+        yield Fault(f"Expected numbers of at most {MAX_SCALED:g} in magnitude.", f"{where}/centres")
     for name, warp in (("skew", bend.skew), ("tail", bend.tail)):
         if warp is not None:
-            yield Fault("Components are of inputs that are not bent.", f"{where}/{name}")
+            yield Fault("Expected inputs without a warp.", f"{where}/{name}")
 
 
 def _of_numbers(predictor: ComponentsPredictor) -> Iterator[Fault]:
     found, usual = predictor.components, predictor.log_densities
     if not _within(found.weights):
-        yield Fault(f"Weights are {BETWEEN}.", "/model/weights")
+        yield Fault(f"Expected weights {BETWEEN}.", "/model/weights")
     if not _within(np.array(found.noise_variance)):
-        yield Fault(f"The variance of noise is {BETWEEN}.", "/model/noise_variance")
+        yield Fault(f"Expected a noise variance {BETWEEN}.", "/model/noise_variance")
     if not len(usual) or (np.diff(usual) < 0.0).any():
-        yield Fault("Expected the log densities of usual rows, rising, and one at least.", "/model/log_densities")
+        yield Fault("Expected at least one log density, in ascending order.", "/model/log_densities")
 
 
 def _of_plan(report: ComponentsReport) -> Iterator[Fault]:

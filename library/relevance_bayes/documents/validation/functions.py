@@ -31,4 +31,4 @@ def _has_distances(functions: Functions) -> bool:
 
 
 def _fault(where: str) -> Fault:
-    return Fault(f"Expected centres that are at most {MAX_DISTANCE:g} widths from 0, once they are bent.", where)
+    return Fault(f"Expected centres that are at most {MAX_DISTANCE:g} widths from 0, after the warp.", where)

@@ -30,7 +30,7 @@ def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) ->
         case StudentT(degrees_of_freedom=float() | int() as dof):
             figures.append((f"{where}/degrees_of_freedom", dof, DEGREES_OF_FREEDOM))
         case LogVariance():
-            yield Fault("It is the likelihood of squares, and of no target.", where)
+            yield Fault("Expected the likelihood of a target, got that of a log variance.", where)
         case Bernoulli() | Categorical() | OneAgainstRest() | BernoulliPerClass():
             if likelihood.temperature != "learned":
                 figures.append((f"{where}/temperature", likelihood.temperature, POSITIVE))

@@ -44,7 +44,7 @@ def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
 
 def _of_group(group: Group, inputs: int, where: str, place: int) -> Iterator[Fault]:
     if any(not 0 <= number < inputs for number in group.inputs):
-        yield Fault("A group is of inputs that are not there.", where)
+        yield Fault("Expected indices of inputs.", where)
     yield from _of_kernel(group.of, len(group.inputs), f"{where}/{place}/of")
 
 

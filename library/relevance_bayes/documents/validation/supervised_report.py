@@ -89,7 +89,7 @@ def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Itera
     if report.temperature is not None:  # absent in versions before its introduction
         yield from difference_faults([(f"{WHERE}/temperature", report.temperature, temperature)])
     if report.termination != model.termination:
-        yield Fault("Expected the model's.", f"{WHERE}/termination")
+        yield Fault("Expected that of the model.", f"{WHERE}/termination")
 
 
 def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
@@ -107,7 +107,7 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
     for place, (member, model, weight) in enumerate(zip(report.members, models, weights, strict=True)):
         where = f"{WHERE}/members/{place}"
         if place < len(labels) and member.label != labels[place]:
-            yield Fault("Expected the class that the member is of, and none for numbers.", f"{where}/label")
+            yield Fault("Expected the class of the member, and none for numbers.", f"{where}/label")
         yield from difference_faults(
             [
                 (f"{where}/weight", member.weight, weight),
@@ -116,7 +116,7 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
         )
         kernels = [_plain(one.kernel) for one in model.functions if isinstance(one, KernelFunctions)]
         if member.kernel is not None and kernels and member.kernel not in kernels:
-            yield Fault("Expected a kernel of the model's.", f"{where}/kernel")
+            yield Fault("Expected a kernel of the model.", f"{where}/kernel")
         yield from _of_hyperparameters(member.hyperparameters, model, encoding, f"{where}/hyperparameters")
         yield from _of_evidence(member, model, encoding.target, where)
 
@@ -149,7 +149,7 @@ def _of_local(learned: LocalModel, report: SupervisedReport, encoding: Encoding)
     yield from _named_faults(f"{where}/hyperparameters/widths", _by_place(found.widths), _by_place(widths))
     yield from _named_faults(f"{where}/hyperparameters/warps", _by_place(found.warps), _by_place(warps))
     if report.local is None or report.local.neighbours != process.neighbours:
-        yield Fault("Expected the comparison by which the process was taken.", f"{WHERE}/local")
+        yield Fault("Expected the comparison that selected the process.", f"{WHERE}/local")
 
 
 def _plain(kernel: Kernel | Additive) -> Kernel:
@@ -184,7 +184,7 @@ def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str
     """Yield faults of the evidence, that of the model, and of `evidence_unreduced`, with more functions."""
     evidence, expected = member.evidence, user_evidence(target, model.evidence, model.rows)
     if evidence is None:
-        yield Fault("Expected the model's.", f"{where}/evidence")
+        yield Fault("Expected that of the model.", f"{where}/evidence")
         return
     yield from difference_faults(
         [
@@ -194,7 +194,7 @@ def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str
         ]
     )
     if evidence.kind != expected.kind:
-        yield Fault("Expected the model's.", f"{where}/evidence/kind")
+        yield Fault("Expected that of the model.", f"{where}/evidence/kind")
 
 
 def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
@@ -244,7 +244,7 @@ def _by_place(scales: Sequence[Scale]) -> Named:
 
 def _named_faults(where: str, reported: Named, expected: Named) -> Iterator[Fault]:
     if [name for name, _ in reported] != [name for name, _ in expected]:
-        yield Fault(f"Expected {len(expected)}, with the names of the model's inputs.", where)
+        yield Fault(f"Expected {len(expected)} with the names of the model's inputs.", where)
         return
     for place, ((_, values), (_, others)) in enumerate(zip(reported, expected, strict=True)):
         yield from difference_faults(
@@ -266,7 +266,7 @@ def _of_rows(report: SupervisedReport) -> Iterator[Fault]:
         (f"{WHERE}/class_rows/{place}/rows", one.rows, COUNT) for place, one in enumerate(report.class_rows)
     )
     if report.class_rows and sum(one.rows for one in report.class_rows) != report.rows:
-        yield Fault(f"Expected {report.rows} rows in all, as `rows` is.", f"{WHERE}/class_rows")
+        yield Fault(f"Expected {report.rows} rows in total, as in `rows`.", f"{WHERE}/class_rows")
 
 
 def _of_split(split: Split) -> Iterator[Fault]:

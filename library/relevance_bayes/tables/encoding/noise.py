@@ -36,9 +36,9 @@ def _faults(name: str, raw: Array, rows: list[int]) -> Iterator[Fault]:
     for row in rows:
         sd = raw[row]
         if np.isnan(sd):
-            detail = f"`{name}` is missing, which other rows have: each row of a table brings its noise, or none does."
+            detail = f"`{name}` is missing: expected a value in each row of a table, or in none."
         elif sd <= 0.0:
-            detail = f"`{name}` is {sd:g}, and the sd of a row's noise is above 0."
+            detail = f"`{name}` is {sd:g}, expected a noise sd above 0."
         else:
-            detail = f"`{name}` is {sd:g}, too far from how the targets scatter to be computed with."
+            detail = f"`{name}` is {sd:g}, too far from the sd of the targets for float64."
         yield Fault(detail, row=row, column=name)
