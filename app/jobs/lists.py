@@ -11,27 +11,27 @@ from relevance_bayes.types.references import MAX_NUMBER
 
 
 class StateQuery(ListQuery):
-    """Jobs by how far they are."""
+    """Filters of jobs by state."""
 
-    state: JobState | None = Field(None, description="Only those in this state.")
+    state: JobState | None = Field(None, description="Only jobs in this state.")
 
 
 class JobsQuery(StateQuery):
-    """Jobs by what they need."""
+    """Filters of jobs by model and dataset."""
 
-    model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
-    dataset_id: UUID | None = Field(None, description="Only those that learn from this dataset, or predict for it.")
+    model: str | None = Field(None, description="Only jobs that create or use versions of this model.")
+    dataset_id: UUID | None = Field(None, description="Only jobs that train on this dataset, or predict for it.")
 
     def which(self, kind: JobKind) -> JobFilter:
-        """As the service has it."""
+        """Return the filter for the service."""
         return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
 
 
 class ScoringsQuery(JobsQuery):
-    """Jobs each of which uses a version of a model."""
+    """Filters of jobs that use a version of a model."""
 
-    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only those that use this number.")
+    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only jobs that use this version.")
 
     def which(self, kind: JobKind) -> JobFilter:
-        """As the service has it."""
+        """Return the filter for the service."""
         return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)
