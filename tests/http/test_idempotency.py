@@ -216,7 +216,7 @@ def test_an_upload_that_is_still_being_stored_is_in_use(
     assert_problem(
         reported,
         "idempotency-key-in-use",
-        "The first request with this Idempotency-Key is still being done: ask again in a moment.",
+        "The first request with this Idempotency-Key is still being processed; retry in a moment.",
     )
     assert kept(engine, "datasets") == 1
 
