@@ -1,4 +1,4 @@
-"""The HTTP service as one ASGI application, put together from its parts."""
+"""The HTTP service as one ASGI application, assembled from its parts."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -67,21 +67,21 @@ from app.webhooks.service import Webhooks
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
 
-Upload a table, ask for a training, and predict: each prediction is a distribution, not just a number.
-Every answer that is not a success is a problem (RFC 9457) that says what is wrong, where, and what to do.
+Upload a table, start a training job, and predict: each prediction is a distribution, not just a number.
+Every response that is not a success is a problem (RFC 9457) that states what is wrong, where, and how to correct it.
 """
 
 TAGS = [
-    {"name": "Datasets", "description": "Tables to learn from; once there, they never change."},
-    {"name": "Training jobs", "description": "From a dataset to a version of a model, by a worker."},
-    {"name": "Models", "description": "Names with numbered versions, which never change."},
+    {"name": "Datasets", "description": "Tables to learn from; immutable once uploaded."},
+    {"name": "Training jobs", "description": "Jobs that train a version of a model on a dataset."},
+    {"name": "Models", "description": "Names with numbered, immutable versions."},
     {"name": "Predictions", "description": "A distribution for each row."},
-    {"name": "Batch predictions", "description": "A whole dataset's, as a file to be downloaded, by a worker."},
-    {"name": "Evaluations", "description": "How good a version's predictions for a dataset are, by a worker."},
-    {"name": "Promotions", "description": "An alias moves if a version is better, proved on a dataset."},
-    {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for clients that others wrote."},
-    {"name": "Webhooks", "description": "URLs that are told when a job has ended."},
-    {"name": "Health", "description": "For probes; needs no key."},
+    {"name": "Batch predictions", "description": "Jobs that predict a whole dataset and write a file to download."},
+    {"name": "Evaluations", "description": "Jobs that compute the metrics of a version on a dataset."},
+    {"name": "Promotions", "description": "Jobs that move an alias to a version if it is better on a dataset."},
+    {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for existing clients."},
+    {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
+    {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
 
 SCHEMAS: Mapping[str, Schema] = {
@@ -101,21 +101,21 @@ SCHEMAS: Mapping[str, Schema] = {
     "ProblemOut": TypeAdapter(ProblemOut),
     "InferenceProblemOut": TypeAdapter(InferenceProblemOut),
 }
-"""The bodies that routes read themselves, by the names that the routes' documentation has for them."""
+"""The bodies that routes decode themselves, by the schema names in the routes' documentation."""
 
 ROUTES = APIRouter()
-"""Of every application of this process, which all share what FastAPI works out of them at the first request."""
+"""Shared by all applications of this process, with what FastAPI computes from them at the first request."""
 
 for _router in (
     training_jobs.router,
-    job_events.events_of("training", tag="Training jobs", summary="What happened to a training"),
+    job_events.events_of("training", tag="Training jobs", summary="List the events of a training job"),
     evaluations.router,
-    job_events.events_of("evaluation", tag=evaluations.TAG, summary="What happened to an evaluation"),
+    job_events.events_of("evaluation", tag=evaluations.TAG, summary="List the events of an evaluation"),
     promotions.router,
-    job_events.events_of("promotion", tag=promotions.TAG, summary="What happened to a promotion"),
+    job_events.events_of("promotion", tag=promotions.TAG, summary="List the events of a promotion"),
     batch_predictions.router,
     batch_predictions.files,
-    job_events.events_of("prediction", tag=batch_predictions.TAG, summary="What happened to a batch prediction"),
+    job_events.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
     datasets.router,
     models.router,
     statistics.router,
@@ -128,7 +128,7 @@ for _router in (
     webhooks.router,
     health.router,
     predictions.router,
-    inference_statistics.router,  # before those of a model, since `stats` might be one
+    inference_statistics.router,  # before the routes of a model, which may be named `stats`
     inference.router,
     inference.inferences,
     documentation_pages.router,
@@ -137,10 +137,10 @@ for _router in (
     ROUTES.include_router(_router)
 
 PORT_BESIDE = "port_beside"
-"""Where in the lifespan's state the port is of what is open beside the application, None where nothing is."""
+"""The key of the lifespan's state for the port of the server beside the application; None without one."""
 
 SHUTDOWN = "shutdown"
-"""Where in the lifespan's state the server finds the `Shutdown` of the application."""
+"""The key of the lifespan's state for the application's `Shutdown`."""
 
 State: TypeAlias = Mapping[str, int | Shutdown | None]
 Beside: TypeAlias = Callable[[Services], AbstractAsyncContextManager[int]]
@@ -207,12 +207,11 @@ def make_application(
     beside: Beside | None = None,
     cors_origins: Sequence[str] = (),
 ) -> FastAPI:
-    """The application; with an `api_key`, /v1 and /v2 answer only to those who send it. `close` is called at shutdown.
+    """Return the application; with an `api_key`, /v1 and /v2 require it. `close` is called at shutdown.
 
-    Streams of events, which are open for as long as their readers like, end as soon as the process is asked to end, or
-    when the server that runs it says so.
-    What is `beside` it is open while it is, on the same event loop, and its lifespan's state says at which port.
-    Pages of `cors_origins` may call the application from a browser.
+    Event streams, which stay open for as long as their clients read, end as soon as the process or its server shuts
+    down. The server `beside` runs during the application's lifespan on the same event loop; the lifespan's state has
+    its port. Pages of `cors_origins` may call the application from a browser.
     """
     runner = PredictionRunner(
         parts.prediction, limits.max_prediction_rows, limits.max_body_bytes, limits.spool_directory

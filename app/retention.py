@@ -17,8 +17,8 @@ ENTRIES_AT_ONCE = 200
 
 @dataclass(frozen=True)
 class Retention:
-    """Keeps the progress of jobs that ended, what webhooks were told, and the engine's entries of both, for `seconds`;
-    files of predictions for `seconds_of_results`; kept answers say their own."""
+    """Deletes the progress of ended jobs, deliveries of webhooks, and the queue's entries of both after `seconds`, and
+    files of predictions after `seconds_of_results`; idempotent responses have an expiry of their own."""
 
     transaction: OpenTransaction
     entries: Entries
@@ -27,7 +27,7 @@ class Retention:
     seconds_of_results: float
 
     def remove_expired(self) -> None:
-        """Forget what is older, in transactions that are short."""
+        """Delete what has expired, in short transactions."""
         self._drain(lambda tx: IdempotencyKeyRepository(tx).remove_expired())
         self._drain(lambda tx: JobRepository(tx).forget_progress(ended_before=self.seconds))
         self._drain(lambda tx: DeliveryRepository(tx).remove_expired(older_than=self.seconds))
@@ -36,7 +36,7 @@ class Retention:
         self._forget_entries()
 
     def _forget_entries(self) -> None:
-        """But for those by whose end it is still to be known what became of a job, or of an attempt."""
+        """Delete ended entries, except those that are needed to find out how a job or an attempt ended."""
         before, needed = self.clock() - timedelta(seconds=self.seconds), 0
         while ended := self.entries.ended(before=before, skip=needed, limit=ENTRIES_AT_ONCE):
             with self.transaction() as tx:

@@ -1,4 +1,4 @@
-"""From settings to parts that work together: the one file that knows every part."""
+"""Construction of the service's parts from the settings; the one file that imports every part."""
 
 import os
 import signal
@@ -65,14 +65,14 @@ from app.webhooks.subscribers import SUBSCRIBERS
 PERIODIC_TASK_SECONDS = 600.0
 DAY = 86_400.0
 READY_SECONDS = 0.4
-"""The time that a probe of readiness waits for the database."""
+"""Seconds that a readiness probe waits for the database."""
 
 REQUEST_BUSY_MILLISECONDS = 10_000
-"""The time that a request waits for SQLite's locks: whoever sent it can try again, and its thread is one of few."""
+"""Milliseconds that a request waits for SQLite's locks: the client can retry, and request threads are few."""
 
 MEMORY_FOR_FITS = 0.8
 CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-"""Where the kernel says how much memory a container has, of both kinds of control groups."""
+"""The kernel's files with a container's memory limit, for control groups v2 and v1."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Base:
     monitor: DatabaseMonitor | None = None
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Dispose of the engine."""
         if self.monitor is not None:
             self.monitor.close()
         self.client.destroy()
@@ -117,7 +117,7 @@ class Parts:
     calls: TimedCalls = field(default_factory=TimedCalls)
 
     def ready(self) -> Readiness:
-        """Return how things stand now, within READY_SECONDS; never raises for a database that is away."""
+        """Return the readiness within READY_SECONDS; never raises while the database is unreachable."""
         without_database = Readiness(False, False, False, self.prediction.holds_versions)
         if self.reachability.is_away:
             return without_database
@@ -133,14 +133,14 @@ class Parts:
         return Readiness(True, migrated, migrated and bool(_alive(self.base.transaction, self.silence_seconds)))
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the monitor, the listeners and the engine."""
         self.watcher.close()
         self.prediction.close()
         self.base.close()
 
 
 def build(settings: Settings) -> Parts:
-    """The parts of an API process; nothing is connected to before its first use."""
+    """Return the parts of an API process; connections are opened at first use."""
     reachability = Reachability()
     base = _base(settings, reachability)
     prediction = ServedVersions(
@@ -173,7 +173,7 @@ def build(settings: Settings) -> Parts:
 
 
 def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
-    """A worker of this process; `trainer` is what its children call ("module:function")."""
+    """Return a worker of this process; `trainer` is the function that its children call ("module:function")."""
     base = _base(settings)
     executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
     pool = Pool(
@@ -208,7 +208,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         executor=executor,
         interval=settings.heartbeat_interval_seconds,
         limit=settings.heartbeat_timeout_seconds,
-        # A worker without heartbeats would go on with jobs that others recover: it ends, and is started again.
+        # A worker without heartbeats would continue jobs that others recover: it exits, and its supervisor restarts it.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
         on_heartbeat=health_file.write,
         on_activity=lambda activity: polling.adapt(activity, now=time.monotonic()),
@@ -230,8 +230,8 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
 
 
 def migrate(settings: Settings) -> None:
-    """Make the database's tables, or bring them up to date; raises UnavailableError."""
-    # Imported here alone: a process that serves does without Alembic.
+    """Create the database's tables, or upgrade them to the expected revision; raises UnavailableError."""
+    # Imported here: Alembic takes memory that a serving process does not need.
     from app.database import migrations as storage_migrations
 
     engine = make_engine(settings.url, creates=True)
@@ -243,7 +243,7 @@ def migrate(settings: Settings) -> None:
 
 
 def workers_alive(settings: Settings) -> tuple[str, ...]:
-    """Executors ("host:id") heard of lately; raises UnavailableError."""
+    """Return the executors ("host:id") with a recent heartbeat; raises UnavailableError."""
     base = _base(settings)
     try:
         return _alive(base.transaction, settings.heartbeat_timeout_seconds)
@@ -252,17 +252,17 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
 
 
 def now() -> datetime:
-    """Now, in UTC."""
+    """Return the current time, in UTC."""
     return datetime.now(UTC)
 
 
 def threads_of_a_fit(slots: int) -> int:
-    """Return the number of threads of a fit, half of the cores being for the API and the database."""
+    """Return the number of threads of a fit; half of the cores are reserved for the API and the database."""
     return max(1, cores() // (2 * slots))
 
 
 def memory_of_a_fit(slots: int) -> int:
-    """Bytes that one fit may allocate: its share of most of what this process may have, by its control group too."""
+    """Return the number of bytes that one fit may allocate: its share of most of the process's memory limit."""
     most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in CONTROL_GROUP:
         if path.exists() and (text := path.read_text().strip()).isdigit():
@@ -271,12 +271,12 @@ def memory_of_a_fit(slots: int) -> int:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
-    """With `reachability` the database is monitored."""
+    """Return the shared connections; with `reachability` the database is monitored."""
     engine = make_engine(settings.url, busy_milliseconds=None if reachability is None else REQUEST_BUSY_MILLISECONDS)
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability)

@@ -1,6 +1,6 @@
 """The declarative base of all tables.
 
-JSON is kept as text, so that both databases keep it as it was written and a person can read it.
+JSON is stored as text: both databases return it as it was written, and a person can read it.
 """
 
 from datetime import datetime
@@ -21,12 +21,12 @@ NAMING = {
 
 
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
-    """All tables; every constraint has a name, so that a migration can speak of it."""
+    """The base of all tables; every constraint has a name, so that migrations can refer to it."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: UtcDateTime(), str: Text(), UUID: Uuid(), bytes: LargeBinary(), float: Double()}
 
 
 def one_of(column: str, values: frozenset[str]) -> str:
-    """The condition that a column has one of some values."""
+    """Return the SQL condition that a column has one of some values."""
     return f"{column} IN ({', '.join(repr(value) for value in sorted(values))})"

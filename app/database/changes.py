@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 
 def changed(session: Session, statement: Update | Delete) -> int:
-    """Run it, and how many rows it changed. Objects that were read before are not touched: read them again."""
+    """Execute a statement and return the number of rows it changed. Objects read before are stale: read them again."""
     result = session.execute(statement, execution_options={"synchronize_session": False})
     if not isinstance(result, CursorResult):
         raise TypeError(f"expected the result of a statement, got {type(result).__name__}")

@@ -1,4 +1,4 @@
-"""Column types, and SQL that the two databases spell differently."""
+"""Column types, and SQL that differs between the two databases."""
 
 from datetime import UTC, datetime
 
@@ -10,29 +10,29 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A point in time: aware in and out, UTC on both databases; raises ValueError for one without a zone."""
+    """A point in time: aware datetimes in and out, stored in UTC; raises ValueError for a naive one."""
 
     impl: TypeEngine[datetime] | type[TypeEngine[datetime]] = DateTime(timezone=True)
     cache_ok: bool | None = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """To UTC; SQLite keeps it without its zone."""
+        """Return the time in UTC; SQLite stores it without a zone."""
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError(f"expected a time with its zone, got {value.isoformat()}")
+            raise ValueError(f"expected a time with a time zone, got {value.isoformat()}")
         utc = value.astimezone(UTC)
         return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """In UTC."""
+        """Return the time with the zone UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class DatabaseNow(FunctionElement[datetime]):
-    """Now, by the clock of the database and not of the machine that asks."""
+    """The current time by the clock of the database."""
 
     type: TypeEngine[datetime] = UtcDateTime()
     inherit_cache: bool | None = True

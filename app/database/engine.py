@@ -1,4 +1,4 @@
-"""Engines: SQLite and PostgreSQL, set up so that the code above need not know which one it has."""
+"""Engines: SQLite and PostgreSQL, configured to behave alike."""
 
 import sqlite3
 import time
@@ -11,26 +11,26 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from app.database.file_connections import watch_file
 
 BUSY_MILLISECONDS = 30_000
-"""The time that a transaction waits for SQLite's locks, unless the engine is made for less."""
+"""Milliseconds that a transaction waits for SQLite's locks by default."""
 
 BETWEEN_TRIES_SECONDS = 0.005
 CONNECT_SECONDS = 5
 IDLE_MILLISECONDS = 10_000
-"""A process that freezes within a transaction holds its locks no longer than this: PostgreSQL ends its session."""
+"""Milliseconds after which PostgreSQL ends an idle transaction, so that a frozen process does not keep its locks."""
 
 STAYING_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 3}
-"""A server that vanished without a word is noticed after 35 seconds, also by a connection that only listens."""
+"""TCP keepalive: a server that vanished is detected after 35 seconds, also by a connection that only listens."""
 
 
 def make_engine(url: URL | str, *, busy_milliseconds: int | None = None, creates: bool = False) -> Engine:
-    """An engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`); connects at first use.
+    """Return an engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`).
 
-    SQLite's file is made only where `creates`. A transaction waits `busy_milliseconds` for SQLite's locks,
-    BUSY_MILLISECONDS where that is None.
+    It connects at first use. SQLite's file is created only where `creates`. A transaction waits `busy_milliseconds` for
+    SQLite's locks, BUSY_MILLISECONDS where that is None.
 
-    On SQLite a transaction begins with the first write, and then IMMEDIATE; reads before it take no lock, and each sees
-    the newest commit, as under PostgreSQL's READ COMMITTED. So both databases ask the same of the code: what a write
-    depends on is read after `lock_for_writing`, under row locks, or in the WHERE of the write itself.
+    On SQLite a transaction begins with the first write, as IMMEDIATE; reads before it take no lock, and each sees the
+    newest commit, as under PostgreSQL's READ COMMITTED. So the same rule holds for both databases: a value that a write
+    depends on is read after `lock_for_writing`, under row locks, or in the WHERE clause of the write.
     """
     url = make_url(url)
     if url.get_backend_name() == "sqlite":
@@ -55,7 +55,7 @@ def make_engine(url: URL | str, *, busy_milliseconds: int | None = None, creates
 
 
 def file_of(url: URL) -> str | None:
-    """The path of SQLite's file; None for a database in memory, and for one that is named by a URI of SQLite's."""
+    """Return the path of SQLite's file; None for a database in memory, and for a SQLite URI."""
     name = url.database
     return None if not name or name == ":memory:" or name.startswith("file:") else name
 
@@ -68,8 +68,8 @@ def _set_up_postgresql(connection: DBAPIConnection, _entry: ConnectionPoolEntry)
 
 
 def _set_up_sqlite(busy_milliseconds: int, connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-    # The driver then opens BEGIN IMMEDIATE before the first INSERT, UPDATE or DELETE: no deferred transaction is ever
-    # promoted, which SQLite would refuse (SQLITE_BUSY_SNAPSHOT) without waiting whenever somebody wrote in between.
+    # The driver then executes BEGIN IMMEDIATE before the first INSERT, UPDATE or DELETE: no deferred transaction is
+    # upgraded, which SQLite refuses (SQLITE_BUSY_SNAPSHOT) without waiting after a concurrent commit.
     connection.isolation_level = "IMMEDIATE"
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {busy_milliseconds}")
@@ -80,8 +80,8 @@ def _set_up_sqlite(busy_milliseconds: int, connection: DBAPIConnection, _entry: 
 
 
 def _write_ahead(cursor: DBAPICursor, busy_milliseconds: int) -> None:
-    # Of two that open a new file at once one is refused at once: SQLite does not wait here, whatever busy_timeout says.
-    # Once the file is in this mode, asking for it takes no lock.
+    # SQLite refuses one of two connections that switch a new file to WAL at once, whatever busy_timeout is set to.
+    # Once the file is in WAL mode, the statement takes no lock.
     deadline = time.monotonic() + busy_milliseconds / 1000
     while True:
         try:
@@ -95,7 +95,7 @@ def _write_ahead(cursor: DBAPICursor, busy_milliseconds: int) -> None:
 
 
 def lock_for_writing(connection: Connection) -> None:
-    """On SQLite take the one write lock now, not at the first write; nothing on PostgreSQL, where row locks do it."""
+    """Take SQLite's write lock now, not at the first write; does nothing on PostgreSQL, which has row locks."""
     if connection.dialect.name == "sqlite" and not _in_transaction(connection):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 

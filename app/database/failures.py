@@ -16,16 +16,16 @@ from relevance_bayes.types.errors import InvalidDataError
 def translated() -> Iterator[None]:
     """Raise the service's errors for the database's: UnavailableError, ConflictError, InvalidDataError.
 
-    An error in our own SQL stays what it is.
+    An error in the service's own SQL is not translated.
     """
     try:
         yield
     except IntegrityError as error:
-        raise ConflictError("Something else changed the same things at the same time; look again.") from error
+        raise ConflictError("Another transaction changed the same data at the same time; retry.") from error
     except DataError as error:
-        raise InvalidDataError("The database can't keep a value that was sent.") from error
+        raise InvalidDataError("The database can't store a value of the request.") from error
     except UnicodeEncodeError as error:
-        raise InvalidDataError("A text contains half of a surrogate pair, which is not a character.") from error
+        raise InvalidDataError("A text contains an unpaired surrogate, which is not a character.") from error
     except PoolTimeoutError as error:
         raise UnavailableError("The database is too busy; try again later.") from error
     except DBAPIError as error:
@@ -33,7 +33,7 @@ def translated() -> Iterator[None]:
             raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
         if _code_of_sqlite(error) == sqlite3.SQLITE_CANTOPEN:
             raise UnavailableError(
-                "The database's file is not there or can't be opened; `relevance migrate` makes a new one."
+                "The database's file does not exist or can't be opened; `relevance migrate` creates it."
             ) from error
         lost = error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
         if lost and not _is_programming_error(error):
@@ -50,7 +50,7 @@ def _no_such_table(error: DBAPIError) -> bool:
 
 
 def _is_programming_error(error: DBAPIError) -> bool:
-    # SQLite calls a wrong statement an OperationalError too; its code tells it from a locked, full or missing file.
+    # SQLite reports an invalid statement as an OperationalError too; its code differs from a locked or missing file's.
     return _code_of_sqlite(error) == sqlite3.SQLITE_ERROR
 
 

@@ -1,4 +1,4 @@
-"""Connections to a SQLite file: they never make the file, and end once it was moved or another was put in its place."""
+"""Connections to a SQLite file, which are replaced once the file was moved or replaced."""
 
 import os
 import sqlite3
@@ -12,37 +12,37 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 Identity: TypeAlias = tuple[int, int] | None
-"""Device and inode; None where there is no file."""
+"""Device and inode; None if there is no file."""
 
 OPENED = "opened"
-"""The identity of the file that a connection has opened, in the record that the pool keeps of it."""
+"""The key, in the pool's record of a connection, of the identity of the opened file."""
 
 
 def watch_file(engine: Engine, path: str, *, creates: bool) -> None:
-    """Have an engine's connections open the file at `path`, and make it only where `creates`.
+    """Open the file at `path` in an engine's connections; create it only where `creates`.
 
-    SQLite opens whatever is at a path, makes an empty file where there is none, and goes on with the file that it
-    opened when that is moved. So each connection is compared with what is at the path whenever it leaves the pool, and
-    all are replaced where that is another file, or none.
+    SQLite creates an empty file where there is none, and keeps using the file that it opened when that is moved. So the
+    identity of the opened file is compared with that of the path at each checkout from the pool, and all connections
+    are replaced where they differ.
     """
     uri = uri_of(path, creates=creates)
 
     def connect(
         _dialect: Dialect, entry: ConnectionPoolEntry, _arguments: list[str], parameters: dict[str, bool]
     ) -> sqlite3.Connection:
-        entry.info[OPENED] = _identity(path)  # before it is opened: a file that is exchanged meanwhile is noticed
+        entry.info[OPENED] = _identity(path)  # before opening, so that a replacement in between is detected
         return sqlite3.connect(uri, uri=True, check_same_thread=parameters["check_same_thread"])
 
     def check_out(_connection: DBAPIConnection, entry: ConnectionPoolEntry, _proxy: object) -> None:
         if entry.info[OPENED] != _identity(path):
-            raise InvalidatePoolError("the file was moved, or another is in its place")
+            raise InvalidatePoolError("the file was moved or replaced")
 
     event.listen(engine, "do_connect", connect)
     event.listen(engine, "checkout", check_out)
 
 
 def uri_of(path: str, *, creates: bool = False) -> str:
-    """By which SQLite opens the file at a path, and makes it only where `creates`."""
+    """Return the URI by which SQLite opens the file at a path; it is created only where `creates`."""
     return f"{Path(path).absolute().as_uri()}?mode={'rwc' if creates else 'rw'}"
 
 

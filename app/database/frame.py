@@ -37,7 +37,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] |
 
 
 class Content(IntEnum):
-    """The content of a frame."""
+    """The kind of content of a frame."""
 
     BLOCK = 1
     FIT_LOG = 3
@@ -49,7 +49,7 @@ class UnreadableBytesError(RelevanceError):
 
 
 def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressible: bool) -> bytes:
-    """Frame a value and the arrays that it speaks of by their positions."""
+    """Return a frame of a value and the arrays that it refers to by position."""
     described: list[Json] = []
     body = bytearray()
     for array in arrays:
@@ -68,13 +68,13 @@ def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressib
 
 @dataclass(frozen=True)
 class Arrays:
-    """The arrays of a frame by position, each a copy; raises UnreadableBytesError where the type is another."""
+    """The arrays of a frame by position, each a copy; raises UnreadableBytesError for another dtype."""
 
     body: bytes | memoryview
     described: tuple[tuple[str, tuple[int, ...], int], ...]
 
     def real(self, number: int) -> NDArray[np.float64]:
-        """Real numbers."""
+        """Return a float64 array."""
         return self._raw(number, "<f8").astype(np.float64)
 
     def indices(self, number: int) -> NDArray[np.intp]:
@@ -82,15 +82,15 @@ class Arrays:
         return self._raw(number, "<i8").astype(np.intp)
 
     def codes(self, number: int) -> NDArray[np.int32]:
-        """Small whole numbers."""
+        """Return an int32 array."""
         return self._raw(number, "<i4").astype(np.int32)
 
     def flags(self, number: int) -> NDArray[np.int8]:
-        """Yes, no, missing."""
+        """Return an int8 array: 1 true, 0 false, -1 missing."""
         return self._raw(number, "|i1").astype(np.int8)
 
     def dtype(self, number: int) -> str:
-        """The storage form of an array."""
+        """Return the stored dtype of an array."""
         return self.described[number][0]
 
     def _raw(self, number: int, expected: str) -> Stored:
@@ -101,7 +101,7 @@ class Arrays:
 
 
 def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
-    """The value and its arrays; raises UnreadableBytesError."""
+    """Return the value and its arrays; raises UnreadableBytesError."""
     if len(data) < PREAMBLE.size or not data.startswith(MAGIC):
         raise UnreadableBytesError("expected bytes of this service, got something else")
     _, version, flags, kind, header_size, body_size, checksum = PREAMBLE.unpack_from(data)

@@ -1,7 +1,7 @@
-"""Frozen dataclasses as JSON with references to arrays, and back, by what their annotations say.
+"""Frozen dataclasses as JSON with references to arrays, and back, driven by their annotations.
 
-A dataclass becomes an object of its fields, an array {"array": its position}, a tuple a list; all else is JSON already.
-An annotation names at most one dataclass, so that nothing has to say which one it is.
+A dataclass becomes an object of its fields, an array {"array": its position}, a tuple a list; other values are stored
+as they are. An annotation names at most one dataclass, so that no type tag is needed.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from app.database.frame import Arrays, Json, Stored, UnreadableBytesError
 
 
 def pack(value: object, arrays: list[Stored]) -> Json:
-    """The JSON of a value; appends the arrays in it. Raises TypeError for what has no place in a record."""
+    """Return the JSON of a value, and append its arrays to `arrays`; raises TypeError for an unsupported type."""
     match value:
         case bool() | str() | None:
             return value
@@ -34,7 +34,7 @@ def pack(value: object, arrays: list[Stored]) -> Json:
 
 
 def unpack(packed: Json, annotation: object, arrays: Arrays) -> object:
-    """The value of what `pack` made of one with this annotation; raises UnreadableBytesError."""
+    """Return the value that `pack` was given, of this annotation; raises UnreadableBytesError."""
     match packed:
         case {"array": int(number)}:
             return arrays.real(number) if arrays.dtype(number) == "<f8" else arrays.indices(number)

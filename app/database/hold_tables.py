@@ -11,9 +11,9 @@ HELD = frozenset({"dataset", "model", "version"})
 
 
 class JobHoldRow(Base):
-    """A dataset, a model or a version that nobody deletes while an unfinished job needs it.
+    """A dataset, a model or a version that can't be deleted while an unfinished job needs it.
 
-    `resource` is the id of a dataset or a version, and the name of a model, which the job may be the first to make.
+    `resource` is the id of a dataset or a version, or the name of a model, which need not exist yet.
     """
 
     __tablename__ = "job_holds"

@@ -1,6 +1,6 @@
-"""Holds of unfinished jobs on what they need.
+"""Holds of unfinished jobs on the resources they need.
 
-Whoever holds something, or deletes it, locks its row before, so that one of the two sees the other.
+The row of the resource is locked before it is held or deleted, so that the two can't miss each other.
 """
 
 from typing import Literal
@@ -14,16 +14,16 @@ from app.database.transaction import Transaction
 
 Held = Literal["dataset", "model", "version"]
 
-CANCEL = "cancel them or let them end."
+CANCEL = "cancel them or wait until they have ended."
 
 
 def hold(tx: Transaction, job_id: UUID, owner: str, kind: Held, resource: UUID | str) -> None:
-    """Record that a job needs this until it ends."""
+    """Record that a job needs a resource until it ends."""
     tx.session.execute(insert(JobHoldRow).values(job_id=job_id, owner=owner, kind=kind, resource=str(resource)))
 
 
 def count_holds(tx: Transaction, owner: str, kind: Held, resource: UUID | str) -> int:
-    """Return how many unfinished jobs need this."""
+    """Return the number of unfinished jobs that need a resource."""
     row = JobHoldRow
     held = select(func.count()).where(row.owner == owner, row.kind == kind, row.resource == str(resource))
     return tx.session.scalar(held) or 0

@@ -11,15 +11,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Document(Generic[T]):
-    """One kind of JSON text; numbers come back to the bit, also those that are not finite."""
+    """A codec of one dataclass as JSON text; numbers round-trip exactly, NaN and infinities included."""
 
     adapter: TypeAdapter[T]
 
     def write(self, value: T) -> str:
-        """As compact JSON."""
-        # Not the adapter's own writer: it would turn NaN and the infinities into null.
+        """Return the value as compact JSON."""
+        # The adapter's own dump_json would write NaN and infinities as null.
         return json.dumps(self.adapter.dump_python(value, mode="json"), ensure_ascii=False, separators=(",", ":"))
 
     def read(self, text: str) -> T:
-        """From what `write` wrote."""
+        """Return the value from JSON that `write` returned."""
         return self.adapter.validate_json(text)

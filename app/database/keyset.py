@@ -1,4 +1,4 @@
-"""Where a page of a keyset list ended, as text that callers hand back without looking into it."""
+"""Keyset pagination: opaque cursors that mark the end of a page."""
 
 import json
 from base64 import b64decode, urlsafe_b64encode
@@ -22,9 +22,9 @@ Key = UUID | int | str | tuple[float, int]
 def by_age(
     query: Select[*Columns], column: InstrumentedAttribute[Age], part: PageRequest, read: Callable[[str], Age]
 ) -> Select[*Columns]:
-    """The rows of a slice, and one more where there is a following page; `column` grows with each row that is added.
+    """Return the query for a page and one more row, which shows that another page follows.
 
-    Raises InvalidRequestError where `read` takes `after` for that of no page.
+    `column` increases with each row that is inserted. Raises InvalidRequestError where `read` refuses `after`.
     """
     newest_first = part.order == "newest"
     if part.after is not None:
@@ -34,13 +34,13 @@ def by_age(
 
 
 def page(rows: Sequence[R], limit: int, item: Callable[[R], T], key: Callable[[R], Key]) -> Page[T]:
-    """A page of at most `limit` items out of up to `limit + 1` rows that were read."""
+    """Return a page of at most `limit` items from up to `limit + 1` rows."""
     kept = rows[:limit]
     return Page(tuple(item(row) for row in kept), _write(key(kept[-1])) if len(rows) > limit and kept else None)
 
 
 def read_id(after: str) -> UUID:
-    """The id that a page ended with; raises InvalidRequestError."""
+    """Return the id in a cursor; raises InvalidRequestError."""
     value = _read(after)
     if isinstance(value, str):
         try:
@@ -51,7 +51,7 @@ def read_id(after: str) -> UUID:
 
 
 def read_name(after: str) -> str:
-    """The name that a page ended with; raises InvalidRequestError."""
+    """Return the name in a cursor; raises InvalidRequestError."""
     value = _read(after)
     if isinstance(value, str) and "\0" not in value:
         return value
@@ -59,7 +59,7 @@ def read_name(after: str) -> str:
 
 
 def read_number(after: str) -> int:
-    """The number that a page ended with; raises InvalidRequestError."""
+    """Return the number in a cursor; raises InvalidRequestError."""
     value = _read(after)
     if isinstance(value, int) and 0 <= value < 2**31:
         return value
@@ -67,7 +67,7 @@ def read_number(after: str) -> int:
 
 
 def read_weight(after: str) -> tuple[float, int]:
-    """The size of the weight and the number that a page ended with; raises InvalidRequestError."""
+    """Return the absolute weight and the number in a cursor; raises InvalidRequestError."""
     match _read(after):
         case [float(size), int(number)] if 0 <= number < 2**31:
             return size, number
@@ -88,5 +88,5 @@ def _read(after: str) -> object:
 
 
 def _foreign() -> InvalidRequestError:
-    detail = "Expected in `after` the `after` of an earlier page of the same list."
+    detail = "Expected `after` to be the cursor of an earlier page of the same list."
     return InvalidRequestError(detail, [Fault(detail, parameter="after")])

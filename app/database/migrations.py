@@ -1,6 +1,6 @@
-"""Bringing a database to the tables that this version of the service expects.
+"""Migrations to the tables that this version of the service expects.
 
-Alembic holds 8 MB, which a process that migrates nothing does without: see `revision`.
+Alembic takes 8 MB of memory, so processes that only check the revision import `revision` instead.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -20,32 +20,32 @@ Kind = Literal["schema", "table", "column", "index", "unique_constraint", "forei
 Parent = Literal["schema_name", "table_name", "schema_qualified_table_name"]
 
 ADVISORY_LOCK = 0x52_4C_56_4D
-"""Whoever holds this lock of PostgreSQL's migrates; the number has no meaning but to be ours."""
+"""The key of PostgreSQL's advisory lock that a migration holds; an arbitrary constant."""
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Run every migration that is missing, in one transaction; of two started at once the second finds nothing to do.
+    """Run every missing migration in one transaction; of two concurrent calls the second finds nothing to do.
 
-    Up to a revision, by default the last. Raises UnavailableError when the database can't be reached.
+    Migrates up to a revision, by default the last. Raises UnavailableError where the database can't be reached.
     """
     with translated(), exclusive(engine) as connection:
         command.upgrade(_config(connection), revision)
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:
-    """Go back to a revision (by default to an empty database), losing what the later ones added."""
+    """Downgrade to a revision, by default to an empty database; data of later revisions is lost."""
     with translated(), exclusive(engine) as connection:
         command.downgrade(_config(connection), revision)
 
 
 def ours(name: str | None, kind: Kind, _parents: MutableMapping[Parent, str | None]) -> bool:
-    """Return whether Alembic compares an object: the queue has tables of its own in the same database."""
+    """Return whether Alembic compares an object; the queue has tables of its own in the same database."""
     return kind != "table" or name in Base.metadata.tables
 
 
 @contextmanager
 def exclusive(engine: Engine) -> Iterator[Connection]:
-    """A transaction that no other migration runs beside, with SQLite's foreign keys off while tables are rebuilt."""
+    """Open a transaction that excludes other migrations; SQLite's foreign keys are off while tables are rebuilt."""
     with engine.connect() as connection:
         sqlite = connection.dialect.name == "sqlite"
         if sqlite:
@@ -56,7 +56,7 @@ def exclusive(engine: Engine) -> Iterator[Connection]:
         try:
             yield connection
             if sqlite and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()):
-                raise RuntimeError(f"the migration leaves rows that point at nothing: {broken[:5]}")
+                raise RuntimeError(f"the migration leaves rows with dangling foreign keys: {broken[:5]}")
             connection.commit()
         finally:
             connection.rollback()
@@ -73,7 +73,7 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def _scripts() -> Path:
-    """In a wheel inside the package, in a checkout beside it."""
+    """Return the folder of the migrations: in the package of a wheel, beside it in a checkout."""
     places = [Path(__file__).parents[up] / "migrations" for up in (1, 2)]
     for folder in places:
         if (folder / "env.py").is_file():

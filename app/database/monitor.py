@@ -1,4 +1,4 @@
-"""The monitor of a database: it finds out that the database is away, and that it is back."""
+"""The monitor of a database, which detects an outage and its end."""
 
 import logging
 import time
@@ -16,21 +16,21 @@ from app.errors import OutOfReachError, UnavailableError
 logger = logging.getLogger(__name__)
 
 LATE_SECONDS = 1.0
-"""Age of a transaction from which on the database is probed."""
+"""Age of a transaction, in seconds, after which the database is probed."""
 
 RETRY_SECONDS = 0.2
-"""Pause between two probes of a database that is away, or that a transaction is late on."""
+"""Seconds between two probes while the database is unreachable or a transaction is late."""
 
 JOIN_SECONDS = 3.0
-"""Longer than a probe takes."""
+"""Seconds to wait for the thread to end; longer than a probe."""
 
 
 class DatabaseMonitor:
     """Updates `reachability` from failed transactions and from probes.
 
-    A thread, which begins with the first transaction, probes the database whenever a transaction failed or is late.
-    While the database is away it is probed again and again, and transactions are refused at once; those that wait for
-    a server's answer are ended.
+    A thread, started by the first transaction, probes the database after a failed transaction and while one is late.
+    During an outage it probes repeatedly, new transactions are refused at once, and those that wait for a response of
+    the server are ended.
     """
 
     def __init__(self, engine: Engine, reachability: Reachability) -> None:
@@ -47,7 +47,7 @@ class DatabaseMonitor:
 
     @contextmanager
     def unit(self) -> Iterator[None]:
-        """Watch a transaction while it is open; raises OutOfReachError where the database is away."""
+        """Watch a transaction while it is open; raises OutOfReachError during an outage."""
         self._begin()
         key = object()
         self._units[key] = time.monotonic()
@@ -91,7 +91,7 @@ class DatabaseMonitor:
         self._probe.close()
 
     def _wait_for_cause(self) -> None:
-        """Return when the database should be probed, or at the end."""
+        """Return when the database should be probed, or at shutdown."""
         if self.reachability.is_away:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_closed or not self.reachability.is_away, RETRY_SECONDS)
@@ -101,7 +101,7 @@ class DatabaseMonitor:
             while not self._has_cause():
                 self._is_idle = True
                 self._changed.wait_for(lambda: self._units or self._has_cause())
-                self._is_idle = False  # units that begin from here on are seen below, without a notification each
+                self._is_idle = False  # units that begin from here on are polled below, without a notification each
                 self._changed.wait_for(self._has_cause, LATE_SECONDS)
 
     def _has_cause(self) -> bool:
@@ -119,11 +119,13 @@ class DatabaseMonitor:
         else:
             self.reachability.reached(suspicions)
         if self.reachability.is_reachable and self._away_since is not None:
-            logger.warning("the database is back", extra={"seconds": round(time.monotonic() - self._away_since, 1)})
+            logger.warning(
+                "the database is reachable again", extra={"seconds": round(time.monotonic() - self._away_since, 1)}
+            )
             self._away_since = None
 
     def _note_away(self, error: UnavailableError) -> None:
         self.reachability.lost()
         if self._away_since is None:
             self._away_since = time.monotonic()
-            logger.warning("the database is away", extra={"reason": error.detail})
+            logger.warning("the database is unreachable", extra={"reason": error.detail})

@@ -1,4 +1,4 @@
-"""That something happened to a job or a model: said with the transaction that writes it, heard by whoever listens."""
+"""Notifications of changes of jobs and models, sent with the transaction that writes them."""
 
 import sqlite3
 import time
@@ -17,46 +17,48 @@ from app.database.failures import translated
 from app.errors import UnavailableError
 
 JOBS, MODELS = "relevance_jobs", "relevance_models"
-"""The channels of PostgreSQL's notifications, each with a job's or a model's id: channels of this database alone."""
+"""PostgreSQL's channels of notifications, which belong to one database; the payload is a job's or a model's id."""
 
 LISTEN_SECONDS = 0.5
-"""Most seconds for which `receive` keeps its caller on PostgreSQL, which wakes it as soon as there is something."""
+"""The most seconds for which `receive` blocks on PostgreSQL; a notification wakes it at once."""
 
 LOOK_SECONDS = 0.2
-"""After how many seconds SQLite is asked again whether anybody wrote."""
+"""Seconds between two polls of SQLite."""
 
 
 def notify(session: Session, concerned: UUID, channel: str = JOBS) -> None:
-    """Let it be heard, once the transaction commits, that something happened to a job, or to a model over MODELS;
-    SQLite's listeners look."""
+    """Notify listeners, once the transaction commits, that a job changed, or a model on the channel MODELS.
+
+    Does nothing on SQLite, whose listeners poll.
+    """
     if session.connection().dialect.name == "postgresql":
         session.execute(select(func.pg_notify(channel, str(concerned))))
 
 
 class Listener(Protocol):
-    """A connection over which one thread hears that something happened to jobs, or models, whoever wrote it."""
+    """A connection on which one thread receives notifications of changed jobs or models from all processes."""
 
     def receive(self) -> frozenset[UUID] | None:
-        """Which are concerned, none after a moment of silence; None: it may be any. Raises UnavailableError."""
+        """Return the ids of changed objects, none after a timeout; None: any may have. Raises UnavailableError."""
 
 
 class Notifier(Protocol):
-    """Where to hear of what happens to jobs, or to models."""
+    """A source of notifications about jobs or models."""
 
     def open(self) -> AbstractContextManager[Listener]:
-        """Hear of everything that is committed from now on, also between two calls. Raises UnavailableError."""
+        """Listen to everything that commits from now on, also between two calls. Raises UnavailableError."""
 
 
 @dataclass(frozen=True)
 class SqlNotifier:
-    """Notifications of PostgreSQL, or polling of SQLite; each listener has a connection of its own, beside the pool."""
+    """PostgreSQL's notifications, or polling of SQLite; each listener has a connection of its own, not of the pool."""
 
     engine: Engine
     channel: str = JOBS
 
     @contextmanager
     def open(self) -> Iterator[Listener]:
-        """Hear of everything that is committed from now on; raises UnavailableError."""
+        """Listen to everything that commits from now on; raises UnavailableError."""
         with translated():
             connection = self.engine.connect()
             connection.detach()
@@ -71,7 +73,7 @@ class SqlNotifier:
 
 
 class _PostgresListener:
-    """LISTEN: the server sends the id of each job, or model, that something happened to."""
+    """LISTEN: the server sends the id of each job or model that changed."""
 
     def __init__(self, driver: psycopg.Connection, channel: str) -> None:
         self._driver = driver
@@ -89,7 +91,7 @@ class _PostgresListener:
 
 
 class _SqliteListener:
-    """SQLite tells a connection whether any other has committed, and not what: one read of a number in memory."""
+    """Polling: `PRAGMA data_version` shows that another connection has committed, but not what; it reads no page."""
 
     def __init__(self, driver: sqlite3.Connection) -> None:
         self._driver = driver
@@ -104,7 +106,7 @@ class _SqliteListener:
         try:
             version: int = self._driver.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error as error:
-            raise UnavailableError("The database can't be asked whether anybody wrote.") from error
+            raise UnavailableError("The database's file can't be polled for changes.") from error
         return version
 
 
@@ -113,11 +115,11 @@ def _uses_psycopg() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise UnavailableError("The database can't be listened to.") from error
+        raise UnavailableError("The database can't be listened to for notifications.") from error
 
 
 def _concerned(payload: str) -> UUID | None:
-    """The job or model that a notification names; None where somebody else has sent it."""
+    """Return the job or model that a notification names; None for a payload that is no id."""
     try:
         return UUID(payload)
     except ValueError:

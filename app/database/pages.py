@@ -1,4 +1,4 @@
-"""Lists that are read slice by slice."""
+"""Pages of lists."""
 
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, TypeVar
@@ -7,12 +7,12 @@ T = TypeVar("T")
 
 
 Order: TypeAlias = Literal["newest", "oldest"]
-"""Which come first."""
+"""The order of a list by age: oldest or newest first."""
 
 
 @dataclass(frozen=True)
 class PageRequest:
-    """A request for a page of a list by age: at most `limit` items that follow on the page which ended with `after`."""
+    """A request for a page of a list by age: at most `limit` items after the cursor `after`."""
 
     limit: int
     after: str | None = None
@@ -21,9 +21,9 @@ class PageRequest:
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """A slice of a keyset list.
+    """A page of a keyset list.
 
-    `next` is the opaque `after` of the following page, None at the end.
+    `next` is the opaque cursor of the following page, None at the end.
     """
 
     items: tuple[T, ...]

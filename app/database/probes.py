@@ -1,4 +1,4 @@
-"""Probes: whether a database answers, found within a bounded time and without the pool."""
+"""Probes of whether a database responds, with a timeout and outside the pool."""
 
 import sqlite3
 from contextlib import closing, suppress
@@ -15,17 +15,17 @@ from app.database.watched_connections import WAKE_SECONDS, Parameters, Result, c
 from app.errors import UnavailableError
 
 PROBE_SECONDS = 2
-"""Within which a database answers the shortest statement, or is taken to be away; libpq knows no shorter time."""
+"""Seconds after which a database that does not respond counts as unreachable; libpq's shortest timeout."""
 
 
 class Probe(Protocol):
-    """A way to find out whether a database answers."""
+    """A check of whether a database responds."""
 
     def check(self) -> None:
-        """Raise UnavailableError unless the database answers within about PROBE_SECONDS."""
+        """Raise UnavailableError unless the database responds within about PROBE_SECONDS."""
 
     def close(self) -> None:
-        """Release what the probe holds."""
+        """Release the resources of the probe."""
 
 
 def probe_of(engine: Engine) -> Probe:
@@ -36,7 +36,7 @@ def probe_of(engine: Engine) -> Probe:
 class ServerProbe:
     """A probe of PostgreSQL over a connection of its own.
 
-    The connection is kept: a server that has no room for more connections is not away.
+    The connection is kept open: a server that refuses new connections because it has too many is reachable.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -45,9 +45,9 @@ class ServerProbe:
         self._connection: _BoundedConnection | None = None
 
     def check(self) -> None:
-        """Raise UnavailableError unless the server answers."""
+        """Raise UnavailableError unless the server responds."""
         if self._connection is not None:
-            with suppress(psycopg.Error):  # it may have been ended alone
+            with suppress(psycopg.Error):  # this connection alone may have been closed
                 self._connection.execute("SELECT 1")
                 return
             self.close()
@@ -58,7 +58,7 @@ class ServerProbe:
             self._connection.execute("SELECT 1")
         except psycopg.Error as error:
             self.close()
-            raise UnavailableError(f"The database does not answer: {error}") from error
+            raise UnavailableError(f"The database does not respond: {error}") from error
 
     def close(self) -> None:
         """Close the connection."""
@@ -68,14 +68,14 @@ class ServerProbe:
 
 
 class _BoundedConnection(psycopg.Connection[TupleRow]):
-    """A connection on which nothing takes longer than PROBE_SECONDS."""
+    """A connection on which no operation takes longer than PROBE_SECONDS."""
 
     def wait(self, gen: PQGen[Result], interval: float = WAKE_SECONDS, timeout: float | None = None) -> Result:
         return super().wait(gen, interval, PROBE_SECONDS if timeout is None else timeout)
 
 
 class FileProbe:
-    """A probe of SQLite: the file is where it was, and can be read."""
+    """A probe of SQLite: the file exists at its path and can be read."""
 
     def __init__(self, engine: Engine) -> None:
         self._path = file_of(engine.url)
@@ -91,4 +91,4 @@ class FileProbe:
             raise UnavailableError(f"The database's file can't be read: {error}") from error
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resource is held."""

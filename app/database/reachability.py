@@ -8,9 +8,9 @@ from threading import Condition
 class Reachability:
     """The state of the database as this process last saw it; safe to use from many threads.
 
-    It is suspected as soon as something failed or is late: what can do without the database no longer waits for it. It
-    is away once a monitor got no answer: then everything else is refused at once, until it answers again.
-    `suspicions` are counted. `now` is a monotonic clock.
+    It is suspect as soon as an operation failed or is late; optional uses of the database are then skipped. It is away
+    once a probe failed; all uses are then refused at once, until the database responds again.
+    `suspicions` counts the failures and delays. `now` is a monotonic clock.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -22,9 +22,9 @@ class Reachability:
         self.suspicions = 0
 
     def reached(self, suspicions: int | None = None) -> None:
-        """Record that the database has just answered.
+        """Record that the database has just responded.
 
-        `suspicions` are those before it was asked. What was asked before the last one does not clear it.
+        `suspicions` is the count before the operation began; a later suspicion is not cleared by it.
         """
         self._reached_at = self._now()
         if self.is_reachable:
@@ -34,18 +34,18 @@ class Reachability:
                 self._become(is_reachable=True, is_away=False)
 
     def suspect(self) -> None:
-        """Record that the database may be away."""
+        """Record that the database may be unreachable."""
         with self.changed:
             self.suspicions += 1
             if self.is_reachable:
                 self._become(is_reachable=False, is_away=False)
 
     def lost(self) -> None:
-        """Record that the database does not answer."""
+        """Record that the database does not respond."""
         self._become(is_reachable=False, is_away=True)
 
     def seconds_since_reached(self) -> float:
-        """Seconds since the database last answered, or since the beginning."""
+        """Return the seconds since the database last responded, or since the beginning."""
         return self._now() - self._reached_at
 
     def _become(self, *, is_reachable: bool, is_away: bool) -> None:

@@ -1,17 +1,17 @@
-"""At which revision of its tables a database is, and at which it should be."""
+"""The revision of the tables: that of the database and the expected one."""
 
 from sqlalchemy import Engine, inspect, text
 
 from app.database.failures import translated
 
 EXPECTED = "2026_12_06_job_holds"
-"""The last of the `migrations`: whoever adds one writes it here."""
+"""The last of the `migrations`; changed with each new migration."""
 
 TABLE = "alembic_version"
 
 
 def is_migrated(engine: Engine) -> bool:
-    """Return whether the database is at exactly the revision that this code expects; raises UnavailableError."""
+    """Return whether the database is at exactly the expected revision; raises UnavailableError."""
     with translated(), engine.connect() as connection:
         if not inspect(connection).has_table(TABLE):
             return False

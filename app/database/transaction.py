@@ -1,4 +1,4 @@
-"""Transactions, from which repositories are made where they are used."""
+"""Transactions; repositories are made from one where they are used."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -16,29 +16,29 @@ from relevance_bayes.types.jobs import JobKind
 
 
 class Queue(Protocol):
-    """The durable engine: who may run what, and when. Job ids are its workflow ids."""
+    """The durable queue of jobs and deliveries. A job's id is its workflow id."""
 
     def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
-        """Within the transaction that this queue belongs to."""
+        """Submit a job within the transaction that this queue belongs to."""
 
     def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
-        """Queue one attempt to tell a webhook, in so many seconds; within the transaction likewise."""
+        """Queue one delivery attempt, to begin after `delay` seconds, within the same transaction."""
 
 
 DAY = 86_400.0
 
 Clock: TypeAlias = Callable[[], datetime]
-"""Now, in UTC, with its zone."""
+"""Returns the current time, in UTC and aware."""
 
 E = TypeVar("E")
 
 
 @dataclass(frozen=True)
 class Transaction:
-    """One transaction with what belongs to it; short, and never waiting for a socket.
+    """A transaction with its clock and queue; it is short and never waits for network I/O.
 
-    `queue` takes entries within it. Responses to requests with a key are kept for `response_retention` seconds.
-    `subscribers` hear of every event that is published in it.
+    `queue` adds entries within the transaction. Idempotent responses are kept for `response_retention` seconds.
+    `subscribers` are called for every event that is published in it.
     """
 
     session: Session
@@ -48,7 +48,7 @@ class Transaction:
     subscribers: tuple["Subscriber", ...] = ()
 
     def publish(self, event: object) -> None:
-        """Have the subscribers do what follows from an event, in this transaction."""
+        """Call the subscribers of an event, within this transaction."""
         for subscriber in self.subscribers:
             subscriber(self, event)
 
@@ -57,7 +57,7 @@ Subscriber: TypeAlias = Callable[[Transaction, object], None]
 
 
 def on(kind: type[E], follow: Callable[[Transaction, E], None]) -> Subscriber:
-    """A subscriber to events of one type."""
+    """Return a subscriber to events of one type."""
 
     def subscriber(tx: Transaction, event: object) -> None:
         if isinstance(event, kind):
@@ -67,11 +67,11 @@ def on(kind: type[E], follow: Callable[[Transaction, E], None]) -> Subscriber:
 
 
 OpenTransaction = Callable[[], AbstractContextManager[Transaction]]
-"""Opens a transaction, which commits when its block ends well, else rolls back."""
+"""Opens a transaction, which commits when its block succeeds, else rolls back."""
 
 
 def now() -> datetime:
-    """Now, in UTC."""
+    """Return the current time, in UTC."""
     return datetime.now(UTC)
 
 
@@ -84,12 +84,12 @@ def open_transactions(
     monitor: DatabaseMonitor | None = None,
     subscribers: tuple[Subscriber, ...] = (),
 ) -> OpenTransaction:
-    """Opens transactions on an engine; `submitter` makes the queue that belongs to a transaction's connection.
+    """Return a function that opens transactions on an engine; `submitter` makes the queue of a connection.
 
-    Opening and using one raises UnavailableError when the database can't be reached or is too busy, ConflictError where
-    somebody else changed the same at the same time. A transaction that only reads takes no lock on either database.
-    With a `monitor` transactions are refused at once while the database is away. `subscribers` are told of what is
-    published.
+    Opening and using a transaction raises UnavailableError where the database can't be reached or is too busy, and
+    ConflictError after a concurrent change of the same rows. A read-only transaction takes no lock on either database.
+    With a `monitor` transactions are refused at once during an outage. `subscribers` are called for each published
+    event.
     """
 
     @contextmanager

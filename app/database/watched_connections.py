@@ -1,4 +1,4 @@
-"""Connections of psycopg that give up waiting for a server that is away."""
+"""Connections of psycopg that stop waiting for an unreachable server."""
 
 from typing import TypeAlias, TypeVar
 
@@ -17,13 +17,13 @@ Result = TypeVar("Result")
 Parameters: TypeAlias = dict[str, str | int | AdaptersMap]
 
 WAKE_SECONDS = 0.1
-"""Seconds between checks of a waiting connection whether the server is away."""
+"""Seconds between checks, on a waiting connection, of whether the server is unreachable."""
 
 
 class WatchedConnection(psycopg.Connection[TupleRow]):
-    """Raises OperationalError from whatever waits for a server that is found to be away meanwhile.
+    """A connection that raises OperationalError from a wait once the server is found to be unreachable.
 
-    A server whose process is stopped, or whose network is cut, accepts a statement and never answers it: neither the
+    A server whose process is stopped, or whose network is cut, accepts a statement and never responds; neither the
     protocol nor the kernel ends such a wait.
     """
 
@@ -42,7 +42,7 @@ class WatchedConnection(psycopg.Connection[TupleRow]):
                 ready = yield required
                 if not ready and reachability.is_away:
                     self.close()
-                    raise psycopg.OperationalError("the server is away")
+                    raise psycopg.OperationalError("the server can't be reached")
                 required = gen.send(ready)
         except StopIteration as end:
             result: Result = end.value
@@ -50,13 +50,13 @@ class WatchedConnection(psycopg.Connection[TupleRow]):
 
 
 def watch_connections(engine: Engine, reachability: Reachability) -> None:
-    """Have an engine for PostgreSQL make such connections, and none while the server is away."""
+    """Let an engine for PostgreSQL make watched connections, and refuse to connect during an outage."""
 
     def connect(
         _dialect: Dialect, _entry: ConnectionPoolEntry, _arguments: list[str], parameters: Parameters
     ) -> WatchedConnection:
         if reachability.is_away:
-            raise psycopg.OperationalError("the server is away")
+            raise psycopg.OperationalError("the server can't be reached")
         context = parameters.get("context")
         connection = WatchedConnection.connect(
             connection_string(parameters), context=context if isinstance(context, AdaptersMap) else None
@@ -68,6 +68,6 @@ def watch_connections(engine: Engine, reachability: Reachability) -> None:
 
 
 def connection_string(parameters: Parameters, **more: int) -> str:
-    """Return what libpq needs of the parameters of SQLAlchemy's dialect."""
+    """Return libpq's connection string for the parameters of SQLAlchemy's dialect."""
     settings = {name: str(one) for name, one in (parameters | more).items() if isinstance(one, str | int)}
     return make_conninfo("", **settings)

@@ -5,7 +5,7 @@ from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn,
 
 
 def encode_block(block: Block) -> bytes:
-    """A block as bytes; raises UnicodeEncodeError for text that is no text (half of a surrogate pair)."""
+    """Return a block as bytes; raises UnicodeEncodeError for a text with an unpaired surrogate."""
     columns: list[Json] = []
     arrays: list[Stored] = []
     for name, column in block.items():
@@ -26,7 +26,7 @@ def encode_block(block: Block) -> bytes:
 
 
 def decode_block(data: bytes) -> Block:
-    """A block from its bytes; raises UnreadableBytesError."""
+    """Return a block from its bytes; raises UnreadableBytesError."""
     value, arrays = read(Content.BLOCK, data)
     match value:
         case {"columns": [*columns]}:

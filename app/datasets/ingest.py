@@ -1,4 +1,4 @@
-"""Taking in a table: blocks go to storage one short transaction each, and nobody sees the dataset before the last."""
+"""Ingestion of a table: each block is stored in a short transaction; the dataset is visible once all are stored."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from relevance_bayes.types.errors import InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
 ABANDONED_AFTER = timedelta(hours=1)
-"""An upload that nobody has written to for so long is removed."""
+"""Time without a write after which an upload is deleted."""
 
 
 @dataclass(frozen=True)
 class Ingest:
-    """Everything that makes a dataset."""
+    """Stores uploads as datasets."""
 
     transaction: OpenTransaction
     clock: Clock
@@ -43,9 +43,9 @@ class Ingest:
     ) -> Dataset:
         """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order; or an `image`.
 
-        `blocks` is drawn from outside any transaction, so it may take its time. Whatever goes wrong, nothing stays
-        behind. The answer of a `keyed` request is kept in the transaction that makes the dataset. Raises
-        InvalidDataError when there are no rows, KeyInUseError, and what `blocks` raises.
+        `blocks` is read outside transactions, so it may be slow. After an error nothing of the upload stays. The
+        response to a `keyed` request is stored in the transaction that makes the dataset. Raises InvalidDataError where
+        there are no rows, KeyInUseError, and what `blocks` raises.
         """
         first = next(blocks, None)
         if first is None:
@@ -94,14 +94,14 @@ class Ingest:
                 with self.transaction() as tx:
                     IdempotencyKeyRepository(tx).release(keyed.key, dataset_id)
             more = True
-            while more:  # in pieces, so that no transaction is long
+            while more:  # a piece at a time, so that transactions are short
                 with self.transaction() as tx:
                     more = DatasetRepository(tx).discard(dataset_id)
         except UnavailableError:
-            return  # what went wrong first matters more, and the sweep will come
+            return  # the first error is raised; the periodic cleanup deletes the rest
 
     def remove_expired(self) -> int:
-        """Remove uploads that were abandoned, and what is left of deleted datasets; how many pieces it took."""
+        """Delete abandoned uploads, and what is left of deleted datasets; return the number of deleted pieces."""
         silent_since = self.clock() - ABANDONED_AFTER
         pieces, found = 0, True
         while found:

@@ -1,4 +1,4 @@
-"""multipart/form-data that carries one file, taken apart as it comes."""
+"""An incremental parser of multipart/form-data with one file."""
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -8,13 +8,13 @@ from relevance_bayes.types.errors import InvalidRequestError
 
 
 class OneFile:
-    """The file of a form: feed it the body, and it gives the file's own bytes back."""
+    """The parser of a form with one file: `feed` takes the body in pieces and returns the bytes of the file."""
 
     def __init__(self, content_type: str) -> None:
         _, options = parse_options_header(content_type)
         boundary = options.get(b"boundary")
         if not boundary:
-            raise MalformedBodyError("The Content-Type of the form names no boundary.")
+            raise MalformedBodyError("The Content-Type of the form has no boundary.")
         self.media_type: str | None = None
         self.name: str | None = None
         self._found = False
@@ -40,11 +40,11 @@ class OneFile:
 
     @property
     def found(self) -> bool:
-        """Return whether the file has begun, so that its type and name are known."""
+        """Return whether the file has begun, and its type and name are known."""
         return self._found
 
     def feed(self, piece: bytes) -> bytes:
-        """The bytes of the file in the next piece of the body.
+        """Return the bytes of the file in the next piece of the body.
 
         Raises MalformedBodyError, and InvalidRequestError for a second file or another field.
         """
@@ -56,11 +56,11 @@ class OneFile:
         return data
 
     def finish(self) -> None:
-        """Raise MalformedBodyError when the form is cut off, InvalidRequestError when it holds no file."""
+        """Raise MalformedBodyError where the form is incomplete, InvalidRequestError where it has no file."""
         if not self._ended:
-            raise MalformedBodyError("The form is cut off: its last boundary is missing.")
+            raise MalformedBodyError("The form is incomplete: expected a final boundary.")
         if not self._found:
-            raise InvalidRequestError("The form holds no file: send it as a part with a filename.")
+            raise InvalidRequestError("The form has no file: send it as a part with a filename.")
 
     def _begin_part(self) -> None:
         self._headers = {}
@@ -81,10 +81,10 @@ class OneFile:
         if name is None:
             field = options.get(b"name", b"").decode(errors="replace")
             raise InvalidRequestError(
-                f"The form holds the field {field!r}, which is no file; options go into the query."
+                f"Expected only a file in the form, got the field {field!r}; send options as query parameters."
             )
         if self._found:
-            raise InvalidRequestError("The form holds more than one file; send one dataset at a time.")
+            raise InvalidRequestError("Expected one file in the form, got more; send one dataset in each request.")
         self._found = True
         self.name = name.decode(errors="replace")
         self.media_type = self._headers.get("content-type", b"").decode("latin-1") or None

@@ -1,4 +1,4 @@
-"""Datasets: immutable tables, and images as such, that a caller owns."""
+"""Datasets: immutable tables and images of an owner."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from relevance_bayes.types.values import ColumnKind
 
 @dataclass(frozen=True)
 class Upload:
-    """A dataset on its way in: nobody but its uploader knows of it."""
+    """A dataset during its upload, which is visible only to the upload."""
 
     id: UUID
     owner: str
@@ -25,7 +25,7 @@ class Upload:
 class Dataset(TableSummary):
     """A finished dataset.
 
-    `digest` is the SHA-256 of its typed content: names, kinds and values, not of the bytes that came.
+    `digest` is the SHA-256 of its typed content (names, kinds and values), not of the uploaded bytes.
     """
 
     id: UUID

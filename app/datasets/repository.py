@@ -1,4 +1,4 @@
-"""Datasets and their blocks."""
+"""The repository of datasets and their blocks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import NotFoundError
 
 BLOCKS_AT_ONCE = 8
-"""On SQLite about 60 ms for blocks of 2 MB."""
+"""The number of blocks deleted in one transaction; on SQLite about 60 ms for blocks of 2 MB."""
 
 
 def remove_piece(session: Session, dataset_id: UUID) -> bool:
-    """Remove some blocks of a dataset in state `deleted`, and with the last of them itself; whether some are left."""
+    """Delete some blocks of a dataset in state `deleted`, at last the dataset itself; return whether any is left."""
     if session.scalar(select(DatasetRow.state).where(DatasetRow.id == dataset_id)) != "deleted":
         return False
     piece = (
@@ -51,12 +51,12 @@ def remove_piece(session: Session, dataset_id: UUID) -> bool:
 
 @dataclass(frozen=True)
 class DatasetRepository:
-    """Datasets. An upload is invisible until `finish`."""
+    """Datasets; an upload is invisible until `finish`."""
 
     tx: Transaction
 
     def begin(self, upload: Upload) -> None:
-        """Record an upload that nobody else sees."""
+        """Insert an upload, which is visible only to its uploader."""
         row = DatasetRow(
             id=upload.id,
             owner=upload.owner,
@@ -71,11 +71,11 @@ class DatasetRepository:
         self.tx.session.flush()
 
     def append(self, dataset_id: UUID, number: int, first_row: int, block: Block) -> None:
-        """Store block `number` (from 0), whose first row is `first_row`, and mark the upload as alive.
+        """Store block `number` (from 0), whose first row is `first_row`, and record the time of the write.
 
-        Raises NotFoundError when the upload was given up meanwhile.
+        Raises NotFoundError where the upload was deleted meanwhile.
         """
-        # First, so that no lock is held while it is packed.
+        # Encoded first, so that no lock is held meanwhile.
         content = encode_block(block)
         alive = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
         if not changed(self.tx.session, alive.values(written_at=self.tx.clock())):
@@ -88,7 +88,7 @@ class DatasetRepository:
         self.tx.session.expunge(row)
 
     def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
-        """Make an upload a dataset; raises NotFoundError when it was given up meanwhile."""
+        """Make an upload a dataset; raises NotFoundError where it was deleted meanwhile."""
         ready = (
             update(DatasetRow)
             .where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
@@ -105,15 +105,15 @@ class DatasetRepository:
         return _dataset(self.tx.session.scalars(_ready().where(DatasetRow.id == dataset_id)).one())
 
     def discard(self, dataset_id: UUID) -> bool:
-        """Give an upload up and remove a piece of it; whether more of it is left. A finished dataset stays."""
+        """Abandon an upload and delete a piece of it; return whether more is left. A finished dataset stays."""
         given_up = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
         changed(self.tx.session, given_up.values(state="deleted"))
         return remove_piece(self.tx.session, dataset_id)
 
     def remove_expired(self, *, not_written_since: datetime) -> bool:
-        """Remove a piece of an upload that nobody has written to since then, or of what was deleted.
+        """Delete a piece of an upload without a write since a time, or of a deleted dataset.
 
-        Return whether there was any: call again, in a new transaction.
+        Return whether there was one: call again, in a new transaction.
         """
         silent = update(DatasetRow).where(DatasetRow.state == "uploading", DatasetRow.written_at < not_written_since)
         changed(self.tx.session, silent.values(state="deleted"))
@@ -124,7 +124,7 @@ class DatasetRepository:
         return True
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
-        """A finished dataset; raises NotFoundError."""
+        """Return a finished dataset; raises NotFoundError."""
         row = self.tx.session.scalars(
             _ready().where(DatasetRow.owner == owner, DatasetRow.id == dataset_id)
         ).one_or_none()
@@ -133,7 +133,7 @@ class DatasetRepository:
         return _dataset(row)
 
     def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
-        """Finished datasets; raises InvalidRequestError for an `after` of no page."""
+        """Return a page of finished datasets; raises InvalidRequestError for an invalid cursor."""
         query = _ready().where(DatasetRow.owner == owner)
         if name is not None:
             query = query.where(DatasetRow.name == name)
@@ -141,7 +141,7 @@ class DatasetRepository:
         return cursors.page(self.tx.session.scalars(query).all(), part.limit, _dataset, lambda row: row.id)
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
-        """The number of a block's first row, and the block; None past the last."""
+        """Return the number of a block's first row, and the block; None after the last one."""
         found = self.tx.session.execute(
             select(DatasetBlockRow.first_row, DatasetBlockRow.content).where(
                 DatasetBlockRow.dataset_id == dataset_id, DatasetBlockRow.number == number
@@ -150,7 +150,7 @@ class DatasetRepository:
         return None if found is None else (found.first_row, decode_block(found.content))
 
     def block_holding(self, dataset_id: UUID, row: int) -> int:
-        """The number of the block in which a row stands; raises NotFoundError past the last row."""
+        """Return the number of the block that contains a row; raises NotFoundError after the last row."""
         number = self.tx.session.scalar(
             select(DatasetBlockRow.number).where(
                 DatasetBlockRow.dataset_id == dataset_id,
@@ -163,7 +163,7 @@ class DatasetRepository:
         return number
 
     def hold(self, owner: str, dataset_id: UUID, *, job_id: UUID) -> None:
-        """Have a dataset stay until a job ends; raises NotFoundError."""
+        """Prevent the deletion of a dataset until a job ends; raises NotFoundError."""
         lock_for_writing(self.tx.session.connection())
         mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
         found = select(DatasetRow.id).where(*mine).with_for_update(read=True, key_share=True)
@@ -172,13 +172,13 @@ class DatasetRepository:
         hold(self.tx, job_id, owner, "dataset", dataset_id)
 
     def delete(self, owner: str, dataset_id: UUID) -> None:
-        """Make it gone for everyone; raises NotFoundError, or InUseError while an unfinished job needs it.
+        """Delete a dataset; raises NotFoundError, or InUseError while an unfinished job needs it.
 
-        Blocks of a large one are left for `remove_expired`: to remove all at once would block every writer.
+        `remove_expired` deletes the blocks of a large one: to delete all at once would block every writer.
         """
         lock_for_writing(self.tx.session.connection())
         mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
-        # Locked until the end: `hold` locks this row too, so that one of the two sees the other.
+        # Locked until the end: `hold` locks this row too, so that the two can't miss each other.
         if self.tx.session.scalar(select(DatasetRow.id).where(*mine).with_for_update()) is None:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         if jobs := count_holds(self.tx, owner, "dataset", dataset_id):
@@ -193,7 +193,7 @@ def _ready() -> Select[DatasetRow]:
 
 def _dataset(row: DatasetRow) -> Dataset:
     if row.rows is None or row.digest is None or row.columns is None:
-        raise AssertionError(f"dataset {row.id} is ready without its figures, against the table's own check")
+        raise AssertionError(f"dataset {row.id} is ready without its figures, which violates a constraint of the table")
     return Dataset(
         id=row.id,
         owner=row.owner,
@@ -207,4 +207,4 @@ def _dataset(row: DatasetRow) -> Dataset:
 
 
 def _upload_is_gone() -> NotFoundError:
-    return NotFoundError("The upload was given up, because nothing came for too long: send it again.")
+    return NotFoundError("The upload timed out without data and was deleted: send it again.")

@@ -1,4 +1,4 @@
-"""Datasets: upload one, look at it and its rows, delete it."""
+"""The routes of datasets: upload, read with rows, delete."""
 
 from functools import partial
 from typing import Annotated
@@ -40,28 +40,28 @@ BODY = {
     }
 }
 
-_DESCRIPTION = f"""Store what comes as {listed(TABLE_FORMATS)}.
+_DESCRIPTION = f"""Upload a table or an image as {listed(TABLE_FORMATS)}.
 
-The first 1,000 rows of a table tell what each column holds. PNG and npy are images: a row for each pixel, line after
-line, with its `row`, `column` and `intensity`. Bodies may be packed with gzip, deflate or zstd."""
+The kinds of the columns are inferred from the first 1,000 rows of a table. PNG and npy are images: one row for each
+pixel, line by line, with its `row`, `column` and `intensity`. Bodies may be compressed with gzip, deflate or zstd."""
 
 Name = Annotated[
-    str | None, Query(description='Any printable text of up to 200 characters; else the file\'s name, else "dataset".')
+    str | None, Query(description='A printable text of up to 200 characters. Default: the file\'s name, or "dataset".')
 ]
 Delimiter = Annotated[str | None, Query(description=described("delimiter"))]
 DecimalMark = Annotated[Decimal | None, Query(description=described("decimal"))]
-Header = Annotated[bool | None, Query(description="CSV: whether the first line names the columns; else found out.")]
+Header = Annotated[bool | None, Query(description="CSV: whether the first line has column names. Default: detected.")]
 Sheet = Annotated[str | None, Query(description=described("sheet"))]
 Kinds = Annotated[
     list[str],
     Query(
-        description="NAME:KIND, once for each column whose kind shall not be found out: number, boolean, category "
+        description="NAME:KIND, once for each column whose kind is not to be inferred: number, boolean, category "
         "or timestamp, as in `?kinds=zip:category&kinds=visits:number`.",
         default_factory=list,
     ),
 ]
 DatasetId = Annotated[str, Path(description="The dataset's id.")]
-AfterRow = Annotated[int | None, Query(ge=0, le=2**53, description="Only rows with greater numbers.")]
+AfterRow = Annotated[int | None, Query(ge=0, le=2**53, description="Return only rows with greater numbers.")]
 
 router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[AcceptsJson])
 
@@ -87,7 +87,7 @@ async def upload(
     header: Header = None,
     sheet: Sheet = None,
 ) -> Response:
-    """Store a table, whose first 1,000 rows tell what each column holds; or an image."""
+    """Store a table, whose column kinds are inferred from its first 1,000 rows, or an image."""
     options, declared = ReadOptions(delimiter, decimal, header, sheet), declared_kinds(kinds)
     limits = limits_of(request)
     dataset_name(name, None)  # refused before the body is read
@@ -100,7 +100,7 @@ async def upload(
         )
 
     async with received(request, limits) as body:
-        # The answer too is written off the event loop: thousands of columns take their time.
+        # The response too is encoded off the event loop: with thousands of columns it takes long.
         required = named(request, owner, key, *body.content)
         return await run_for_client(
             request.receive, once, services[Idempotency], required, _created, partial(store, body)
@@ -116,28 +116,28 @@ def _created(dataset: Dataset) -> StoredResponse:
 def datasets(
     owner: Owner, services: ServicesDependency, query: Annotated[DatasetsQuery, Query()]
 ) -> Page[records.Dataset]:
-    """Datasets by age."""
+    """List datasets by age."""
     page = services[Datasets].page(owner, query.part, name=query.name)
     return Page.of([dataset_record(dataset) for dataset in page.items], page.next)
 
 
 @router.get(
     "/{dataset_id}",
-    summary="Look at a dataset",
+    summary="Get a dataset",
     response_model=records.Dataset,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def dataset(dataset_id: DatasetId, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """A dataset, and what is known of its columns; it never changes."""
+    """Get a dataset with statistics of its columns; it never changes."""
     found = services[Datasets].get(owner, identifier(dataset_id, "dataset"))
     return conditional_response(request, to_json(dataset_record(found)), cache_control=UNCHANGING)
 
 
-@router.get("/{dataset_id}/rows", summary="Read a dataset's rows", responses=problems(404, 406, 422))
+@router.get("/{dataset_id}/rows", summary="List a dataset's rows", responses=problems(404, 406, 422))
 def rows(
     dataset_id: DatasetId, owner: Owner, services: ServicesDependency, limit: Limit = 100, after: AfterRow = None
 ) -> Page[RowOut]:
-    """Rows in the table's order, each by its number from 0; fewer than `limit` where they are wide."""
+    """List rows in the table's order, with their numbers from 0; fewer than `limit` where rows are wide."""
     required, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
     end = services[Datasets].get(owner, required).rows
     found = services[Datasets].rows(owner, required, limit=limit, first=first)
@@ -147,5 +147,5 @@ def rows(
 
 @router.delete("/{dataset_id}", status_code=204, summary="Delete a dataset", responses=problems(404, 406, 409))
 def delete(dataset_id: DatasetId, owner: Owner, services: ServicesDependency) -> None:
-    """Delete a dataset that no unfinished training needs; what was learned from it stays."""
+    """Delete a dataset that no unfinished job needs; versions trained on it stay."""
     services[Datasets].delete(owner, identifier(dataset_id, "dataset"))

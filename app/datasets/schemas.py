@@ -1,4 +1,4 @@
-"""Datasets as they come and go."""
+"""The API's schemas of datasets."""
 
 from collections.abc import Mapping
 from typing import Self, TypeAlias
@@ -23,19 +23,19 @@ from relevance_bayes.types.values import Cell
 
 
 class ColumnsIn(BaseModel):
-    """A table by columns."""
+    """A table as columns."""
 
     columns: dict[str, list[Cell]]
 
 
 class RecordsIn(BaseModel):
-    """A table by rows, each naming its columns."""
+    """A table as rows, each an object by column names."""
 
     rows: list[dict[str, Cell]]
 
 
 class ArraysIn(BaseModel):
-    """A table by rows, the columns named once."""
+    """A table as rows of cells, with the column names once."""
 
     names: list[str]
     rows: list[list[Cell]]
@@ -43,11 +43,11 @@ class ArraysIn(BaseModel):
 
 DatasetIn: TypeAlias = ColumnsIn | RecordsIn | ArraysIn
 DATASET_IN: TypeAdapter[DatasetIn] = TypeAdapter(DatasetIn)
-"""The three forms of a table, for OpenAPI alone: app.formats reads them."""
+"""The three forms of a table, for the OpenAPI document only: app.formats reads them."""
 
 
 def column_record(column: ColumnSummary) -> Column:
-    """A column as its kind is shown."""
+    """Return the API's form of a column, by its kind."""
     name, missing, distinct = column.name, column.missing, column.distinct
     low, mean, high, sd = column.minimum, column.mean, column.maximum, column.sd
     match column.kind:
@@ -80,7 +80,7 @@ def _moment(seconds: float | None) -> str | None:
 
 
 def dataset_record(dataset: domain.Dataset) -> Dataset:
-    """As its owner sees it."""
+    """Return the API's form of a dataset."""
     return Dataset(
         id=str(dataset.id),
         name=dataset.name,
@@ -93,12 +93,12 @@ def dataset_record(dataset: domain.Dataset) -> Dataset:
 
 
 class RowOut(BaseModel):
-    """A row, by its number from 0."""
+    """A row with its number, from 0."""
 
     row: int
     cells: Mapping[str, Cell]
 
     @classmethod
     def of(cls, row: Row) -> Self:
-        """As it was uploaded."""
+        """Return the API's form of a row."""
         return cls(row=row.number, cells=row.cells)

@@ -1,4 +1,4 @@
-"""Datasets as their owner sees them: listed, shown row by row, deleted."""
+"""Datasets of an owner: list, read by rows, delete."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.values import Cell
 
 MAX_CELLS_OF_ROWS = 100_000
-"""Cells that one look at a dataset's rows shows at most."""
+"""The most cells of one response with rows."""
 
 
 @dataclass(frozen=True)
@@ -26,24 +26,24 @@ class Row:
 
 @dataclass(frozen=True)
 class Datasets:
-    """The datasets that are stored."""
+    """The datasets of owners."""
 
     transaction: OpenTransaction
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
-        """One dataset; raises NotFoundError."""
+        """Return a dataset; raises NotFoundError."""
         with self.transaction() as tx:
             return DatasetRepository(tx).get(owner, dataset_id)
 
     def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
-        """Datasets, those of a name where one is said."""
+        """Return a page of datasets, of those with a name where one is given."""
         with self.transaction() as tx:
             return DatasetRepository(tx).page(owner, part, name=name)
 
     def rows(self, owner: str, dataset_id: UUID, *, limit: int, first: int = 0) -> tuple[Row, ...]:
-        """At most `limit` rows from row `first` on, in the table's order, none past the end; raises NotFoundError.
+        """Return at most `limit` rows from row `first` on, none after the end; raises NotFoundError.
 
-        Of a wide table they are fewer, so that they hold no more than `MAX_CELLS_OF_ROWS`, but always one.
+        Fewer rows of a wide table, so that they have at most `MAX_CELLS_OF_ROWS` cells, but always one.
         """
         dataset = self.get(owner, dataset_id)
         fitting = max(MAX_CELLS_OF_ROWS // len(dataset.columns), 1)
@@ -57,7 +57,7 @@ class Datasets:
         return tuple(found)
 
     def _blocks(self, dataset_id: UUID, first: int, last: int) -> Iterator[tuple[int, Block]]:
-        """The blocks that hold rows first..last-1, each from a transaction of its own."""
+        """Return the blocks with rows first..last-1, each read in a transaction of its own."""
         if first >= last:
             return
         with self.transaction() as tx:
@@ -65,13 +65,13 @@ class Datasets:
         while first < last:
             with self.transaction() as tx:
                 stored = DatasetRepository(tx).block(dataset_id, number)
-            if stored is None:  # deleted while it was read
+            if stored is None:  # deleted meanwhile
                 return
             yield stored
             first = stored[0] + block_rows(stored[1])
             number += 1
 
     def delete(self, owner: str, dataset_id: UUID) -> None:
-        """Raises NotFoundError, InUseError while an unfinished job needs it."""
+        """Delete a dataset; raises NotFoundError, InUseError while an unfinished job needs it."""
         with self.transaction() as tx:
             DatasetRepository(tx).delete(owner, dataset_id)

@@ -1,4 +1,4 @@
-"""Datasets and their blocks."""
+"""The tables of datasets and their blocks."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,9 +10,9 @@ from app.database.base import Base
 
 
 class DatasetRow(Base):
-    """A dataset; or one on its way in (`uploading`); or one whose blocks are still being removed (`deleted`).
+    """A dataset, an upload (`uploading`), or a deleted dataset whose blocks are being deleted (`deleted`).
 
-    It last grew at `written_at`; `columns` are summaries as JSON. An image has a `height` and a `width`.
+    `written_at` is the time of the last write; `columns` are summaries as JSON. An image has a `height` and a `width`.
     """
 
     __tablename__ = "datasets"
@@ -38,7 +38,7 @@ class DatasetRow(Base):
 
 
 class DatasetBlockRow(Base):
-    """Some consecutive rows of a dataset, from `first_row` on; `content` is the codec's."""
+    """Consecutive rows of a dataset from `first_row` on; `content` is encoded by the block codec."""
 
     __tablename__ = "dataset_blocks"
     __table_args__ = (

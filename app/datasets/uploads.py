@@ -1,4 +1,4 @@
-"""A dataset on its way in: from the request's body to a file on disk, and from there to a stream of blocks."""
+"""Uploads: from the request's body to a spooled file, and from there to a stream of blocks."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ UNNAMED = "dataset"
 
 @dataclass(frozen=True)
 class Upload:
-    """A body that has come whole."""
+    """A completely received body."""
 
     file: SpoolFile
     format: TableFormat
@@ -38,16 +38,16 @@ class Upload:
 
     @property
     def content(self) -> tuple[bytes, ...]:
-        """Return what tells it from other uploads: a form's boundary is not among it, the file's name and type are."""
+        """Return what identifies the upload's content: the file's name and type and its bytes, but no form boundary."""
         return self.media_type.encode(), (self.file_name or "").encode(), self.file.digest()
 
 
 @asynccontextmanager
 async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
-    """The body on disk, as long as the context lasts.
+    """Receive the body into a spooled file, which exists as long as the context is open.
 
-    Raises 415 for what no dataset comes in, TooLargeError before more than the limit is read, MalformedBodyError for a
-    broken form.
+    Raises HTTPException (415), TooLargeError before more than the limit is read, MalformedBodyError for an
+    invalid form.
     """
     content_type = request.headers.get("content-type", "")
     decompressor = Decompressor(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
@@ -73,7 +73,7 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
 
 
 async def _unpacked(request: Request, decompressor: Decompressor, limits: Limits) -> AsyncIterator[bytes]:
-    """The body's pieces as they were before they were packed; raises TooLargeError also where there are too many."""
+    """Decompress the pieces of the body; raises TooLargeError where they exceed the limit."""
     come = 0
     async for piece in request.stream():
         come += len(piece)
@@ -87,7 +87,7 @@ async def _unpacked(request: Request, decompressor: Decompressor, limits: Limits
 async def _take_apart(
     pieces: AsyncIterator[bytes], form: OneFile, file: SpoolFile, limits: Limits
 ) -> tuple[TableFormat, str]:
-    """Write the form's file; its format, and its type as the form has it."""
+    """Write the form's file; return its format, and its media type in the form."""
     found: TableFormat | None = None
     async for piece in pieces:
         data = form.feed(piece)
@@ -104,25 +104,25 @@ async def _take_apart(
 def open_table(
     upload: Upload, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: Limits
 ) -> TableStream:
-    """The upload as a stream of blocks that keeps to the limits; blocks the thread, raises what the formats raise."""
+    """Return the upload as a stream of blocks within the limits; blocks the thread, raises what the formats raise."""
     most = TableLimits(limits.max_columns, limits.max_rows, limits.max_body_bytes)
     options = replace(options, media_type=upload.media_type)
     table = upload.format.read_table(upload.file, options, declared=declared, limits=most)
-    # A cell takes at least one byte of JSON or CSV, so that only packed columns can come to so many.
+    # A cell takes at least one byte of JSON or CSV, so that only compressed columns can exceed the limit.
     blocks = within(table.blocks, max_rows=limits.max_rows, max_cells=limits.max_upload_bytes)
     return replace(table, blocks=_until_cancelled(blocks))
 
 
 def _until_cancelled(blocks: Iterator[Block]) -> Iterator[Block]:
-    """The same blocks, ended by WorkCancelledError where the client has left."""
+    """Yield the blocks; raises WorkCancelledError once the client has disconnected."""
     for block in blocks:
         check_cancelled()
         yield block
-    check_cancelled()  # what follows the last block makes the dataset visible
+    check_cancelled()  # checked before the dataset is made visible
 
 
 def declared_kinds(texts: Sequence[str]) -> dict[str, ColumnKind]:
-    """Kinds by column from texts NAME:KIND, divided at the last colon; raises InvalidRequestError."""
+    """Return kinds by column from texts NAME:KIND, split at the last colon; raises InvalidRequestError."""
     declared: dict[str, ColumnKind] = {}
     for text in texts:
         name, colon, kind = text.rpartition(":")
@@ -132,18 +132,18 @@ def declared_kinds(texts: Sequence[str]) -> dict[str, ColumnKind]:
             )
             raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
         if declared.get(name, kind) != kind:
-            fault = Fault("Two kinds.", parameter="kinds", column=name)
-            raise InvalidRequestError(f"Two kinds are declared for the column {shown(name)}.", [fault])
+            fault = Fault("Expected one kind, got two.", parameter="kinds", column=name)
+            raise InvalidRequestError(f"Expected one kind for the column {shown(name)}, got two.", [fault])
         declared[name] = KINDS[kind]
     return declared
 
 
 def dataset_name(name: str | None, file_name: str | None) -> str:
-    """The name asked for, else the file's without its ending, else "dataset"; raises InvalidRequestError."""
+    """Return the given name, else the file's without its suffix, else "dataset"; raises InvalidRequestError."""
     if name is None:
         stem = PurePosixPath((file_name or "").replace("\\", "/")).stem
         return "".join(filter(is_plain, stem)).strip()[:MAX_NAME_LENGTH] or UNNAMED
     if not name.strip() or len(name) > MAX_NAME_LENGTH or not is_plain(name):
-        detail = f"A dataset's name has 1 to {MAX_NAME_LENGTH} characters and no control characters; got {shown(name)}."
+        detail = f"Expected a name of 1 to {MAX_NAME_LENGTH} characters without control characters, got {shown(name)}."
         raise InvalidRequestError(detail, [Fault(detail, parameter="name")])
     return name

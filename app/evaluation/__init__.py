@@ -1,1 +1,1 @@
-"""Jobs that put versions beside the rows of a dataset: they run in the worker's own threads, block by block."""
+"""Evaluations, promotions and comparisons of versions on rows with a known target."""

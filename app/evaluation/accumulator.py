@@ -18,7 +18,7 @@ Scores: TypeAlias = NumberScores | ClassScores
 
 @dataclass
 class ScoreAccumulator:
-    """The scores of a version so far."""
+    """The metrics of a version, accumulated over blocks."""
 
     scores: Scores
     without_target: int = 0
@@ -27,24 +27,24 @@ class ScoreAccumulator:
 
     @classmethod
     def of(cls, served: ServedVersion, training_rows: KnownRows) -> "ScoreAccumulator":
-        """Of no rows yet, of a version whose training rows may be known."""
+        """Return an accumulator without rows, for a version whose training rows may be known."""
         classes = served.model.classes
         scores = ClassScores.empty(classes) if classes else NumberScores.empty()
         return cls(scores, seen_in_training=None if training_rows is None else 0)
 
     def add(self, found: LabelledBlock) -> None:
-        """Take in a block's rows."""
+        """Add the rows of a block."""
         self.scores = reduce(_added, found.labelled, self.scores)
         self.without_target += found.without_target
         self.not_predicted += found.not_predicted
 
     def count_seen(self, seen: Mask) -> None:
-        """Count rows, True of the mask (N,), that the version was trained on."""
+        """Count the rows, True in the mask (N,), that the version was trained on."""
         if self.seen_in_training is not None:
             self.seen_in_training += int(seen.sum())
 
     def result(self) -> Evaluation:
-        """Return what all of them are worth."""
+        """Return the metrics of all rows."""
         return Evaluation(self.scores.result(), self.without_target, self.not_predicted, self.seen_in_training)
 
 

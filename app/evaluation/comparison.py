@@ -1,4 +1,4 @@
-"""Two versions on the same rows: where they disagree, and by how much."""
+"""Comparison of two versions on the same rows: where their predictions differ, and by how much."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import Label
 
 AT = "/with"
-"""Where the second version stands in what is asked."""
+"""The JSON pointer to the second version in the request."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedNumbers:
-    """Two versions of numbers or values on N rows."""
+    """The predictions of two versions of numbers or values for N rows."""
 
     first: Means
     second: Means
@@ -30,13 +30,13 @@ class ComparedNumbers:
 
     @property
     def difference(self) -> Array:
-        """The second's mean less the first's, (N,)."""
+        """The second version's mean less the first's, (N,)."""
         return self.second.mean - self.first.mean
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedClasses:
-    """The probabilities (N, K) of two versions on N rows, for the `classes` of either; 0 where one does not know it."""
+    """The probabilities (N, K) of two versions for N rows and the `classes` of either; 0 for a class that one lacks."""
 
     classes: tuple[Label, ...]
     first: Array
@@ -45,12 +45,12 @@ class ComparedClasses:
 
     @property
     def labels(self) -> tuple[Indices, Indices]:
-        """The place in `classes` of what each takes for the most probable, (N,)."""
+        """The index in `classes` of each version's most probable class, (N,)."""
         return most_probable(self.first), most_probable(self.second)
 
     @property
     def total_variation(self) -> Array:
-        """sum_k |p_k - q_k| / 2, (N,), from 0 to 1: the most by which their probabilities of anything can differ."""
+        """The total variation distance sum_k |p_k - q_k| / 2, (N,), from 0 to 1."""
         apart: Array = np.abs(self.second - self.first).sum(axis=1)
         return apart / 2.0
 
@@ -59,11 +59,11 @@ Compared: TypeAlias = ComparedNumbers | ComparedClasses
 
 
 def require_one_question(first: ServedVersion, second: ServedVersion) -> None:
-    """Raise ConflictError unless both read the same inputs and answer with the same target; InvalidRequestError where
-    nothing can be compared."""
+    """Raise ConflictError unless both versions have the same task, inputs and target; InvalidRequestError for tasks
+    whose predictions can't be compared."""
     one, other = first.version.report, second.version.report
     if not (task_of(one).is_comparable and task_of(other).is_comparable):
-        detail = "Components have no target: each model's are its own, and can't be compared."
+        detail = "Versions of the task components have no target and can't be compared."
         raise InvalidRequestError(detail, [Fault(detail, AT)])
     columns, others = dict(first.columns), dict(second.columns)
     differing = [
@@ -77,18 +77,18 @@ def require_one_question(first: ServedVersion, second: ServedVersion) -> None:
     ]
     if differing:
         named = f"Version {second.version.number} of model {second.version.model!r}"
-        detail = f"{named} answers another question: {'; '.join(differing)}."
+        detail = f"{named} can't be compared: {'; '.join(differing)}."
         raise ConflictError(detail, [Fault(detail, AT)])
 
 
 def noise_columns(first: ServedVersion, second: ServedVersion) -> tuple[str, ...]:
-    """The columns in which rows may bring the sd of their noise, for either."""
+    """Return the columns of both versions that may have the noise sd of each row."""
     given = (served.model.noise_column for served in (first, second))
     return tuple(dict.fromkeys(name for name in given if name is not None))
 
 
 def compare(first: ServedVersion, second: ServedVersion, block: Block) -> Compared:
-    """Return what both answer to a block's N rows; raises as `require_one_question`."""
+    """Return both versions' predictions for the N rows of a block; raises as `require_one_question`."""
     require_one_question(first, second)
     one, other = predict(first, PredictRequest(block)), predict(second, PredictRequest(block))
     faults = one.faults + other.faults
@@ -108,7 +108,7 @@ def _either(first: Sequence[Label], second: Sequence[Label]) -> tuple[Label, ...
 
 
 def _spread(found: Probabilities, classes: Sequence[Label]) -> Array:
-    """The probabilities (N, K) in the order of these classes."""
+    """Return the probabilities (N, K) in the order of these classes."""
     places = {_key(label): place for place, label in enumerate(classes)}
     wide = np.zeros((len(found.probabilities), len(classes)))
     wide[:, [places[_key(label)] for label in found.classes]] = found.probabilities
@@ -116,7 +116,7 @@ def _spread(found: Probabilities, classes: Sequence[Label]) -> Array:
 
 
 def _key(label: Label) -> tuple[bool, Label]:
-    """True is not 1, nor the text "1"."""
+    """Return a key under which true, 1 and "1" differ."""
     return isinstance(label, bool), label
 
 

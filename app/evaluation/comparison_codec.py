@@ -1,4 +1,4 @@
-"""From the body of a comparison to the bytes of its answer."""
+"""Comparisons as JSON: from the request's body to the bytes of the response."""
 
 from collections.abc import Mapping, Sequence
 
@@ -35,7 +35,7 @@ _OPTIONS: TypeAdapter[CompareOptions] = TypeAdapter(CompareOptions)
 
 
 def comparison_json(prediction: ServedVersions, owner: str, reference: Reference, body: bytes, max_rows: int) -> bytes:
-    """The whole answer; raises NotFoundError, ConflictError, and what the body is refused for."""
+    """Return the response; raises NotFoundError, ConflictError, and the errors of an invalid body."""
     first = prediction.version(owner, *reference)
     columns_of_a_row = max(MAX_MEMBERS, 2 * len(first.columns))
     raw = read_json(body, max_columns=columns_of_a_row, others=("with",), max_containers=max_containers(max_rows))
@@ -45,7 +45,7 @@ def comparison_json(prediction: ServedVersions, owner: str, reference: Reference
     columns += [(name, "number") for name in noise_columns(first, second) if has_column(raw, name)]
     block, cell_faults = typed_block(raw, columns, not_read=first.not_read | second.not_read)
     if (rows := block_rows(block)) > max_rows:
-        raise TooLargeError(f"The table has {rows} rows, more than {max_rows}; send it in parts.")
+        raise TooLargeError(f"Expected at most {max_rows} rows, got {rows}; send the table in parts.")
     refuse(cell_faults)
     compared = compare(first, second, block)
     refuse(compared.faults)
@@ -111,7 +111,7 @@ def _mean(values: Array) -> float | None:
 
 
 def _largest(name: str, values: Array) -> Row | None:
-    """The row whose value is greatest in size, the first of several."""
+    """Return the row with the greatest absolute value, the first of several."""
     if not len(values):
         return None
     row = int(np.abs(values).argmax())

@@ -1,4 +1,4 @@
-"""Comparisons of two versions."""
+"""The route of comparisons of two versions."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -24,9 +24,9 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[Acce
 async def compare(
     reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, request: Request
 ) -> Response:
-    """Where this version and another one, of any model with the same inputs and target, disagree, and by how much.
+    """Compare the predictions of this version and another one, of any model with the same inputs and target.
 
-    Both answer each row of a table, which comes as for predictions.
+    Both versions predict each row of the table, which has the form of that of a prediction.
     """
     max_rows = limits_of(request).max_prediction_rows
     content = await run_for_client(

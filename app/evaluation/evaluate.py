@@ -1,7 +1,7 @@
 """Evaluation of a version on a dataset, in one pass over it.
 
-Nothing is kept on the way: a pass costs what predicting costs, seconds for a million rows, and a start that died leaves
-nothing behind that the next one could take for its own.
+No checkpoint is stored: a pass costs as much as predicting, seconds for a million rows, so a new attempt starts from
+the beginning.
 """
 
 from app.evaluation.accumulator import ScoreAccumulator
@@ -15,7 +15,7 @@ from app.prediction.training_rows import seen_rows, training_rows_of
 
 
 def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:
-    """Return what the version's predictions were worth; raises Superseded, Interrupted."""
+    """Return the metrics of the version's predictions; raises Superseded, Interrupted."""
     served = version_at_hand(attempt, job, plan.version)
     training_rows = training_rows_of(attempt, job, served.version)
     accumulator = ScoreAccumulator.of(served, training_rows)

@@ -36,7 +36,7 @@ def queued_judging(
     priority: int = 0,
     retry_of: UUID | None = None,
 ) -> Job:
-    """A new evaluation or promotion."""
+    """Return a new evaluation or promotion."""
     return queued(
         owner,
         plan.kind,
@@ -52,14 +52,14 @@ def queued_judging(
 
 
 def judging_of(job: Job) -> tuple[JudgingRequest, JudgingPlan]:
-    """The request and the plan of an evaluation or a promotion; raises TypeError for a job of another kind."""
+    """Return the request and the plan of an evaluation or a promotion; raises TypeError for a job of another kind."""
     if job.kind not in ("evaluation", "promotion"):
         raise wrong_kind(job, "an evaluation or a promotion")
     return REQUEST.read(job.request), PLAN.read(job.plan)
 
 
 def evaluation_of(job: Job) -> tuple[EvaluationRequest, EvaluationPlan]:
-    """The request and the plan of an evaluation; raises TypeError for a job of another kind."""
+    """Return the request and the plan of an evaluation; raises TypeError for a job of another kind."""
     if job.kind == "evaluation":
         request, plan = judging_of(job)
         if isinstance(request, EvaluationRequest) and isinstance(plan, EvaluationPlan):
@@ -68,7 +68,7 @@ def evaluation_of(job: Job) -> tuple[EvaluationRequest, EvaluationPlan]:
 
 
 def promotion_of(job: Job) -> tuple[PromotionRequest, PromotionPlan]:
-    """The request and the plan of a promotion; raises TypeError for a job of another kind."""
+    """Return the request and the plan of a promotion; raises TypeError for a job of another kind."""
     if job.kind == "promotion":
         request, plan = judging_of(job)
         if isinstance(request, PromotionRequest) and isinstance(plan, PromotionPlan):
@@ -77,10 +77,10 @@ def promotion_of(job: Job) -> tuple[PromotionRequest, PromotionPlan]:
 
 
 def evaluation_result_of(job: Job) -> Evaluation | None:
-    """The result of an evaluation; None where it has not succeeded."""
+    """Return the result of an evaluation; None where it has not succeeded."""
     return None if job.result is None else EVALUATION.read(job.result)
 
 
 def promotion_result_of(job: Job) -> Promotion | None:
-    """The result of a promotion; None where it has not succeeded."""
+    """Return the result of a promotion; None where it has not succeeded."""
     return None if job.result is None else PROMOTION.read(job.result)

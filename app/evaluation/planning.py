@@ -18,7 +18,7 @@ USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_los
 
 
 def plan_evaluation(request: EvaluationRequest, version: Version, dataset: Dataset) -> EvaluationPlan:
-    """Resolve a request to the version that its reference means now; raises InvalidRequestError with all faults."""
+    """Resolve a request to the version that its reference names now; raises InvalidRequestError with all faults."""
     report = labelled(version, dataset)
     return EvaluationPlan(version.model, version.number, report.task, report.plan.target)
 
@@ -26,7 +26,7 @@ def plan_evaluation(request: EvaluationRequest, version: Version, dataset: Datas
 def plan_promotion(
     request: PromotionRequest, version: Version, holder: Version | None, dataset: Dataset
 ) -> PromotionPlan:
-    """Resolve a request to the versions of now; raises InvalidRequestError, ConflictError where they are the same."""
+    """Resolve a request to versions; raises InvalidRequestError, ConflictError where both are the same."""
     if holder is not None and holder.number == version.number:
         detail = f"Alias {request.alias!r} of model {version.model!r} points to version {version.number} already."
         raise ConflictError(detail, [Fault(detail, pointer="/version")])
@@ -35,7 +35,7 @@ def plan_promotion(
     metrics: tuple[Metric, ...] = NUMBER_METRICS if report.task == "regression" else CLASS_METRICS
     metric = USUAL[report.task] if request.metric is None else request.metric
     if metric not in metrics:
-        detail = f"Of {report.task} there is no {metric}: choose one of {', '.join(metrics)}."
+        detail = f"Expected a metric of {report.task}, one of {', '.join(metrics)}; got {metric}."
         raise InvalidRequestError(detail, [Fault(detail, pointer="/metric")])
     return PromotionPlan(
         version.model,
@@ -53,7 +53,7 @@ def plan_promotion(
 
 
 def _groups(request: PromotionRequest, reports: Sequence[SupervisedReport], dataset: Dataset) -> str | None:
-    """The column of the groups: the one that is named, else the first that the dataset has of those that split."""
+    """Return the column of the groups: the named one, else the first column of the dataset by which a version split."""
     if request.groups is not None:
         if dataset.column(request.groups) is None:
             detail = f"The dataset has no column {request.groups!r}."
@@ -65,10 +65,10 @@ def _groups(request: PromotionRequest, reports: Sequence[SupervisedReport], data
 
 
 def labelled(version: Version, dataset: Dataset) -> SupervisedReport:
-    """Return what there is to know of a version that is to be judged by a dataset; raises InvalidRequestError."""
+    """Return the report of a version to be evaluated on a dataset; raises InvalidRequestError."""
     report = version.report
     if not isinstance(report, SupervisedReport):
-        detail = f"A model of {report.task} has no target by which to judge it: name one of numbers or classes."
+        detail = f"A model of {report.task} has no target to evaluate: choose a model of numbers or classes."
         raise InvalidRequestError(detail, [Fault(detail, pointer="/model")])
     plan = report.plan
     required = {column.name: column.kind for column in plan.inputs} | {plan.target: plan.target_kind}

@@ -1,6 +1,6 @@
 """Promotion: an alias moves to a challenger that is better than the champion on the same rows.
 
-As an evaluation it keeps nothing on the way: a start that begins anew finds the same. Rows that one of the two was
+Like an evaluation, a promotion stores no checkpoint: a new attempt gives the same result. Rows that either version was
 trained on are left out.
 """
 
@@ -36,13 +36,13 @@ from relevance_bayes.types.evaluations import Metric
 ALIAS_MOVED = Problem(
     "alias-moved",
     "The alias points to another version by now",
-    "While the two versions were compared, somebody moved or removed the alias: compare with the one that holds it now,"
-    " by doing this job again.",
+    "The alias was moved or removed while the two versions were compared: retry the job to compare with the version "
+    "that it points to now.",
 )
 
 
 def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
-    """Return what is to become of the alias; raises Superseded, Interrupted."""
+    """Return the decision on the alias; raises Superseded, Interrupted."""
     challenger = _Compared.of(attempt, job, plan.version)
     if plan.champion is None:
         return _without_holder(attempt, job, challenger)
@@ -74,7 +74,7 @@ def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
 
 @dataclass(frozen=True)
 class _Compared:
-    """A version that is compared, the rows that it was trained on, and what was seen of it so far."""
+    """A compared version, its training rows, and its metrics so far."""
 
     served: ServedVersion
     training_rows: KnownRows
@@ -82,13 +82,13 @@ class _Compared:
 
     @classmethod
     def of(cls, attempt: Attempt, job: Job, number: int) -> "_Compared":
-        """Of no rows yet; raises Superseded, Interrupted."""
+        """Return it without rows; raises Superseded, Interrupted."""
         served = version_at_hand(attempt, job, number)
         training_rows = training_rows_of(attempt, job, served.version)
         return cls(served, training_rows, ScoreAccumulator.of(served, training_rows))
 
     def evaluate_block(self, block: Block) -> LabelledBlock:
-        """The version's predictions beside the truth, which its figures count too."""
+        """Return the version's predictions with the truth, after adding them to its metrics."""
         found = evaluate_block(self.served, block)
         self.accumulator.add(found)
         return found
@@ -105,7 +105,7 @@ def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> Promot
 
 
 def _unseen(block: Block, *versions: _Compared) -> Block:
-    """The rows of a block that none of the versions was trained on."""
+    """Return the rows of a block that no version was trained on."""
     seen = np.zeros(block_rows(block), np.bool_)
     for version in versions:
         known = seen_rows(block, version.training_rows)
@@ -116,7 +116,7 @@ def _unseen(block: Block, *versions: _Compared) -> Block:
 
 
 def _unknown(*versions: _Compared) -> str:
-    """A sentence about versions whose training rows are not known, which might be among those compared."""
+    """Return a sentence about versions whose training rows are unknown and may be among those compared."""
     numbers = [str(version.served.version.number) for version in versions if version.training_rows is None]
     if not numbers:
         return ""
@@ -125,18 +125,18 @@ def _unknown(*versions: _Compared) -> str:
 
 
 def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) -> None:
-    """Record the end and move the alias, all or nothing, if its holder is still the one compared with.
+    """Record the end and move the alias in one transaction, if it still points to the version compared with.
 
     Raises Interrupted.
     """
     try:
         attempt.records.retry(lambda tx: _end(attempt, job, plan, found, tx))
-    except ConflictError as refusal:  # a new alias, and the model has as many as it may
+    except ConflictError as refusal:  # a new alias of a model that has the maximum
         attempt.fail(Problem("alias-refused", "The alias can't be made", refusal.detail))
 
 
 def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, tx: Transaction) -> None:
-    # Held first: nobody moves an alias of the model between this look and the move.
+    # Locked first: no other transaction moves an alias of the model between this read and the move.
     ModelRepository(tx).lock(job.owner, plan.model)
     if _holder(tx, job.owner, plan) != plan.champion:
         JobRepository(tx).fail(attempt.job_id, attempt.number, ALIAS_MOVED)
@@ -156,7 +156,7 @@ def _holder(tx: Transaction, owner: str, plan: PromotionPlan) -> int | None:
 
 
 def _costs(found: LabelledBlock, metric: Metric) -> Array:
-    """Return what each row of the block costs (N,), NaN where that is not known."""
+    """Return the loss of each row of the block (N,), NaN where it is unknown."""
     costs = np.full(len(found.chosen), np.nan)
     costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.labelled] or [np.empty(0)])
     return costs

@@ -9,17 +9,17 @@ from relevance_bayes.types.promotions import Criterion, Improvement
 
 MIN_ROWS = 30
 MIN_GROUPS = 10
-"""No alias moves by a comparison of fewer rows, or of fewer groups (of equal size) where rows come in groups."""
+"""The least number of rows, and of groups (of equal size) where rows come in groups, for which an alias moves."""
 
 
 @dataclass(frozen=True)
 class Promotion:
-    """The outcome: whether the alias `moved`, and why.
+    """The outcome: whether the alias `moved`, and the reason.
 
-    `champion` and `improvement` are None where the alias pointed nowhere. `rows_without_challenger_loss` are those for
-    which the champion has such a loss and the challenger has none: it can't predict for them, or its density there is
-    0. `rows_seen_in_training` are the rows that one of both was trained on: they are left out of all figures. None in
-    promotions that are older than this, which left none out.
+    `champion` and `improvement` are None where the alias did not exist. `rows_without_challenger_loss` counts the rows
+    for which the champion has a loss and the challenger has none: it can't predict for them, or its density at the
+    target is 0. `rows_seen_in_training` counts the rows that either was trained on, which are left out of all metrics;
+    None in promotions of older releases, which left none out.
     """
 
     moved: bool
@@ -33,13 +33,13 @@ class Promotion:
 
 
 def verdict(improvement: Improvement, *, margin: float, by: Criterion, lost_rows: int) -> tuple[bool, str]:
-    """Return whether the challenger is better by more than the margin, and the sentence that says so.
+    """Return whether the challenger is better by more than the margin, and the sentence that states the decision.
 
-    A challenger that predicts fewer rows than the champion is not: what it left out might have been its worst.
+    A challenger that predicts fewer rows than the champion is not better: the omitted rows may be its worst.
     """
     name = improvement.metric
     if improvement.estimate is None:
-        return False, f"There is no row on which both have a {name}."
+        return False, f"Expected rows for which both versions have a {name}, got none."
     figures = f"{name} {improvement.champion:.6g} -> {improvement.challenger:.6g}, {_difference(improvement)}"
     if lost_rows:
         return False, f"{figures}, but the challenger has no {name} for {lost_rows:,} rows that the champion predicts."
@@ -61,7 +61,7 @@ def _difference(improvement: Improvement) -> str:
 
 
 def _too_few(improvement: Improvement) -> str | None:
-    """Return what there is too little of to compare two versions by; None where there is enough."""
+    """Return a clause about too few rows or groups for a comparison; None where there are enough."""
     if improvement.rows < MIN_ROWS:
         return f"{_counted(improvement.rows, 'row')} compared, and at least {MIN_ROWS} are needed"
     groups, effective = improvement.groups, improvement.effective_groups

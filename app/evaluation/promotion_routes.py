@@ -1,4 +1,4 @@
-"""Promotions: an alias moves if a version is better than the one to which it points."""
+"""The routes of promotions: an alias moves if a version is better than the one to which it points."""
 
 from typing import Annotated
 
@@ -48,9 +48,9 @@ def submit(
 ) -> Response:
     """Queue a comparison of a version, the challenger, with the one to which the alias points, on the same rows.
 
-    The alias moves in the moment in which the job ends, if the challenger is better by more than the margin and the
-    alias still points to the version compared with; else the job fails with the problem `alias-moved`. Where the
-    alias points nowhere it is made, with the challenger's figures. The alias's history names the job and the figures.
+    At the end of the job the alias moves, if the challenger is better by more than the margin and the alias still
+    points to the version compared with; else the job fails with the problem `alias-moved`. An alias that does not exist
+    is created, with the challenger's metrics. The alias's history has the job and the metrics.
     """
     refuse_no_alias(alias)
 
@@ -67,12 +67,12 @@ def submit(
 @router.post(
     "/{job_id}/retry",
     status_code=202,
-    summary="Compare again",
+    summary="Retry a promotion",
     response_model=Promotion,
     responses=problems(404, 406, 409, 422, 429),
 )
 def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
-    """Queue a new promotion of the same request once the first has ended, with the holder of now."""
+    """Queue a new promotion with the same request once the job has ended; the alias is resolved again."""
     first = identifier(job_id, "promotion")
 
     def create(keyed: Keyed[Job] | None) -> Job:
@@ -92,18 +92,18 @@ def promotions(
     services: ServicesDependency,
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[Promotion]:
-    """Promotions by age, those that moved nothing too."""
+    """List promotions by age, including those that moved no alias."""
     page = services[Jobs].page(owner, query.part, which=query.which("promotion"))
     return Page.of([promotion_record(job, pictures=False) for job in page.items], page.next)
 
 
-@router.get("/{job_id}", summary="Look at a promotion, or wait for it", responses=problems(404, 406, 422))
+@router.get("/{job_id}", summary="Get a promotion, or wait for its end", responses=problems(404, 406, 422))
 async def promotion(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> Promotion:
-    """A promotion with all that it found; with `wait`, when it has ended or after so many seconds."""
+    """Get a promotion with its result; `wait` waits for its end, at most so many seconds."""
     return promotion_record(await job_waiter.ended(owner, "promotion", identifier(job_id, "promotion"), wait))
 
 
-@router.post("/{job_id}/cancel", status_code=202, summary="End a promotion", responses=problems(404, 406, 409))
+@router.post("/{job_id}/cancel", status_code=202, summary="Cancel a promotion", responses=problems(404, 406, 409))
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Promotion:
-    """Ask for its end: one that waits ends at once, one that runs within a second or so; the alias stays."""
+    """Cancel a promotion: a queued one ends at once, a running one within about a second; the alias stays."""
     return promotion_record(services[Jobs].cancel(owner, identifier(job_id, "promotion"), kind="promotion"))

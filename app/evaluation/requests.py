@@ -1,4 +1,4 @@
-"""A version and the rows of a dataset: what is asked for, and what it was resolved to."""
+"""Requests for evaluations and promotions, and their plans."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -13,7 +13,7 @@ from relevance_bayes.types.references import Selector
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """A request for an evaluation on a dataset that has the target; None is the newest version."""
+    """A request for an evaluation on a dataset that has the target; the version None is the newest one."""
 
     dataset_id: UUID
     model: str
@@ -23,7 +23,7 @@ class EvaluationRequest:
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """The request resolved to the number of a version, which predicts `target`."""
+    """An evaluation request, resolved to the number of a version, which predicts `target`."""
 
     model: str
     version: int
@@ -34,11 +34,11 @@ class EvaluationPlan:
 
 @dataclass(frozen=True)
 class PromotionRequest:
-    """Point `alias` to a version, the challenger, if it is better on a dataset than the one to which it points.
+    """A request to point `alias` to a version, the challenger, if it is better on a dataset than the current version.
 
-    Its `metric`, None for the usual one, has to be better by more than `margin`: the lower end of the 95 % interval of
-    that difference, or the `estimate` alone. Rows of one value in the column `groups` depend on each other; None for
-    the column by which one of the two versions was split. The `seed` has no effect: nothing is drawn.
+    Its `metric`, None for the default, has to be better by more than `margin`: the lower end of the 95 % interval of
+    the difference, or the `estimate` alone. Rows with one value in the column `groups` depend on each other; None for
+    the column by which one of the two versions was split. The `seed` has no effect: nothing is random.
     """
 
     dataset_id: UUID
@@ -55,9 +55,9 @@ class PromotionRequest:
 
 @dataclass(frozen=True)
 class PromotionPlan:
-    """The request resolved: the challenger's number, and that of the alias's `champion` where it has one.
+    """A promotion request, resolved to the challenger's number and the alias's `champion`, None without one.
 
-    `groups` is the column whose values say which rows depend on each other, None where each row stands for itself.
+    `groups` is the column whose values identify dependent rows, None where rows are independent.
     """
 
     model: str
@@ -75,7 +75,7 @@ class PromotionPlan:
 
 
 JudgingRequest: TypeAlias = EvaluationRequest | PromotionRequest
-"""Of what puts predictions beside what came."""
+"""The plans of jobs that compare predictions with the target."""
 
 JudgingPlan: TypeAlias = EvaluationPlan | PromotionPlan
 
@@ -84,7 +84,7 @@ ScoringPlan: TypeAlias = JudgingPlan | PredictionPlan
 
 
 def scored(plan: ScoringPlan) -> tuple[int, ...]:
-    """The numbers of the versions that are asked: first the one that it is about."""
+    """Return the numbers of the versions that a job uses, the version that it is about first."""
     match plan:
         case PromotionPlan(champion=int(champion)):
             return plan.version, champion

@@ -11,10 +11,10 @@ from app.evaluation.metrics.numbers import NumberResult
 class Evaluation:
     """The result of an evaluation on a dataset.
 
-    Rows `without_target` have nothing to be judged by; `rows_not_predicted` have, but hold what the version can't
-    predict for. Neither are among the `figures`. Of the rows that are, the version was trained on `seen_in_training`;
-    in a promotion these are left out of the figures. None where the training rows are not known: of an imported
-    version, of one whose training dataset is deleted, and in evaluations that are older than this.
+    Rows `without_target` have no target to compare with; `rows_not_predicted` have one, but can't be predicted. Neither
+    are counted in the `figures`. Of the counted rows, the version was trained on `seen_in_training`; a promotion leaves
+    these out of the figures. None where the training rows are unknown: for an imported version, for one whose training
+    dataset was deleted, and in evaluations of older releases.
     """
 
     figures: NumberResult | ClassResult

@@ -1,4 +1,4 @@
-"""Evaluations: how good a version's predictions for a dataset are."""
+"""The routes of evaluations: metrics of a version's predictions for a dataset."""
 
 from typing import Annotated
 
@@ -33,13 +33,13 @@ of_versions = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJs
 @router.post(
     "",
     status_code=202,
-    summary="Ask how good a version is",
+    summary="Create an evaluation",
     response_model=Evaluation,
     openapi_extra=json_body("EvaluationIn"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
 def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
-    """Queue an evaluation: a version predicts all rows of a dataset, which are put beside what came of them."""
+    """Queue an evaluation: a version predicts all rows of a dataset, and its metrics on the target are computed."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
         requested = read_strictly(EVALUATION_IN, body)
@@ -52,12 +52,12 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
 @router.post(
     "/{job_id}/retry",
     status_code=202,
-    summary="Ask again how good a version is",
+    summary="Retry an evaluation",
     response_model=Evaluation,
     responses=problems(404, 406, 409, 422, 429),
 )
 def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
-    """Queue a new evaluation of the same request once the first has ended; an alias means what it means now."""
+    """Queue a new evaluation with the same request once the job has ended; an alias is resolved again."""
     first = identifier(job_id, "evaluation")
 
     def create(keyed: Keyed[Job] | None) -> Job:
@@ -77,13 +77,15 @@ def evaluations(
     services: ServicesDependency,
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[Evaluation]:
-    """Evaluations with their metrics, by age."""
+    """List evaluations with their metrics, by age."""
     page = services[Jobs].page(owner, query.part, which=query.which("evaluation"))
     return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
 
 
 @of_versions.get(
-    "/{name}/versions/{version}/evaluations", summary="How good a version was", responses=problems(404, 406, 422)
+    "/{name}/versions/{version}/evaluations",
+    summary="List the evaluations of a version",
+    responses=problems(404, 406, 422),
 )
 def of_version(
     reference: VersionReference,
@@ -91,20 +93,20 @@ def of_version(
     services: ServicesDependency,
     query: Annotated[StateQuery, Query()],
 ) -> Page[Evaluation]:
-    """The evaluations of one version with their metrics, by age."""
+    """List the evaluations of one version with their metrics, by age."""
     number = services[Catalogue].version(owner, reference).number
     which = JobFilter("evaluation", query.state, reference.model, number)
     page = services[Jobs].page(owner, query.part, which=which)
     return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
 
 
-@router.get("/{job_id}", summary="Look at an evaluation, or wait for it", responses=problems(404, 406, 422))
+@router.get("/{job_id}", summary="Get an evaluation, or wait for its end", responses=problems(404, 406, 422))
 async def evaluation(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> Evaluation:
-    """An evaluation with all that it found; with `wait`, when it has ended or after so many seconds."""
+    """Get an evaluation with its result; `wait` waits for its end, at most so many seconds."""
     return evaluation_record(await job_waiter.ended(owner, "evaluation", identifier(job_id, "evaluation"), wait))
 
 
-@router.post("/{job_id}/cancel", status_code=202, summary="End an evaluation", responses=problems(404, 406, 409))
+@router.post("/{job_id}/cancel", status_code=202, summary="Cancel an evaluation", responses=problems(404, 406, 409))
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Evaluation:
-    """Ask for its end: one that waits ends at once, one that runs within a second or so."""
+    """Cancel an evaluation: a queued one ends at once, a running one within about a second."""
     return evaluation_record(services[Jobs].cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))

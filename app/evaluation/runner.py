@@ -1,4 +1,4 @@
-"""One start of a job that scores: claim it, do it here, record how that ended."""
+"""The runner of jobs that use versions: one attempt, from the claim to the record of its end."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -16,16 +16,16 @@ from app.prediction.batch_jobs import RESULT, resumption_of_result
 
 @dataclass(frozen=True)
 class Scorer:
-    """Runs jobs that ask versions, each in the thread that calls; a lost database is waited for.
+    """Runs jobs that use versions, each in the calling thread; a lost database is waited for.
 
-    `program` says which one this is: files that others have begun are made anew.
+    `program` identifies the program: a file that another program has begun is written anew.
     """
 
     records: Records
     program: str
 
     def __call__(self, job_id: UUID) -> bool:
-        """Run a job to its end; False when it goes on elsewhere, or will."""
+        """Run a job to its end; return False where another worker runs it now or later."""
         attempt = None
         try:
             attempt = self.records.begin(job_id, by=self.program, resumption=resumption_of_result)
@@ -57,7 +57,7 @@ class Scorer:
                 _, promoted = promotion_of(job)
                 conclude(attempt, job, promoted, promote(attempt, job, promoted))
             case "prediction":
-                # Here, and not with the others: workers that write no files do without Arrow's memory.
+                # Imported here: a worker that writes no files does not load Arrow.
                 from app.prediction.batch_runner import predict_dataset
 
                 found = predict_dataset(attempt, job, by=self.program)

@@ -1,4 +1,4 @@
-"""Scoring: from what an owner asks of a version and a dataset to a queued job."""
+"""Evaluations and promotions: from an owner's request to a queued job."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from relevance_bayes.types.jobs import JobKind
 
 @dataclass(frozen=True)
 class Scoring:
-    """Jobs that put versions beside the rows of datasets."""
+    """Jobs that compare versions' predictions with the target of a dataset."""
 
     transaction: OpenTransaction
     clock: Clock
@@ -36,10 +36,10 @@ class Scoring:
         retry_of: UUID | None = None,
         keyed: Keyed[Job] | None = None,
     ) -> Job:
-        """Plan, record and queue a job, and keep the answer of a `keyed` request, all or nothing.
+        """Plan, record and queue a job, and store the response to a `keyed` request, in one transaction.
 
-        Raises NotFoundError (dataset, model, version), InvalidRequestError (they don't go together), TooManyJobsError,
-        KeyInUseError.
+        Raises NotFoundError (dataset, model, version), InvalidRequestError (the dataset lacks columns),
+        TooManyJobsError, KeyInUseError.
         """
         made = self._planned(owner, request)
         job = queued_judging(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
@@ -47,9 +47,9 @@ class Scoring:
             return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, kind: JobKind, *, keyed: Keyed[Job] | None = None) -> Job:
-        """A new job of the same request: an alias means what it means now. Raises ConflictError while it has not ended.
+        """Return a new job with the same request; aliases are resolved again. Raises ConflictError before it has ended.
 
-        Raises NotFoundError (job), and what else `submit` does.
+        Raises NotFoundError (job), and the errors of `submit`.
         """
         with self.transaction() as tx:
             job = ended(tx, owner, job_id, kind)
@@ -69,7 +69,7 @@ class Scoring:
 
 
 def _holder(tx: Transaction, owner: str, request: PromotionRequest) -> Version | None:
-    """The version to which the alias points, None where there is no such alias yet."""
+    """Return the version to which the alias points, None where there is no such alias yet."""
     with suppress(NotFoundError):
         return ModelRepository(tx).version(owner, request.model, request.alias)
     return None

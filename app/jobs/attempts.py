@@ -6,15 +6,15 @@ from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.types.jobs import JobKind, Resumption
 
 MAX_STARTS = 3
-"""The number of attempts of a job that makes no progress, when its worker or its child dies each time.
+"""The number of attempts of a job that makes no progress, when its worker or its child process dies each time.
 
-To be handed back is no death, and what was kept on the way is a step further.
+An interrupted attempt does not count, and a new checkpoint resets the count.
 """
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A start: its number, from 1; or the last one, where it was the last that a job may have (`spent`)."""
+    """The claim of an attempt: its number, from 1; `spent` is true where no attempt is left."""
 
     attempt: int
     spent: bool = False
@@ -24,8 +24,8 @@ class Claim:
 class EarlierAttempts:
     """The recorded attempts of a job so far.
 
-    `attempt` is the number of the newest one (0: none) and `seconds` the running time of all of them. `has_died` says
-    that the newest one ended with its worker, unrecorded.
+    `attempt` is the number of the newest one (0: none) and `seconds` the running time of all of them. `has_died` is
+    true where the newest one died with its worker, without a record.
     """
 
     kind: JobKind
@@ -38,7 +38,7 @@ class EarlierAttempts:
 class Checkpoint:
     """A checkpoint of a fit.
 
-    `by` names the program that made it: another one may take other steps, and begins anew.
+    `by` identifies the program that made it: another program may take other steps, so it does not resume from it.
     """
 
     by: str
@@ -47,7 +47,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A checkpoint where it was found: `resumption` says of which start it is."""
+    """A stored checkpoint; `resumption` identifies the attempt that wrote it."""
 
     checkpoint: Checkpoint
     resumption: Resumption

@@ -17,14 +17,14 @@ from relevance_bayes.types.jobs import Resumption
 
 @dataclass(frozen=True)
 class CheckpointRepository:
-    """Checkpoints of running fits: one row a job, its newest, gone with its end."""
+    """Checkpoints of running fits: the newest of each job, deleted when the job ends."""
 
     tx: Transaction
 
     def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
-        """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended.
+        """Replace the job's checkpoint; return False, and store nothing, where the attempt is superseded or has ended.
 
-        Deaths before it don't count any more: a job ends that comes further with each start.
+        Resets the count of attempts that died, so that a job which progresses with each attempt can end.
         """
         insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         row, job = JobCheckpointRow, TrainingJobRow
@@ -45,13 +45,13 @@ class CheckpointRepository:
         return True
 
     def find(self, job_id: UUID, *, by: str) -> Kept | None:
-        """The newest, where the same program made it and its bytes can be read."""
+        """Return the newest checkpoint, if the same program made it and its bytes can be read."""
         row, query = JobCheckpointRow, select(JobCheckpointRow)
         found = self.tx.session.scalars(query.where(row.job_id == job_id, row.by == by)).one_or_none()
         if found is None:
             return None
         try:
             fit_log = decode_fit_log(found.content)
-        except UnreadableBytesError:  # what is lost is time
+        except UnreadableBytesError:  # the fit begins anew
             return None
         return Kept(Checkpoint(by, fit_log), Resumption(found.attempt, found.at))

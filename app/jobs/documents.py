@@ -1,4 +1,4 @@
-"""Progress and problems of jobs as JSON; their kinds and states as the database has them."""
+"""Progress and problems of jobs as JSON; kinds and states of jobs as the database stores them."""
 
 from pydantic import TypeAdapter
 

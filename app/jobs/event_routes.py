@@ -24,21 +24,21 @@ from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transit
 from relevance_bayes.types.pages import Page
 
 STILL_HERE_SECONDS = 15.0
-"""After so long a silence a stream says that it is still there."""
+"""Seconds without an event after which a stream sends a comment as a keep-alive."""
 
 LOOK_AGAIN_SECONDS = 2.0
-"""Until a stream looks again that could not reach the database."""
+"""Seconds until a stream queries again after the database could not be reached."""
 
 MAX_EVENTS = 2**31 - 1
 
-EventNumber = Annotated[int, Query(ge=0, le=MAX_EVENTS, description="Only events with greater numbers.")]
+EventNumber = Annotated[int, Query(ge=0, le=MAX_EVENTS, description="Return only events with greater numbers.")]
 LastEventId = Annotated[
     int | None,
     Header(
         alias="Last-Event-ID",
         ge=0,
         le=MAX_EVENTS,
-        description="Of a stream: the id of the last event that was seen. It wins over `after`.",
+        description="For a stream: the id of the last event received. Takes precedence over `after`.",
     ),
     WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_EVENTS}),
 ]
@@ -56,22 +56,22 @@ _STREAM = {
 
 
 class EventStream(StreamingResponse):
-    """A stream whose source is given back also when its reader has gone away."""
+    """A stream whose source is closed also when the client disconnects."""
 
     def __init__(self, chunks: AsyncGenerator[bytes]) -> None:
-        # Neither kept by anybody on its way, nor held back until there is more of it (nginx).
+        # Not cached, and not buffered by a proxy (nginx).
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(chunks, headers=headers, media_type=EVENT_STREAM)
         self._chunks = chunks
 
     async def stream_response(self, send: Send) -> None:
-        """Send what there is, as there is some: the next chunk is asked for once the last one has been taken."""
+        """Send chunks as they come; the next one is requested once the last one has been sent."""
         async with aclosing(self._chunks):
             await super().stream_response(send)
 
 
 def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
-    """The door to what happened to jobs of a kind."""
+    """Return the router for the events of jobs of a kind."""
     router = APIRouter(prefix=JOB_PATHS[kind], tags=[tag])
 
     @router.get(
@@ -80,7 +80,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         response_model=Page[Event],
         responses={
             200: {"description": "Events, as a page or a stream.", "content": {EVENT_STREAM: _STREAM}},
-            204: {"description": "Of a stream: the job has ended, and the last event was seen. Don't ask again."},
+            204: {"description": "For a stream: the job has ended after the event `Last-Event-ID`. Do not reconnect."},
             **problems(404, 406, 422),
         },
     )
@@ -94,12 +94,12 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         wait: Wait = 0,
         last_event_id: LastEventId = None,
     ) -> Page[Event] | Response:
-        """Transitions and progress, in their order; with `wait`, as soon as there is one after `after`.
+        """List a job's transitions and progress in order; `wait` waits for an event after `after` (long polling).
 
-        With `Accept: text/event-stream`, all that is after `Last-Event-ID` (or `after`), and then each as it happens,
-        until the job has ended; `limit` and `wait` are of pages alone. One that breaks off before is to be asked for
-        again, of this process or another, with the last id: none is left out, none comes twice. EventSource does so by
-        itself.
+        With `Accept: text/event-stream`, the response streams the events after `Last-Event-ID` (or `after`), and then
+        each new one until the job has ended; `limit` and `wait` apply to pages only. Where a stream breaks off before,
+        send the request again, to this process or another, with the last id: no event is lost or repeated. EventSource
+        reconnects by itself.
         """
         job = identifier(job_id, NOUNS[kind])
         if wants_events(request.headers.getlist("accept")):
@@ -118,10 +118,10 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
 async def _rendered(
     job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch
 ) -> AsyncGenerator[bytes]:
-    """A stream from its first batch on, to the job's end or that of this process."""
+    """Stream events from the first batch on, until the job ends or this process shuts down."""
     yield BEGINNING
     with job_waiter.change_event(job_id) as rung:
-        rung.set()  # something may have happened between the first look and now
+        rung.set()  # something may have happened since the first query
         while True:
             if batch.content:
                 yield batch.content
@@ -135,7 +135,7 @@ async def _rendered(
             rung.clear()
             try:
                 batch = await job_waiter.batch(owner, kind, job_id, batch.last)
-            except NotFoundError:  # it was removed
+            except NotFoundError:  # it was deleted
                 return
             except UnavailableError:
                 batch = Batch(b"", batch.last, is_end=False, is_full=False)

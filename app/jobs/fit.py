@@ -1,4 +1,4 @@
-"""The fit of a task, which runs in a process of its own: this file and those of fits import the core alone."""
+"""The fit of a task, which runs in a child process: this file and the tasks' fits import only the core."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from relevance_bayes.core.spec import Spec
 
 
 class Trainer(Protocol):
-    """`relevance_bayes.core.selection.train`, or what stands for it."""
+    """`relevance_bayes.core.selection.train`, or a replacement in tests."""
 
     def __call__(
         self,
@@ -36,31 +36,31 @@ class Trainer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FitCheckpoint:
-    """A checkpoint of a fit: another child goes on from there."""
+    """A checkpoint of a fit, from which another child process can resume."""
 
     fit_log: tuple[LogEntry, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The result of a fit, for its training."""
+    """The result of a fit, which its training turns into a version."""
 
     result: object
 
 
 class Fit(Protocol):
-    """A file of rows, and what to learn of them: what a child process is sent."""
+    """A file of rows and the specification of what to fit to them: the order that a child process receives."""
 
     def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
-        """The steps from where the log ends, then what came of it; raises SparseBayesError."""
+        """Return the steps from the end of the log, then the result; raises SparseBayesError."""
 
 
 def run(
     fit: Fit, train: Trainer, limits: Limits, fit_log: tuple[LogEntry, ...] = ()
 ) -> Iterator[Step | FitCheckpoint | Fitted]:
-    """The steps of a fit from where an earlier child's `fit_log` ends, what to keep of it, and what came of it.
+    """Return the steps of a fit from the end of an earlier child's `fit_log`, its checkpoints, and its result.
 
-    There is something to keep wherever there is more than before. Raises SparseBayesError.
+    A checkpoint follows each step that adds to the log. Raises SparseBayesError.
     """
     now = FitLog(fit_log)
     kept = now.entries

@@ -9,14 +9,14 @@ from relevance_bayes.core.fit_log import LogEntry
 
 
 def encode_fit_log(fit_log: tuple[LogEntry, ...]) -> bytes:
-    """A log as bytes."""
+    """Return a log as bytes."""
     arrays: list[Stored] = []
     value = pack(fit_log, arrays)
     return write(Content.FIT_LOG, value, arrays, compressible=True)
 
 
 def decode_fit_log(data: bytes) -> tuple[LogEntry, ...]:
-    """A log from its bytes; raises UnreadableBytesError."""
+    """Return a log from its bytes; raises UnreadableBytesError."""
     value, arrays = read(Content.FIT_LOG, data)
     entries = unpack(value, State, arrays)
     if not isinstance(entries, tuple):
@@ -30,4 +30,4 @@ def _entry(entry: object) -> LogEntry:
             return entry
         case np.ndarray():
             return entry.astype(np.float64, copy=False)
-    raise UnreadableBytesError(f"expected where a fit was, got {type(entry).__name__}")
+    raise UnreadableBytesError(f"expected an entry of a log of fits, got {type(entry).__name__}")

@@ -1,4 +1,4 @@
-"""Rows of jobs: written at submission, read with transitions and events."""
+"""Rows of jobs: inserted at submission, read with transitions and events."""
 
 from collections import defaultdict
 from datetime import datetime
@@ -17,7 +17,7 @@ Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, 
 
 
 def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
-    """The jobs of a query, in its order, each with its transitions."""
+    """Return the jobs of a query, in its order, each with its transitions."""
     rows = session.scalars(query.execution_options(populate_existing=True)).all()
     made: dict[UUID, list[Transition]] = defaultdict(list)
     moves = (
@@ -32,7 +32,7 @@ def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
 
 
 def events(session: Session, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
-    """Transitions and progress with numbers above `after`, in order: one statement, so that none is passed over."""
+    """Return transitions and progress with numbers above `after`, in order; one statement, so that none is missed."""
     move, progress = JobTransitionRow, JobProgressRow
     moves: Happened = select(
         move.number, move.at, move.state, move.attempt, move.reason, move.resumed_attempt, move.resumed_at, null()
@@ -65,7 +65,7 @@ def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
 
 
 def unfinished(session: Session, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
-    """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
+    """Return id, state and attempt of unfinished jobs after an id, oldest first."""
     query = select(TrainingJobRow.id, TrainingJobRow.state, TrainingJobRow.attempt)
     query = query.where(TrainingJobRow.state.in_(UNFINISHED))
     if after is not None:
@@ -79,22 +79,22 @@ ACTIVITY = select(
     select(TrainingJobRow.id).where(TrainingJobRow.state == "queued").exists(),
     select(TrainingJobRow.id).where(TrainingJobRow.state.in_(UNFINISHED)).exists(),
 )
-"""The statement of each heartbeat, composed once: its composition takes as long as its execution."""
+"""The statement of each heartbeat, compiled once: its compilation takes as long as its execution."""
 
 
 def activity(session: Session) -> JobActivity:
-    """Return the newest job, whether one waits, and whether one has not ended."""
+    """Return the newest job, whether a job is queued, and whether one has not ended."""
     newest, is_waiting, is_unfinished = session.execute(ACTIVITY).one()
     return JobActivity(newest, is_waiting=is_waiting, is_unfinished=is_unfinished)
 
 
 def state(text: str) -> JobState:
-    """A state as it is stored."""
+    """Return the state that a stored text names."""
     return STATE.validate_python(text)
 
 
 def kind(text: str) -> JobKind:
-    """A kind as it is stored."""
+    """Return the kind that a stored text names."""
     return KIND.validate_python(text)
 
 
@@ -127,7 +127,7 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
 
 
 def row_of(job: Job) -> TrainingJobRow:
-    """The row of a queued job."""
+    """Return the row of a queued job."""
     return TrainingJobRow(
         id=job.id,
         owner=job.owner,

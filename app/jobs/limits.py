@@ -9,7 +9,7 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """`threads` share passes over all rows; `memory` in bytes, and rows times candidates, None where without bound."""
+    """Threads of passes over all rows, `memory` in bytes, and rows times candidates; None: no limit."""
 
     threads: int = 1
     memory: int | None = None
@@ -17,9 +17,9 @@ class Limits:
 
 
 def limit_memory(most: int) -> None:
-    """Let this process allocate no more than so many bytes; what it maps of files does not count.
+    """Limit the memory that this process may allocate, in bytes; mapped files do not count.
 
-    Past that an allocation fails, and Python raises MemoryError. Elsewhere than on Linux kernels take no notice.
+    Beyond the limit an allocation fails, and Python raises MemoryError. Only Linux enforces it.
     """
     if sys.platform == "linux":
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -1,4 +1,4 @@
-"""Protocols of the queue outside a transaction, and the heartbeats of workers."""
+"""Protocols of the queue outside a transaction, and the record of a worker's last heartbeat."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class LastHeartbeat:
-    """When a worker was last heard of, by the database's clock, and whether it has left."""
+    """The time of a worker's last heartbeat, by the database's clock, and whether the worker has left."""
 
     at: datetime
     left: bool
@@ -19,7 +19,7 @@ QueueState = Literal["waiting", "running", "ended", "unknown"]
 
 
 class QueueControl(Protocol):
-    """Requests to the queue outside a transaction."""
+    """Operations on the queue outside a transaction."""
 
     def cancel(self, job_id: UUID) -> None: ...
 
@@ -27,27 +27,27 @@ class QueueControl(Protocol):
 
 
 QueueEnding = Literal["succeeded", "failed", "cancelled", "lost", "unknown"]
-"""The end of a job's entry in the queue: well, with an error, cancelled or late, started too often, or not known."""
+"""The end of a job's queue entry: success, an error, cancelled, timed out, started too often, or unknown."""
 
 
 class Recovery(Protocol):
-    """Requests of workers to the queue about each other's jobs."""
+    """Operations of workers on the queue for the recovery of each other's jobs."""
 
     def holders(self) -> frozenset[str]:
-        """Executors that the engine believes to be running something."""
+        """Return the executors that have running entries in the queue."""
 
     def recover(self, executors: Sequence[str]) -> None:
-        """Let others take over what these executors were running; each time counts as a start."""
+        """Return the jobs of these executors to the queue; each recovery counts as a start."""
 
     def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
-        """Those whose entry has ended, and how; who is missing here still waits or runs."""
+        """Return how the entries of jobs ended; jobs that are queued or running are left out."""
 
 
 class Entries(Protocol):
-    """Ended entries that the queue still keeps."""
+    """Ended entries that the queue has not deleted yet."""
 
     def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
-        """Entries that had ended by then, in a fixed order, but for the first so many."""
+        """Return entries that ended before a time, in a fixed order, without the first `skip`."""
 
     def forget(self, entries: Sequence[UUID]) -> None:
-        """Have the engine know nothing of these."""
+        """Delete these entries."""

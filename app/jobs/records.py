@@ -1,4 +1,4 @@
-"""Jobs and the only moves they can make."""
+"""Jobs and their state transitions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ MIN_PRIORITY, MAX_PRIORITY = -100, 100
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a job failed: a stable slug, a sentence that says what to do, and where."""
+    """The reason why a job failed: a stable slug, a title, a sentence with a remedy, and faults."""
 
     kind: str
     title: str
@@ -24,7 +24,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class JobEnded:
-    """An event: a job has reached its last state."""
+    """An event: a job has ended."""
 
     job_id: UUID
     owner: str
@@ -35,7 +35,7 @@ class JobEnded:
 
 @dataclass(frozen=True)
 class JobActivity:
-    """The newest job of all owners, whether a job waits in a queue, and whether one has not ended."""
+    """The newest job of all owners, whether a job is queued, and whether one has not ended."""
 
     newest: UUID | None
     is_waiting: bool
@@ -46,12 +46,12 @@ class JobActivity:
 class Job:
     """A job as its owner sees it.
 
-    `request`, `plan` and `result` are JSON, which the feature that the job belongs to reads: `result` is that of a job
-    that trains no version, once it succeeded. The job reads the dataset `dataset_id` and is about the model
-    `for_model`: it trains a version of it, or scores those with the numbers `scored`, the first of which it is about.
-    `model` and `version` are those of what was learned, set once a training succeeded. `attempt` counts starts from 1,
-    0 is none yet. `last_words` are the last output of a start that died. Among an owner's queued jobs those of greater
-    `priority` begin sooner. `retry_of` is the job whose request this one repeats.
+    `request`, `plan` and `result` are JSON of the feature that the job belongs to; `result` is None for a training and
+    until the job has succeeded. The job reads the dataset `dataset_id`. It either trains a version of the model
+    `for_model` or uses the versions with the numbers `scored`, the first of which is its subject. `model` and `version`
+    identify the version that a training has made. `attempt` counts attempts from 1; 0: none yet. `last_words` is the
+    end of the output of an attempt that died. Queued jobs of one owner with a greater `priority` start first.
+    `retry_of` is the job whose request this one repeats.
     """
 
     id: UUID
@@ -80,17 +80,17 @@ class Job:
 
     @property
     def path(self) -> str:
-        """Where it is found."""
+        """The path of its resource."""
         return f"{JOB_PATHS[self.kind]}/{self.id}"
 
     @property
     def number(self) -> int | None:
-        """The number of the version that it is about: the one it scores, or the one it has trained."""
+        """The number of its version: the one that it uses, or the one that it has trained."""
         return self.scored[0] if self.scored else self.version
 
     @property
     def resumed_from(self) -> Resumption | None:
-        """Return what its newest start went on from."""
+        """Return the attempt that its newest attempt resumed from."""
         starts = [move for move in self.transitions if move.state == "running"]
         return starts[-1].resumed_from if starts else None
 
@@ -108,7 +108,7 @@ def queued(
     priority: int = 0,
     retry_of: UUID | None = None,
 ) -> Job:
-    """A new job with its first transition."""
+    """Return a new job with its first transition."""
     return Job(
         id=uuid7(),
         owner=owner,
@@ -127,24 +127,24 @@ def queued(
 
 
 def wrong_kind(job: Job, expected: str) -> TypeError:
-    """The error of code that was handed a job of another kind."""
+    """Return the error for a job of another kind than expected."""
     return TypeError(f"expected {expected}, got the {NOUNS[job.kind]} {job.id}")
 
 
 def too_late_to_cancel(job: Job) -> ConflictError:
-    """Return what a cancel is told that came after the job's end."""
+    """Return the error for the cancellation of a job that has ended."""
     when = "" if job.finished_at is None else f" at {job.finished_at:%Y-%m-%dT%H:%M:%SZ}"
-    return ConflictError(f"This comes too late: the job {job.state}{when}.")
+    return ConflictError(f"The job can't be cancelled: it {job.state}{when}.")
 
 
 def no_such_job(job_id: UUID, kind: JobKind | None) -> NotFoundError:
-    """Return what is said of a job that is not there, or not of that kind, or somebody else's."""
+    """Return the error for a job that does not exist, is of another kind, or belongs to another owner."""
     return NotFoundError(f"There is no {'job' if kind is None else NOUNS[kind]} {job_id}.")
 
 
 @dataclass(frozen=True)
 class JobFilter:
-    """Which jobs of an owner are meant; None: whichever. `version` is the number of one of `model` that they score."""
+    """A filter of an owner's jobs; None: no restriction. `version` is the number of a version of `model` they use."""
 
     kind: JobKind | None = None
     state: JobState | None = None

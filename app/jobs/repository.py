@@ -32,20 +32,20 @@ from app.jobs.retention import forget_progress
 from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobKind, JobState, Progress, Resumption
 
-BY_ITS_OWNER = "asked for by its owner"
+BY_ITS_OWNER = "requested by its owner"
 
 
 @dataclass(frozen=True)
 class JobRepository:
-    """Jobs, as their owners see them. Every end names the attempt that makes it.
+    """Jobs and their state transitions. Every transition to an end names its attempt.
 
-    A move is one guarded UPDATE: where it changes no row, the job is elsewhere and stays there.
+    A transition is one guarded UPDATE: where it changes no row, the job keeps its state.
     """
 
     tx: Transaction
 
     def add(self, job: Job) -> None:
-        """Record a queued job with its first transition. What it needs is held by whoever submits it."""
+        """Insert a queued job with its first transition. The submitter records its holds."""
         lock_for_writing(self.tx.session.connection())
         self.tx.session.add(row_of(job))
         self.tx.session.flush()
@@ -54,20 +54,20 @@ class JobRepository:
         notify(self.tx.session, job.id)
 
     def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
-        """A job of this owner, of a kind where one is said; raises NotFoundError."""
+        """Return a job of this owner, of a kind where one is given; raises NotFoundError."""
         job = self.find(job_id)
         if job is None or job.owner != owner or kind not in (None, job.kind):
             raise no_such_job(job_id, kind)
         return job
 
     def find(self, job_id: UUID) -> Job | None:
-        """A job of any owner."""
+        """Return a job of any owner, or None."""
         return next(
             iter(histories.jobs(self.tx.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None
         )
 
     def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
-        """Raises InvalidRequestError for an `after` of no page."""
+        """Return a page of jobs; raises InvalidRequestError for an invalid cursor."""
         query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *_meant(which))
         found = histories.jobs(self.tx.session, cursors.by_age(query, TrainingJobRow.id, part, cursors.read_id))
         return cursors.page(found, part.limit, lambda job: job, lambda job: job.id)
@@ -75,24 +75,24 @@ class JobRepository:
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
     ) -> tuple[Event, ...]:
-        """Return what happened after event number `after`, in order; raises NotFoundError."""
+        """Return the events after event number `after`, in order; raises NotFoundError."""
         self._state(owner, job_id, kind)
         return histories.events(self.tx.session, job_id, limit=limit, after=after)
 
     def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
-        """Return whether nothing more will happen to it; raises NotFoundError."""
+        """Return whether a job has ended; raises NotFoundError."""
         return self._state(owner, job_id, kind) in FINISHED
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
-        """Return how many events each of these jobs (of any owner) has, without those that are gone."""
+        """Return the number of events of each of these jobs (of any owner); deleted jobs are left out."""
         query = select(TrainingJobRow.id, TrainingJobRow.events).where(TrainingJobRow.id.in_(job_ids))
         return {row.id: row.events for row in self.tx.session.execute(query)}
 
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
-        """Move to `running` with the next attempt number; None when the job has ended or is to be cancelled.
+        """Move to `running` with the next attempt number; None where the job has ended or is to be cancelled.
 
-        A start that follows on one that was not handed back has seen it die: after MAX_STARTS of these, with nothing
-        kept in between, it is `spent`.
+        Where the attempt before was not handed back, it has died: after MAX_STARTS of these without a checkpoint in
+        between, the claim is `spent`.
         """
         job, now = TrainingJobRow, self.tx.clock()
         died = job.deaths + case((and_(job.state == "running", job.handed_back.is_(False)), 1), else_=0)
@@ -111,17 +111,17 @@ class JobRepository:
         return None if attempt is None else Claim(attempt, spent=True)
 
     def hand_back(self, job_id: UUID, attempt: int) -> None:
-        """Note that a running attempt was given up in good order, for others to go on with."""
+        """Record that a running attempt was interrupted, so that another worker may resume the job."""
         changed(self.tx.session, _running(job_id, attempt).values(handed_back=True))
 
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
-        """Count the death of a running attempt, once, and note what was last heard of it."""
+        """Count the death of a running attempt, once, and record the end of its output."""
         job = TrainingJobRow
         counted = _running(job_id, attempt).where(job.handed_back.is_(False))
         changed(self.tx.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
 
     def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
-        """Return what is recorded of a job's starts so far; None where there is no such job."""
+        """Return the recorded attempts of a job; None where there is no such job."""
         job = TrainingJobRow
         columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
         row = self.tx.session.execute(select(*columns).where(job.id == job_id)).one_or_none()
@@ -131,11 +131,11 @@ class JobRepository:
         return EarlierAttempts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
-        """Record for how many seconds a job has run in all its starts, unless the attempt is superseded or ended."""
+        """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""
         changed(self.tx.session, _running(job_id, attempt).values(running_seconds=seconds))
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
-        """Record progress of a running attempt; False when it is superseded or has ended."""
+        """Record progress of a running attempt; return False where it is superseded or has ended."""
         written = PROGRESS.write(progress)
         number = self.tx.session.scalar(
             _running(job_id, attempt)
@@ -151,7 +151,7 @@ class JobRepository:
         return True
 
     def cancel_requested(self, job_id: UUID) -> bool:
-        """Return whether its owner asked for its end."""
+        """Return whether the owner has requested the job's cancellation."""
         requested = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
         return self.tx.session.scalar(requested) is not None
 
@@ -162,9 +162,9 @@ class JobRepository:
         return self.tx.session.scalar(select(job.id).where(*here)) is not None
 
     def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
-        """Note the wish (once); a queued job is cancelled at once, a cancelled one stays as it is.
+        """Record a request to cancel (once); a queued job is cancelled at once, a cancelled one is not changed.
 
-        Raises NotFoundError, ConflictError when the job has ended otherwise.
+        Raises NotFoundError, ConflictError where the job has ended otherwise.
         """
         now, job = self.tx.clock(), TrainingJobRow
         mine = (job.owner == owner, *_meant(JobFilter(kind)))
@@ -184,72 +184,72 @@ class JobRepository:
         return self.get(owner, job_id, kind=kind)
 
     def succeed(self, job_id: UUID, attempt: int) -> JobEnded | None:
-        """Record the end of a training; None, and nothing recorded, when superseded.
+        """Record the end of a training; return None, and record nothing, where the attempt is superseded.
 
-        The version that it made is recorded in the same transaction, and named by `set_version`.
+        The version is recorded in the same transaction, and set by `set_version`.
         """
         now = self.tx.clock()
         moved = self._move(job_id, "succeeded", (TrainingJobRow.attempt == attempt,), {}, now=now)
         return None if moved is None else JobEnded(job_id, moved.owner, "training", "succeeded", now)
 
     def set_version(self, job_id: UUID, *, model: str, number: int) -> None:
-        """Name the version that a training made."""
+        """Record the version that a training made."""
         named = update(TrainingJobRow).where(TrainingJobRow.id == job_id)
         changed(self.tx.session, named.values(model=model, version=number))
 
     def conclude(self, job_id: UUID, attempt: int, result: str) -> bool:
-        """Record the end of a job that learns nothing, and what it found; False, and nothing recorded, when superseded.
+        """Record the end of another job with its result; return False, and record nothing, where it is superseded.
 
-        Whatever else the end means belongs in the same transaction.
+        All other effects of the end are part of the same transaction.
         """
         here, values = (TrainingJobRow.attempt == attempt,), {"result": result}
         return self._move(job_id, "succeeded", here, values, now=self.tx.clock()) is not None
 
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
-        """Record that the attempt (0: none was made) failed; False when it is superseded or has ended."""
+        """Record that the attempt (0: none was made) failed; return False where it is superseded or has ended."""
         values = {"error": PROBLEM.write(problem)}
         here = (TrainingJobRow.attempt == attempt,)
         return self._move(job_id, "failed", here, values, reason=problem.kind, now=self.tx.clock()) is not None
 
     def cancelled(self, job_id: UUID, attempt: int) -> bool:
-        """Record that the attempt (0: none was made) was cancelled; False when it is superseded or has ended."""
+        """Record that the attempt (0: none was made) was cancelled; return False where it is superseded or ended."""
         here = (TrainingJobRow.attempt == attempt,)
         return self._move(job_id, "cancelled", here, {}, reason=BY_ITS_OWNER, now=self.tx.clock()) is not None
 
     def remove(self, owner: str, job_id: UUID) -> None:
-        """A job that has ended and learned nothing, with all that happened to it; raises NotFoundError for others."""
+        """Delete an ended job that trained no version, with its events; raises NotFoundError for any other."""
         job = TrainingJobRow
         mine = (job.id == job_id, job.owner == owner, job.kind != "training", job.finished_at.is_not(None))
         if not changed(self.tx.session, delete(job).where(*mine)):
             raise no_such_job(job_id, None)
 
     def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
-        """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
+        """Return id, state and attempt of unfinished jobs after an id, oldest first."""
         return histories.unfinished(self.tx.session, after=after, limit=limit)
 
     def activity(self) -> JobActivity:
-        """The newest job, whether one waits, and whether one has not ended; each is one entry of an index."""
+        """Return the newest job, whether one is queued, and whether one has not ended; each is one index lookup."""
         return histories.activity(self.tx.session)
 
     def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
-        """Those of these jobs (of any owner) that have not ended."""
+        """Return those of these jobs (of any owner) that have not ended."""
         job = TrainingJobRow
         return frozenset(self.tx.session.scalars(select(job.id).where(job.id.in_(job_ids), job.finished_at.is_(None))))
 
     def count_unfinished(self, owner: str) -> int:
-        """Jobs of an owner that have not ended; ten thousand are counted in a millisecond or so, from their index."""
+        """Return the number of an owner's unfinished jobs; the index counts ten thousand in about a millisecond."""
         mine = select(func.count()).where(TrainingJobRow.owner == owner, TrainingJobRow.finished_at.is_(None))
         return self.tx.session.scalar(mine) or 0
 
     def forget_progress(self, *, ended_before: float) -> bool:
-        """Remove a piece of the progress of jobs that ended so many seconds ago; transitions stay, and all numbers.
+        """Delete some of the progress of jobs that ended so many seconds ago; transitions and numbers are kept.
 
         Return whether to call again, in a new transaction.
         """
         return forget_progress(self.tx.session, ended_before=ended_before)
 
     def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
-        """Raises NotFoundError."""
+        """Return the state of a job; raises NotFoundError."""
         job = TrainingJobRow
         now = self.tx.session.scalar(
             select(job.state).where(job.owner == owner, job.id == job_id, *_meant(JobFilter(kind)))
@@ -269,7 +269,7 @@ class JobRepository:
         reason: str | None = None,
         resumed_from: Resumption | None = None,
     ) -> "_Moved | None":
-        """Go to a state, if one of the moves leads there from where the job is and the guards hold; None when not."""
+        """Make a transition, if it is allowed from the job's state and the guards hold; return None otherwise."""
         ends = {"finished_at": now} if state in FINISHED else {}
         row = self.tx.session.execute(
             update(TrainingJobRow)

@@ -15,8 +15,8 @@ Priority = Annotated[
     Field(
         ge=MIN_PRIORITY,
         le=MAX_PRIORITY,
-        description="Of your queued jobs, those of greater priority begin sooner; of the same, in their order. It "
-        "is no matter between owners, who take turns by chance.",
+        description="Your queued jobs with a greater priority start first; those of equal priority in their order of "
+        "submission. It has no effect between owners, who take turns at random.",
     ),
 ]
 
@@ -24,11 +24,11 @@ Priority = Annotated[
 VersionSelector: TypeAlias = (
     Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
 )
-"""A version of a model that is named elsewhere: its number or an alias."""
+"""A selector of a version in a request: its number or an alias."""
 
 
 class JobIn(BaseModel):
-    """Members of the job itself."""
+    """The members of all requests for jobs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -12,9 +12,9 @@ JOBS_AT_ONCE = 100
 
 
 def forget_progress(session: Session, *, ended_before: float) -> bool:
-    """Remove some progress of jobs that ended so many seconds ago, the oldest first; whether there may be more."""
+    """Delete some progress of jobs that ended so many seconds ago, oldest first; return whether there may be more."""
     job = TrainingJobRow
-    # The oldest as the index has them, and not all that are old enough: few were when this was done last.
+    # The oldest by the index, not all that have expired: few have since the last call.
     oldest = session.execute(
         select(job.id, SecondsSince(job.finished_at))
         .where(text(PROGRESS_KEPT))

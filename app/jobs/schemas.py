@@ -1,4 +1,4 @@
-"""The members that jobs of all kinds have."""
+"""The members of jobs of all kinds."""
 
 from app.http.problems import ProblemKind
 from app.jobs.records import Job, Problem
@@ -6,7 +6,7 @@ from relevance_bayes.types.jobs import JobProblem, VersionName
 
 
 def shared_by_jobs(job: Job) -> dict[str, object]:
-    """The members of `JobBase`."""
+    """Return the members of `JobBase`."""
     return {
         "id": str(job.id),
         "state": job.state,

@@ -1,4 +1,4 @@
-"""Jobs of every kind, once they were asked for: what their owner sees of them, and how one is ended."""
+"""Jobs of every kind as their owner sees them: read, followed, cancelled."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 @dataclass(frozen=True)
 class History:
-    """A stretch of what happened to a job; `is_whole`: it reaches to the job's end."""
+    """Some events of a job; `is_whole`: the job has ended, and these include its last event."""
 
     events: tuple[Event, ...]
     is_whole: bool
@@ -23,51 +23,51 @@ class History:
 
 @dataclass(frozen=True)
 class Jobs:
-    """Jobs as their owner meets them; where a `kind` is said, those of others are not there."""
+    """The jobs of owners; where a `kind` is given, jobs of other kinds are not found."""
 
     transaction: OpenTransaction
     queue_control: QueueControl
 
     def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
-        """One job; raises NotFoundError."""
+        """Return a job; raises NotFoundError."""
         with self.transaction() as tx:
             return JobRepository(tx).get(owner, job_id, kind=kind)
 
     def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
-        """The jobs that are meant."""
+        """Return a page of the jobs that the filter selects."""
         with self.transaction() as tx:
             return JobRepository(tx).page(owner, part, which=which)
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
     ) -> tuple[Event, ...]:
-        """Return what happened to a job after event number `after`, oldest first; raises NotFoundError."""
+        """Return a job's events after event number `after`, oldest first; raises NotFoundError."""
         with self.transaction() as tx:
             return JobRepository(tx).events(owner, job_id, limit=limit, after=after, kind=kind)
 
     def history(self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None) -> History:
-        """The same, and whether that is all there will ever be; raises NotFoundError."""
+        """Return events as `events` does, and whether no more will follow; raises NotFoundError."""
         with self.transaction() as tx:
-            # Asked first: a job that has ended by now has its last event by now.
+            # Queried first: a job that has ended by now has its last event by now.
             ended = JobRepository(tx).has_ended(owner, job_id, kind=kind)
             events = JobRepository(tx).events(owner, job_id, limit=limit, after=after)
         is_last = bool(events) and events[-1].is_last
         return History(events, is_whole=is_last or (ended and len(events) < limit))
 
     def cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
-        """Ask for a job's end, however often; raises NotFoundError, ConflictError when it has ended otherwise."""
+        """Request a job's cancellation, idempotently; raises NotFoundError, ConflictError where it has ended."""
         with self.transaction() as tx:
             job = JobRepository(tx).request_cancel(owner, job_id, kind=kind)
         if job.state == "cancelled":
-            # It never began. Should the engine be out of reach, its entry does no harm: a cancelled job is not claimed.
+            # It never started. Where the queue can't be reached its entry stays: a cancelled job is never claimed.
             with suppress(UnavailableError):
                 self.queue_control.cancel(job.id)
         return job
 
 
 def ended(tx: Transaction, owner: str, job_id: UUID, kind: JobKind) -> Job:
-    """A job to be done again; raises NotFoundError, ConflictError while it has not ended."""
+    """Return a job to be retried; raises NotFoundError, ConflictError while it has not ended."""
     job = JobRepository(tx).get(owner, job_id, kind=kind)
     if job.state not in FINISHED:
-        raise ConflictError(f"The job has not ended, it is {job.state}: let it end, or cancel it first.")
+        raise ConflictError(f"The job has not ended, it is {job.state}: wait for its end, or cancel it first.")
     return job

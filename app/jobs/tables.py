@@ -1,4 +1,4 @@
-"""Jobs and what happened to them."""
+"""The tables of jobs and their events."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,14 +14,14 @@ SCORING = "of_version IS NOT NULL"
 
 
 class TrainingJobRow(Base):
-    """A job of any kind. `dataset_id` is no foreign key: a job outlives its dataset. `events` counts what happened.
+    """A job of any kind. `dataset_id` is no foreign key: a job outlives its dataset. `events` counts its events.
 
-    `for_model` is the name that the plan says, `model` the one under which a version was made. What scores is said to
-    do so for the number `of_version` of `for_model`, and `rival_version` where two are compared: a number is never
-    given twice. `result` is what came of it (JSON).
-    `deaths` are starts that died; the newest start is counted among them, or did not die, where `handed_back` is set.
-    `last_words` are what a child that died was heard to say. `running_seconds` is how long all starts have run.
-    `progress_kept` is false once its progress was removed for its age.
+    `for_model` is the model's name in the plan, `model` the one under which a version was recorded. A job that uses
+    versions uses number `of_version` of `for_model` and, in a comparison, `rival_version`; a number is never given
+    twice. `result` is its result (JSON).
+    `deaths` counts attempts that died; where `handed_back` is set, the newest attempt is counted or did not die.
+    `last_words` is the end of the output of a child that died. `running_seconds` is the running time of all attempts.
+    `progress_kept` is false once its progress has expired and was deleted.
     """
 
     __tablename__ = "training_jobs"
@@ -94,7 +94,7 @@ class TrainingJobRow(Base):
 
 
 class JobTransitionRow(Base):
-    """A move that a job made, numbered among its events; where a start went on from what another one had kept."""
+    """A transition of a job, numbered among its events; with the attempt that a new attempt resumed from."""
 
     __tablename__ = "job_transitions"
     __table_args__ = (CheckConstraint(one_of("state", frozenset(MOVES)), name="state"),)
@@ -121,7 +121,7 @@ class JobProgressRow(Base):
 
 
 class JobCheckpointRow(Base):
-    """A checkpoint of a job's fit, in the codec's bytes, and the program that made it."""
+    """A checkpoint of a job's fit, encoded by the codec, and the program that made it."""
 
     __tablename__ = "job_checkpoints"
 

@@ -1,4 +1,4 @@
-"""Waiting for jobs on the event loop: no thread is held, and the database is not asked, until something happened."""
+"""Long polling of jobs on the event loop; a waiting request uses neither a thread nor the database."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -23,18 +23,18 @@ from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 T = TypeVar("T")
 Place = tuple[str, JobKind, UUID, int]
-"""Where a reader of events stands: the owner, the job with its kind, the last number seen."""
+"""The position of a reader of events: the owner, the job with its kind, the last number received."""
 
 MAX_LOOKS = 8
-"""Looks at once of those who were woken, however many these are: threads and connections are for others too."""
+"""Concurrent queries of requests that were woken: threads and connections are shared with other requests."""
 
 BATCH = 100
-"""Most events read at once for a stream, and so most that are held for a slow reader."""
+"""The most events that are read at once for a stream, and so held in memory for a slow reader."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Events as a stream sends them, to number `last`; `is_end`: none will follow, `is_full`: more may be there."""
+    """Events of a stream up to number `last`; `is_end`: none will follow, `is_full`: there may be more."""
 
     content: bytes
     last: int
@@ -52,7 +52,7 @@ class JobWaiter:
         self._to_come: dict[Place, asyncio.Task[Batch]] = {}
 
     async def ended(self, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:
-        """A job, as soon as it has ended or the time is over; raises NotFoundError."""
+        """Return a job once it has ended or after `wait` seconds; raises NotFoundError."""
         return await self._when(
             lambda: self._jobs.get(owner, job_id, kind=kind),
             lambda job: job.state in FINISHED,
@@ -63,7 +63,7 @@ class JobWaiter:
     async def events(
         self, owner: str, kind: JobKind, job_id: UUID, *, limit: int, after: int, wait: float
     ) -> tuple[Event, ...]:
-        """Events after number `after`, as soon as there is one or the time is over; raises NotFoundError."""
+        """Return events after number `after` once there is one or after `wait` seconds; raises NotFoundError."""
         return await self._when(
             lambda: self._jobs.events(owner, job_id, limit=limit, after=after, kind=kind),
             bool,
@@ -72,9 +72,9 @@ class JobWaiter:
         )
 
     async def batch(self, owner: str, kind: JobKind, job_id: UUID, after: int) -> Batch:
-        """Return what has happened by now after number `after`; raises NotFoundError.
+        """Return the events after number `after`; raises NotFoundError.
 
-        Those who stand at one place, as all do who follow a job, share a look that has not begun.
+        Readers at the same position share one query that has not begun.
         """
         place = (owner, kind, job_id, after)
         look = self._to_come.get(place)
@@ -85,18 +85,18 @@ class JobWaiter:
 
     @contextmanager
     def change_event(self, job_id: UUID) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something may have happened to the job."""
+        """Return an event that is set whenever the job may have changed."""
         loop, rung = asyncio.get_running_loop(), asyncio.Event()
 
         def set_event() -> None:
-            with suppress(RuntimeError):  # the loop was closed in between
+            with suppress(RuntimeError):  # the loop may be closed already
                 loop.call_soon_threadsafe(rung.set)
 
         with self.watcher.watching(job_id, set_event):
             yield rung
 
     async def _when(self, look: Callable[[], T], is_enough: Callable[[T], bool], *, job_id: UUID, wait: float) -> T:
-        """Return what `look` finds, once that is enough or the time is over."""
+        """Return the result of `look` once it is enough, or after `wait` seconds."""
         found = await run_in_threadpool(look)
         if is_enough(found) or not wait:
             return found
@@ -110,7 +110,7 @@ class JobWaiter:
         return found
 
     def _read(self, place: Place) -> Batch:
-        # First of all: who comes from now on may have been woken by what this look is too early for.
+        # Removed first: a reader that comes from now on may wait for a change that this query does not see.
         del self._to_come[place]
         owner, kind, job_id, after = place
         history = self._jobs.history(owner, job_id, limit=BATCH, after=after, kind=kind)

@@ -1,4 +1,4 @@
-"""Watching jobs: one thread of a process hears of what happens to them, and wakes whoever waits for it."""
+"""Watching jobs: one thread of a process listens to changes of jobs, and wakes the requests that wait for them."""
 
 import logging
 import time
@@ -21,20 +21,20 @@ CHECK_SECONDS = 3.0
 """Seconds between checks of watched jobs without a notification, since one may be lost."""
 
 LINGER_SECONDS = 30.0
-"""For how long the connection is kept while nobody waits."""
+"""Seconds for which the connection is kept while no request waits."""
 
 PAUSES = (0.1, 0.5, 1.0)
-"""Seconds until the next try to listen, after each one that failed; the last for all that follow."""
+"""Seconds between attempts to listen after failures; the last value applies to all further ones."""
 
 JOIN_SECONDS = 2.0
-"""Longer than the thread takes to notice the end, unless the database keeps it waiting."""
+"""Seconds to wait for the thread to end, unless the database blocks it."""
 
 MAX_AT_ONCE = 500
-"""Jobs looked at in one statement."""
+"""The number of jobs in one statement."""
 
 
 class JobWatcher:
-    """Wakes those who wait for a job. Nothing runs, and no connection is held, while nobody does."""
+    """Wakes requests that wait for a job. While none waits, no query runs and no connection is held."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class JobWatcher:
 
     @property
     def stopped(self) -> bool:
-        """Return whether this process is about to end: who waits should not wait any longer."""
+        """Return whether this process shuts down: requests should stop waiting."""
         return self._stopped
 
     @contextmanager
     def watching(self, job_id: UUID, wake: Wake) -> Iterator[None]:
-        """While it is open, `wake` is called whenever something may have happened to the job.
+        """Call `wake`, while the context is open, whenever the job may have changed.
 
-        Who looks once within it, and again after each call, misses nothing.
+        A caller that queries once within the context, and again after each call, misses no change.
         """
         with self._changed:
             self._waiting.setdefault(job_id, []).append(wake)
@@ -82,7 +82,7 @@ class JobWatcher:
                     self._counts.pop(job_id, None)
 
     def stop(self) -> None:
-        """Wake everybody for the last time; may be called again."""
+        """Wake all waiting requests for the last time; may be called again."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -90,7 +90,7 @@ class JobWatcher:
         self._wake(jobs)
 
     def close(self) -> None:
-        """The same, and listen no more."""
+        """Stop, and end the thread."""
         self.stop()
         if self._thread is not None:
             self._thread.join(JOIN_SECONDS)
@@ -100,7 +100,7 @@ class JobWatcher:
         while self._is_needed():
             try:
                 with self._notifier.open() as listener:
-                    # What was written before this connection listened, it will not tell.
+                    # The connection receives no notification of what was committed before it listened.
                     self._check()
                     failures, checked = 0, time.monotonic()
                     while self._is_needed(within=self._linger):
@@ -111,21 +111,21 @@ class JobWatcher:
                         self._wake(received or ())
             except UnavailableError as error:
                 if failures == 0:
-                    logger.warning("jobs can't be listened to for now", extra={"why": error.detail})
+                    logger.warning("notifications of jobs can't be received", extra={"why": error.detail})
                 with self._changed:
                     self._changed.wait_for(lambda: self._stopped, PAUSES[min(failures, len(PAUSES) - 1)])
                 failures += 1
-                with suppress(UnavailableError):  # they may be looked at even so
+                with suppress(UnavailableError):  # queries may succeed even so
                     self._check()
 
     def _is_needed(self, *, within: float | None = None) -> bool:
-        """Return whether a request waits, at the latest `within` seconds from now or at the end."""
+        """Wait at most `within` seconds, or until shutdown; return whether a request waits."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._stopped, within)
             return bool(self._waiting) and not self._stopped
 
     def _check(self) -> None:
-        """Wake those whose jobs have another number of events than when they were last looked at."""
+        """Wake the requests of jobs whose number of events differs from that of the last check."""
         with self._changed:
             jobs = tuple(self._waiting)
         counts = self._count(jobs)

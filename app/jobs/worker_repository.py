@@ -15,12 +15,12 @@ from app.jobs.worker_tables import WorkerRow
 
 @dataclass(frozen=True)
 class WorkerRepository:
-    """Heartbeats of worker processes, by the database's own clock."""
+    """Heartbeats of worker processes, by the database's clock."""
 
     tx: Transaction
 
     def record_heartbeat(self, executor: str) -> None:
-        """Say that a worker lives; one that left does not come back by it."""
+        """Record a heartbeat; a worker that has left stays so."""
         insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         first = insert(WorkerRow).values(executor=executor, beat_at=DatabaseNow())
         self.tx.session.execute(
@@ -28,19 +28,19 @@ class WorkerRepository:
         )
 
     def leave(self, executor: str) -> None:
-        """Mark its work as handed back: others may take over at once."""
+        """Record that a worker has left: its jobs may be recovered at once."""
         changed(self.tx.session, update(WorkerRow).where(WorkerRow.executor == executor).values(left_at=DatabaseNow()))
 
     def last_heartbeats(self) -> Mapping[str, LastHeartbeat]:
-        """The last one of each executor that was not forgotten."""
+        """Return the last heartbeat of each recorded executor."""
         rows = self.tx.session.execute(select(WorkerRow.executor, WorkerRow.beat_at, WorkerRow.left_at))
         return {row.executor: LastHeartbeat(row.beat_at, left=row.left_at is not None) for row in rows}
 
     def forget(self, executor: str) -> None:
-        """Remove its row, when nothing is left of it to be taken over."""
+        """Delete an executor's row, once it has no job to be recovered."""
         changed(self.tx.session, delete(WorkerRow).where(WorkerRow.executor == executor))
 
     def alive(self, *, within: float) -> tuple[str, ...]:
-        """Executors that have beaten within that many seconds and did not leave."""
+        """Return the executors with a heartbeat within so many seconds that have not left."""
         here = select(WorkerRow.executor).where(WorkerRow.left_at.is_(None), SecondsSince(WorkerRow.beat_at) <= within)
         return tuple(self.tx.session.scalars(here.order_by(WorkerRow.executor)))

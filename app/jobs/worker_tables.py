@@ -8,7 +8,7 @@ from app.database.base import Base
 
 
 class WorkerRow(Base):
-    """When a worker process was last heard of, by the database's clock, and whether it handed its work back."""
+    """The last heartbeat of a worker process, by the database's clock, and whether it has left."""
 
     __tablename__ = "workers"
 

@@ -1,4 +1,4 @@
-"""Aliases of versions, and how they moved."""
+"""The repository of aliases and their moves."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -24,15 +24,15 @@ from relevance_bayes.types.references import Selector
 
 @dataclass(frozen=True)
 class AliasRepository:
-    """Names that move from version to version of a model, and how they moved.
+    """Aliases of a model's versions, and their moves.
 
-    Whoever changes one holds the row of its model, as those do who delete a version.
+    The model's row is locked by changes of its aliases, as it is by deletions of its versions.
     """
 
     tx: Transaction
 
     def get(self, owner: str, model: str, name: str) -> Alias:
-        """Raises NotFoundError."""
+        """Return an alias; raises NotFoundError."""
         found = self._find(owner, model, name)
         if found is None:
             ModelRepository(self.tx).get(owner, model)
@@ -40,7 +40,7 @@ class AliasRepository:
         return found
 
     def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
-        """By name; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        """Return a page of aliases by name; raises NotFoundError, InvalidRequestError for an invalid cursor."""
         ModelRepository(self.tx).get(owner, model)
         query = _aliases(owner, model).order_by(ModelAliasRow.name).limit(limit + 1)
         if after is not None:
@@ -50,9 +50,9 @@ class AliasRepository:
         )
 
     def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
-        """Newest first, also of an alias that was removed; raises NotFoundError where there never was one.
+        """Return a page of an alias's moves, newest first, also after its removal; raises NotFoundError without any.
 
-        Raises InvalidRequestError for an `after` of no page.
+        Raises InvalidRequestError for an invalid cursor.
         """
         row = AliasMoveRow
         query = select(row).join(ModelRow, ModelRow.id == row.model_id)
@@ -66,9 +66,9 @@ class AliasRepository:
     def move(
         self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition
     ) -> MovedAlias:
-        """Point an alias, a new one where there is none, to a version; the same once more changes nothing.
+        """Point an alias, which is created where it does not exist, to a version; the same move again changes nothing.
 
-        Raises NotFoundError (model, version), PreconditionFailedError, ConflictError where a model has MAX_ALIASES.
+        Raises NotFoundError (model, version), PreconditionFailedError, ConflictError for more than MAX_ALIASES.
         """
         model_id = ModelRepository(self.tx).lock(owner, model)
         present = self._find(owner, model, name)
@@ -92,7 +92,7 @@ class AliasRepository:
         return MovedAlias(self.get(owner, model, name), is_new=present is None)
 
     def remove(self, owner: str, model: str, name: str, *, by: str, reason: str | None, condition: Condition) -> None:
-        """Raises NotFoundError, PreconditionFailedError."""
+        """Remove an alias; raises NotFoundError, PreconditionFailedError."""
         model_id = ModelRepository(self.tx).lock(owner, model)
         present = self.get(owner, model, name)
         condition.require(_named(model, name), present.tag)
@@ -107,7 +107,7 @@ class AliasRepository:
     def _refuse_one_more(self, model_id: UUID, model: str) -> None:
         there = select(func.count()).select_from(ModelAliasRow).where(ModelAliasRow.model_id == model_id)
         if (self.tx.session.scalar(there) or 0) >= MAX_ALIASES:
-            raise ConflictError(f"Model {model!r} has {MAX_ALIASES} aliases, and that is the most: remove one first.")
+            raise ConflictError(f"Model {model!r} has {MAX_ALIASES} aliases, the maximum: remove one first.")
 
     def _note(
         self, model_id: UUID, name: str, *, old: int | None, new: int | None, by: str, reason: str | None

@@ -1,4 +1,4 @@
-"""Aliases: names for versions that move, and their history."""
+"""The routes of aliases: names of versions that can be moved, and their history."""
 
 from typing import Annotated
 
@@ -34,19 +34,19 @@ router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependen
 def aliases(
     name: ModelName, owner: Owner, services: ServicesDependency, limit: Limit = 20, after: After = None
 ) -> Page[records.Alias]:
-    """Aliases by name, and where they point."""
+    """List a model's aliases by name, each with its version."""
     page = services[Aliases].page(owner, name, limit=limit, after=after)
     return Page.of([alias_record(alias) for alias in page.items], page.next)
 
 
 @router.get(
     "/{alias}",
-    summary="Look at an alias",
+    summary="Get an alias",
     response_model=records.Alias,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def alias(name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """Where an alias points."""
+    """Get an alias with the number of its version."""
     found = services[Aliases].get(owner, name, alias)
     return conditional_response(request, _content(found), cache_control=REVALIDATED, tag=found.tag)
 
@@ -57,8 +57,8 @@ def alias(name: ModelName, alias: AliasName, owner: Owner, services: ServicesDep
     response_model=records.Alias,
     openapi_extra=json_body("AliasIn"),
     responses={
-        200: {"description": "It was there, and points there now.", **TAGGED},
-        201: {"description": "It was made.", "model": records.Alias, **TAGGED},
+        200: {"description": "The alias existed, and points to the version now.", **TAGGED},
+        201: {"description": "The alias was created.", "model": records.Alias, **TAGGED},
         **problems(400, 404, 406, 409, 412, 413, 415, 422),
     },
 )
@@ -70,9 +70,9 @@ def move(
     services: ServicesDependency,
     condition: ChangeCondition,
 ) -> Response:
-    """Move an alias, or make it, at once for everybody; API processes follow within a second.
+    """Move or create an alias in one transaction; API processes follow within a second.
 
-    Where it points there already, for the same reason, nothing changes.
+    Where it points to the version already, with the same reason, nothing changes.
     """
     refuse_no_alias(alias)
     requested = read_strictly(ALIAS_IN, body)
@@ -91,15 +91,15 @@ def remove(
     condition: RemovalCondition,
     reason: Annotated[Reason | None, Query()] = None,
 ) -> None:
-    """Have it point nowhere; the version stays, and so does the alias's history."""
+    """Remove an alias; the version and the alias's history stay."""
     services[Aliases].remove(owner, name, alias, reason=reason, condition=condition)
 
 
-@router.get("/{alias}/history", summary="How an alias moved", responses=problems(404, 406, 422))
+@router.get("/{alias}/history", summary="List the moves of an alias", responses=problems(404, 406, 422))
 def history(
     name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]
 ) -> Page[AliasMove]:
-    """Who moved it when, from where to where, and why; also after it was removed."""
+    """List an alias's moves: time, old and new version, author and reason; also after its removal."""
     page = services[Aliases].history(owner, name, alias, query.part)
     return Page.of(page.items, page.next)
 

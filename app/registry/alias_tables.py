@@ -1,4 +1,4 @@
-"""Aliases of versions, and how they moved."""
+"""The tables of aliases and their moves."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from app.database.base import Base
 
 
 class AliasMoveRow(Base):
-    """A move of an alias, numbered within it from 1; versions are their numbers, since they may be gone."""
+    """A move of an alias, numbered from 1; versions are stored as numbers, since they may be deleted."""
 
     __tablename__ = "alias_moves"
     __table_args__ = (
@@ -31,7 +31,7 @@ class AliasMoveRow(Base):
 
 
 class ModelAliasRow(Base):
-    """Where an alias points; its newest move says since when and why."""
+    """The version that an alias points to; its newest move has the time and the reason."""
 
     __tablename__ = "model_aliases"
     __table_args__ = (Index(None, "version_id"), Index(None, "move_id", unique=True))

@@ -1,4 +1,4 @@
-"""Aliases: names of an owner's own, each for a version of a model, that move from one to another."""
+"""Aliases: an owner's names of versions of a model, which can be moved from one version to another."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,14 +7,14 @@ from uuid import UUID
 from relevance_bayes.types.errors import Fault, NotFoundError
 
 MAX_ALIASES = 100
-"""Most that one model may have."""
+"""The most aliases of one model."""
 
 MAX_REASON_LENGTH = 500
 
 
 @dataclass(frozen=True)
 class Alias:
-    """Where an alias points, since when, by whom and why; `move_id` is its last move's, a new one each time."""
+    """An alias with its version and its last move: time, author and reason; `move_id` is new with each move."""
 
     model: str
     name: str
@@ -26,18 +26,18 @@ class Alias:
 
     @property
     def tag(self) -> str:
-        """Return what tells this state of the alias from every other one."""
+        """Return the ETag of this state of the alias."""
         return f'"{self.move_id}"'
 
 
 @dataclass(frozen=True)
 class MovedAlias:
-    """An alias after it was to be moved; `is_new`: there was none before."""
+    """An alias after a move; `is_new`: the move has created it."""
 
     alias: Alias
     is_new: bool
 
 
 def nowhere(error: NotFoundError) -> NotFoundError:
-    """The version to which an alias was to be moved is not there: the same, with its place in what was asked."""
+    """Return the error for a missing version as the target of a move, with a pointer into the request."""
     return NotFoundError(error.detail, [Fault(error.detail, "/version")])

@@ -1,4 +1,4 @@
-"""Tags of models and of versions."""
+"""The tables of tags of models and versions."""
 
 from uuid import UUID
 

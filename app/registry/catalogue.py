@@ -1,4 +1,4 @@
-"""The catalogue of models: what an owner has, to look at and to delete."""
+"""The catalogue of models and versions of an owner: list, read, delete."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,10 +23,10 @@ from relevance_bayes.types.references import Reference
 Item = TypeVar("Item")
 
 WeightUnit: TypeAlias = Callable[[VersionReport, Callable[[], Predictor]], float]
-"""The unit of a version's weights, by its report and, where it needs it, its predictor."""
+"""Returns the unit of a version's weights, from its report and, where needed, its predictor."""
 
 PAGE = 100
-"""Of a list that is gone through whole."""
+"""The page size for reading a whole list."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +37,24 @@ class Catalogue:
     weight_unit: WeightUnit
 
     def model(self, owner: str, name: str) -> Model:
-        """One model; raises NotFoundError."""
+        """Return a model; raises NotFoundError."""
         with self.transaction() as tx:
             return ModelRepository(tx).get(owner, name)
 
     def models(
         self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
-        """Models that have all of these tags, those of a task where one is said."""
+        """Return a page of models that have all of these tags, of a task where one is given."""
         with self.transaction() as tx:
             return ModelRepository(tx).page(owner, part, task=task, tags=tags)
 
     def version(self, owner: str, reference: Reference) -> Version:
-        """One version; raises NotFoundError."""
+        """Return a version; raises NotFoundError."""
         with self.transaction() as tx:
             return ModelRepository(tx).version(owner, *reference)
 
     def lineage(self, owner: str, reference: Reference) -> Lineage:
-        """Where a version comes from; raises NotFoundError."""
+        """Return the lineage of a version; raises NotFoundError."""
         with self.transaction() as tx:
             version = ModelRepository(tx).version(owner, *reference)
             job = None if version.job_id is None else JobRepository(tx).get(owner, version.job_id)
@@ -68,17 +68,17 @@ class Catalogue:
         return Lineage(version, None if job is None else training_of(job)[0], dataset, is_parent_kept)
 
     def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
-        """A model's versions that have all of these tags; raises NotFoundError."""
+        """Return a page of a model's versions that have all of these tags; raises NotFoundError."""
         with self.transaction() as tx:
             return ModelRepository(tx).versions(owner, name, part, tags=tags)
 
     def every_version(self, owner: str, name: str) -> Sequence[Version]:
-        """All of a model's versions, newest first; raises NotFoundError."""
+        """Return all of a model's versions, newest first; raises NotFoundError."""
         with self.transaction() as tx:
             return [*_all(lambda after: ModelRepository(tx).versions(owner, name, PageRequest(PAGE, after)))]
 
     def names(self, owner: str, model: str) -> tuple[Reference, ...]:
-        """All that a model's versions are asked for by: numbers, newest first, and aliases; raises NotFoundError."""
+        """Return all references to a model's versions: numbers, newest first, and aliases; raises NotFoundError."""
         with self.transaction() as tx:
             numbers = [
                 version.number
@@ -91,15 +91,15 @@ class Catalogue:
         return (*(Reference(model, number) for number in numbers), *(Reference(model, alias) for alias in aliases))
 
     def everything(self, owner: str) -> Iterator[Reference]:
-        """The same of all models."""
+        """Return all references to the versions of all models."""
         for model in _all(lambda after: self.models(owner, PageRequest(PAGE, after))):
-            with suppress(NotFoundError):  # deleted in between
+            with suppress(NotFoundError):  # deleted meanwhile
                 yield from self.names(owner, model.name)
 
     def vectors(
         self, owner: str, reference: Reference, *, limit: int, after: str | None, sort: Literal["number", "weight"]
     ) -> Page[RelevanceVector]:
-        """A version's functions, by number or by abs(weight), greatest first; raises NotFoundError.
+        """Return a page of a version's functions, by number or by abs(weight), greatest first; raises NotFoundError.
 
         Weights are in the units of the function that is learned: the target's, where that is a number.
         """
@@ -112,18 +112,18 @@ class Catalogue:
         return replace(page, items=tuple(vector.in_units(unit) for vector in page.items))
 
     def delete_model(self, owner: str, name: str) -> None:
-        """A model with all its versions; raises NotFoundError, InUseError while an unfinished job is to add to it."""
+        """Delete a model with all its versions; raises NotFoundError, InUseError while an unfinished job needs it."""
         with self.transaction() as tx:
             ModelRepository(tx).delete(owner, name)
 
     def delete_version(self, owner: str, reference: Reference) -> None:
-        """One version; its number is never used again. Raises NotFoundError, InUseError while an alias points to it."""
+        """Delete a version; its number is never used again. Raises NotFoundError, InUseError while an alias has it."""
         with self.transaction() as tx:
             ModelRepository(tx).delete_version(owner, *reference)
 
 
 def _all(page: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
-    """Return what is on all pages of a list."""
+    """Return the items of all pages of a list."""
     after = None
     while True:
         found = page(after)

@@ -1,4 +1,4 @@
-"""Reports of versions and the members of their functions as JSON."""
+"""Reports of versions and JSON columns of their functions."""
 
 from pydantic import TypeAdapter
 

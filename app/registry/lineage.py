@@ -1,4 +1,4 @@
-"""Where a version comes from."""
+"""The lineage of a version."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from relevance_bayes.plans.requests import TrainingRequest
 
 @dataclass(frozen=True)
 class Lineage:
-    """A version, what was asked for, and what is still there of what it was made from: the dataset, None if deleted.
+    """A version, the request of its training, and its dataset, None if that was deleted.
 
-    `request` is None for a version that was imported. `is_parent_kept`: whether the version before it is there still.
+    `request` is None for an imported version. `is_parent_kept`: the version before it still exists.
     """
 
     version: Version

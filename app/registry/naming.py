@@ -1,4 +1,4 @@
-"""Resolution of names to versions, many in few statements."""
+"""Resolution of references to versions, many in few statements."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -11,11 +11,11 @@ from app.registry.tables import ModelRow, ModelVersionRow
 from relevance_bayes.types.references import NamedVersion
 
 MAX_AT_ONCE = 200
-"""Names asked for in one statement."""
+"""The number of references in one statement."""
 
 
 def version_ids(session: Session, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
-    """Which versions some names stand for now, without those that stand for none."""
+    """Return the versions that references resolve to now; references to nothing are left out."""
     found: dict[NamedVersion, UUID] = {}
     for first in range(0, len(names), MAX_AT_ONCE):
         some = names[first : first + MAX_AT_ONCE]

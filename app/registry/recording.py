@@ -1,4 +1,4 @@
-"""Recording a version under its model's name: the number, the vectors, the bytes."""
+"""Recording of a version under its model's name: number, vectors, posterior."""
 
 from datetime import datetime
 from uuid import UUID
@@ -21,9 +21,9 @@ from relevance_bayes.types.functions import RelevanceVector
 
 
 def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:
-    """Give the version the next number of its model's name and store all of it; `job_id` is that of what made it here.
+    """Store a version with the next number of its model's name; `job_id` is that of its training, if any.
 
-    Raises ConflictError when the name stands for another task, target or other inputs.
+    Raises ConflictError where the model's versions have another task, target or other inputs.
     """
     lock_for_writing(session.connection())
     plan = version.report.plan
@@ -52,7 +52,7 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | 
 
 def _next_number(session: Session, plan: TrainingPlan, *, owner: str, now: datetime) -> tuple[UUID, int]:
     _insert_unless_there(session, plan, owner=owner, now=now)
-    # Two versions of one name wait for each other here, so that each gets a number of its own, without gaps.
+    # Concurrent recordings under one name wait for each other here, so that numbers have no gaps.
     model = session.scalars(
         select(ModelRow)
         .where(ModelRow.owner == owner, ModelRow.name == plan.model)
@@ -64,7 +64,7 @@ def _next_number(session: Session, plan: TrainingPlan, *, owner: str, now: datet
         _refuse_another_meaning(model, plan)
         changed(session, update(ModelRow).where(ModelRow.id == model.id).values(last_number=number))
         return model.id, number
-    # A new model in all but its counter. The new id puts it first in lists; no version points at the old one any more.
+    # The model is new except for its counter; the new id makes it the newest in lists, and no version has the old one.
     begun = uuid7()
     values = _meaning(plan)
     again = update(ModelRow).where(ModelRow.id == model.id)

@@ -1,4 +1,4 @@
-"""Names under which immutable, numbered versions are kept."""
+"""Models and their immutable, numbered versions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ P_co = TypeVar("P_co", covariant=True)
 
 @dataclass(frozen=True, eq=False)
 class Learned(Generic[R_co, P_co]):
-    """The result of a successful fit, recorded in one transaction; the number is given then."""
+    """The result of a successful fit, which becomes a version and gets its number when it is recorded."""
 
     report: R_co
     vectors: tuple[RelevanceVector, ...]
@@ -36,10 +36,10 @@ NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion | NewImag
 
 @dataclass(frozen=True)
 class Version:
-    """A recorded version; nothing of it changes but its annotation.
+    """A recorded version; only its annotation changes.
 
-    `parent` is the number of the newest version of its model when it was recorded; None where there was none, and in
-    versions that are older than this. `job_id` is None for one that was imported.
+    `parent` is the number of the newest version of its model when it was recorded; None where there was none, and for
+    versions recorded before the service stored it. `job_id` is None for an imported version.
     """
 
     id: UUID
@@ -55,9 +55,9 @@ class Version:
 
 @dataclass(frozen=True)
 class Model:
-    """A name, and the newest of the versions under it; a task without a target has none.
+    """A model and its newest version; `target` is None for a task without one.
 
-    `aliases` are the numbers of versions that have other names.
+    `aliases` maps names to the numbers of versions.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Models, their versions and what those hold."""
+"""The repository of models, their versions and predictors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,26 +34,26 @@ from relevance_bayes.types.references import NamedVersion, Selector
 
 @dataclass(frozen=True)
 class ModelRepository:
-    """Models and their versions. Numbers are given at success and never used again, also after a delete."""
+    """Models and their versions. Numbers are assigned when a version is recorded, and never used again."""
 
     tx: Transaction
 
     def get(self, owner: str, name: str) -> Model:
-        """Raises NotFoundError."""
+        """Return a model; raises NotFoundError."""
         model = self.find(owner, name)
         if model is None:
             raise _no_such_model(name)
         return model
 
     def find(self, owner: str, name: str) -> Model | None:
-        """A model, or None."""
+        """Return a model, or None."""
         rows = self.tx.session.execute(_models(owner).where(ModelRow.name == name)).all()
         return self._read(rows)(rows[0]) if rows else None
 
     def page(
         self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
     ) -> Page[Model]:
-        """Models of this task and with these tags; raises InvalidRequestError for an `after` of no page."""
+        """Return a page of models of a task and with tags; raises InvalidRequestError for an invalid cursor."""
         query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
         if task is not None:
             query = query.where(ModelRow.task == task)
@@ -61,7 +61,7 @@ class ModelRepository:
         return cursors.page(rows, part.limit, self._read(rows), lambda row: row[0].id)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
-        """The newest version, or the one with this number or alias; raises NotFoundError."""
+        """Return the newest version, or the one with this number or alias; raises NotFoundError."""
         query = _versions(owner, name)
         if selector is None:
             query, missing = query.order_by(ModelVersionRow.number.desc()).limit(1), "version"
@@ -77,11 +77,11 @@ class ModelRepository:
         return self._read_versions([row])(row)
 
     def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
-        """Which versions some names stand for now, without those that stand for none."""
+        """Return the versions that references resolve to now; references to nothing are left out."""
         return version_ids(self.tx.session, names)
 
     def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
-        """Versions with these tags; raises NotFoundError, InvalidRequestError for a wrong `after`."""
+        """Return a page of versions with these tags; raises NotFoundError, InvalidRequestError for a bad cursor."""
         self.get(owner, name)
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
         rows = self.tx.session.execute(cursors.by_age(query, ModelVersionRow.number, part, cursors.read_number)).all()
@@ -97,7 +97,7 @@ class ModelRepository:
         after: str | None,
         sort: Literal["number", "weight"],
     ) -> Page[RelevanceVector]:
-        """By number, or by the size of a vector's greatest weight, greatest first.
+        """Return a page of functions by number, or by the absolute value of a function's greatest weight, descending.
 
         Raises NotFoundError, InvalidRequestError.
         """
@@ -116,20 +116,20 @@ class ModelRepository:
         return cursors.page(found, limit, _vector, lambda vector: (abs(vector.weight_mean), vector.number))
 
     def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:
-        """Those of the list of relevance vectors, by number, as they are named alone."""
+        """Return the listed functions by number, with what an explanation shows of each."""
         row = RelevanceVectorRow
         query = select(row.number, row.kind, row.dataset_row, row.input).where(row.version_id == version_id)
         return tuple(ListedFunction(*found) for found in self.tx.session.execute(query.order_by(row.number)))
 
     def predictor(self, version_id: UUID) -> Predictor:
-        """Decoded from its bytes; raises NotFoundError."""
+        """Return the decoded predictor of a version; raises NotFoundError."""
         content = self.tx.session.scalar(select(PosteriorRow.content).where(PosteriorRow.version_id == version_id))
         if content is None:
             raise NotFoundError(f"There is no version {version_id}.")
         return decode_predictor(content)
 
     def hold(self, owner: str, name: str, *, versions: Sequence[int] = (), job_id: UUID) -> None:
-        """Have a model, if there is one, and these versions of it stay until a job ends; raises NotFoundError."""
+        """Prevent the deletion of a model, if it exists, and of versions until a job ends; raises NotFoundError."""
         lock_for_writing(self.tx.session.connection())
         model = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name)
         model_id = self.tx.session.scalar(model.with_for_update(read=True, key_share=True))
@@ -142,7 +142,7 @@ class ModelRepository:
             hold(self.tx, job_id, owner, "version", version)
 
     def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
-        """Have this said of a model; raises NotFoundError."""
+        """Replace the annotation of a model; raises NotFoundError."""
         model_id = self.lock(owner, name)
         given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
         changed(self.tx.session, given)
@@ -150,7 +150,7 @@ class ModelRepository:
         return self.get(owner, name)
 
     def annotate_version(self, version: Version, annotation: Annotation) -> Version:
-        """Have this said of a version."""
+        """Replace the annotation of a version."""
         given = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
         changed(self.tx.session, given.values(description=annotation.description))
         retag(self.tx.session, VersionTagRow, version.id, annotation.tags)
@@ -159,21 +159,21 @@ class ModelRepository:
     def add(
         self, owner: str, version: NewVersion, *, job_id: UUID | None = None, at: datetime | None = None
     ) -> Version:
-        """Record a version, made by this job, if any did here, and then, else now.
+        """Record a version, made by a job or imported, at a time, by default now.
 
-        Raises ConflictError where its model's name means something else.
+        Raises ConflictError where the model's versions have another task, target or other inputs.
         """
         return record(self.tx.session, version, owner=owner, job_id=job_id, now=at or self.tx.clock())
 
     def delete(self, owner: str, name: str) -> None:
-        """Remove a model with all versions, vectors, posteriors and aliases.
+        """Delete a model with all versions, vectors, posteriors and aliases.
 
-        Raises NotFoundError, or InUseError while an unfinished job is to make or to score a version of it.
+        Raises NotFoundError, or InUseError while an unfinished job trains or uses a version of it.
         """
-        # Locked until the end: `hold` locks this row too, so that one of the two sees the other.
+        # Locked until the end: `hold` locks this row too, so that the two can't miss each other.
         model_id = self.lock(owner, name)
         if jobs := count_holds(self.tx, owner, "model", name):
-            raise InUseError(f"Unfinished jobs ({jobs}) are to make or to score versions of the model: {CANCEL}")
+            raise InUseError(f"Unfinished jobs ({jobs}) train or use versions of the model: {CANCEL}")
         changed(self.tx.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
         changed(self.tx.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
         changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
@@ -183,24 +183,24 @@ class ModelRepository:
         changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None))
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
-        """Remove a version, its vectors and posterior.
+        """Delete a version, its vectors and posterior.
 
-        Raises NotFoundError, InUseError while an alias points to it or an unfinished job scores it.
+        Raises NotFoundError, InUseError while an alias points to it or an unfinished job uses it.
         """
         model_id = self.lock(owner, name)
         version = self.version(owner, name, selector)
         pointing = select(ModelAliasRow.name).where(ModelAliasRow.version_id == version.id).order_by(ModelAliasRow.name)
         if aliases := self.tx.session.scalars(pointing).all():
             raise InUseError(
-                f"Version {version.number} of model {name!r} is what {_listed(aliases)}: move or remove that first."
+                f"Version {version.number} of model {name!r} has {_listed(aliases)}: move or remove that first."
             )
         if jobs := count_holds(self.tx, owner, "version", version.id):
-            raise InUseError(f"Unfinished jobs ({jobs}) score version {version.number} of model {name!r}: {CANCEL}")
+            raise InUseError(f"Unfinished jobs ({jobs}) use version {version.number} of model {name!r}: {CANCEL}")
         changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
         notify(self.tx.session, model_id, MODELS)
 
     def lock(self, owner: str, name: str) -> UUID:
-        """The id of a model that nobody else changes until this transaction ends; raises NotFoundError."""
+        """Lock a model until this transaction ends, and return its id; raises NotFoundError."""
         lock_for_writing(self.tx.session.connection())
         mine = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name, ModelRow.deleted_at.is_(None))
         model_id = self.tx.session.scalar(mine.with_for_update())
@@ -209,7 +209,7 @@ class ModelRepository:
         return model_id
 
     def _read(self, rows: Sequence[Row[ModelRow, int, int]]) -> Callable[[Row[ModelRow, int, int]], Model]:
-        """Return what makes models of these rows, with what other tables hold of them."""
+        """Return a function that makes models of these rows, with their aliases and tags."""
         ids = [row[0].id for row in rows]
         aliases, tags = self._aliases(ids), tags_of(self.tx.session, ModelTagRow, ids)
         return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])
@@ -221,7 +221,7 @@ class ModelRepository:
         return lambda row: _version(row, tags[row[0].id])
 
     def _aliases(self, model_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
-        """Of each model its aliases by name, with the numbers of the versions that they point to."""
+        """Return the aliases of each model by name, with the numbers of their versions."""
         found: dict[UUID, dict[str, int]] = {model_id: {} for model_id in model_ids}
         pointing = (
             select(ModelAliasRow.model_id, ModelAliasRow.name, ModelVersionRow.number)
@@ -306,7 +306,7 @@ def _vector(row: RelevanceVectorRow) -> RelevanceVector:
 
 def _listed(aliases: Sequence[str]) -> str:
     named = ", ".join(repr(alias) for alias in aliases[:5]) + (" and others" if len(aliases) > 5 else "")
-    return f"the alias {named} points to" if len(aliases) == 1 else f"the aliases {named} point to"
+    return f"the alias {named}" if len(aliases) == 1 else f"the aliases {named}"
 
 
 def _no_such_model(name: str) -> NotFoundError:

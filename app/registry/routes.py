@@ -1,4 +1,4 @@
-"""Models and their versions: what was learned."""
+"""The routes of models and their versions."""
 
 from typing import Annotated, Literal
 
@@ -41,19 +41,19 @@ router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJs
 
 @router.get("", summary="List models", responses=problems(422, 406))
 def models(owner: Owner, services: ServicesDependency, query: Annotated[ModelsQuery, Query()]) -> Page[records.Model]:
-    """Models by age."""
+    """List models by age."""
     page = services[Catalogue].models(owner, query.part, task=query.task, tags=query.tags)
     return Page.of([model_record(model) for model in page.items], page.next)
 
 
 @router.get(
     "/{name}",
-    summary="Look at a model",
+    summary="Get a model",
     response_model=records.Model,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def model(name: ModelName, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """A model: what its versions have in common."""
+    """Get a model: its task, target, inputs, aliases and newest version."""
     return conditional_response(
         request, _model_bytes(services[Catalogue].model(owner, name)), cache_control=REVALIDATED
     )
@@ -61,7 +61,7 @@ def model(name: ModelName, owner: Owner, services: ServicesDependency, request: 
 
 @router.patch(
     "/{name}",
-    summary="Describe a model",
+    summary="Update a model's annotation",
     response_model=records.Model,
     openapi_extra=json_body("AnnotationIn"),
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
@@ -69,7 +69,7 @@ def model(name: ModelName, owner: Owner, services: ServicesDependency, request: 
 def annotate(
     name: ModelName, body: JsonBody, owner: Owner, services: ServicesDependency, condition: RemovalCondition
 ) -> Response:
-    """Change its description and tags, by a JSON merge patch."""
+    """Change a model's description and tags by a JSON merge patch."""
     patch = read_strictly(ANNOTATION_IN, body).to_patch()
     changed = services[Annotations].of_model(
         owner, name, patch, tag=lambda model: tag_of(_model_bytes(model)), condition=condition
@@ -79,7 +79,7 @@ def annotate(
 
 @router.delete("/{name}", status_code=204, summary="Delete a model", responses=problems(404, 406, 409))
 def delete_model(name: ModelName, owner: Owner, services: ServicesDependency) -> None:
-    """Delete a model with all its versions and aliases, unless an unfinished training is to make another version."""
+    """Delete a model with all its versions and aliases, unless an unfinished job needs it."""
     services[Catalogue].delete_model(owner, name)
 
 
@@ -87,26 +87,26 @@ def delete_model(name: ModelName, owner: Owner, services: ServicesDependency) ->
 def versions(
     name: ModelName, owner: Owner, services: ServicesDependency, query: Annotated[VersionsQuery, Query()]
 ) -> Page[VersionOut]:
-    """A model's versions by age."""
+    """List a model's versions by age."""
     page = services[Catalogue].versions(owner, name, query.part, tags=query.tags)
     return Page.of([version_out(version) for version in page.items], page.next)
 
 
 @router.get(
     "/{name}/versions/{version}",
-    summary="Look at a version",
+    summary="Get a version",
     response_model=VersionOut,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def version(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """Return what one training learned, and what its owner says of it."""
+    """Get a version: the result of a training, with its description and tags."""
     found = services[Catalogue].version(owner, reference)
     return conditional_response(request, _version_bytes(found), cache_control=REVALIDATED)
 
 
 @router.patch(
     "/{name}/versions/{version}",
-    summary="Describe a version",
+    summary="Update a version's annotation",
     response_model=VersionOut,
     openapi_extra=json_body("AnnotationIn"),
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
@@ -114,7 +114,7 @@ def version(reference: VersionReference, owner: Owner, services: ServicesDepende
 def annotate_version(
     reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, condition: RemovalCondition
 ) -> Response:
-    """Change its description and tags, by a JSON merge patch; all else of a version never changes."""
+    """Change a version's description and tags by a JSON merge patch; all other members are immutable."""
     patch = read_strictly(ANNOTATION_IN, body).to_patch()
     changed = services[Annotations].of_version(
         owner, reference, patch, tag=lambda version: tag_of(_version_bytes(version)), condition=condition
@@ -132,19 +132,19 @@ def delete_version(reference: VersionReference, owner: Owner, services: Services
 
 @router.get(
     "/{name}/versions/{version}/lineage",
-    summary="Where a version comes from",
+    summary="Get the lineage of a version",
     response_model=Lineage,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def lineage(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
+    """Get the dataset with its digest, the request, the parent version, and the program that made the version."""
     content = to_json(lineage_record(services[Catalogue].lineage(owner, reference)))
     return conditional_response(request, content, cache_control=REVALIDATED)
 
 
 @router.get(
     "/{name}/versions/{version}/relevance-vectors",
-    summary="The functions a version keeps",
+    summary="List the functions of a version",
     response_model=Page[RelevanceVector],
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 422)},
 )
@@ -156,10 +156,10 @@ def relevance_vectors(
     limit: Limit = 100,
     after: After = None,
     sort: Annotated[
-        Literal["number", "weight"], Query(description="By number, or by the weight's size, greatest first.")
+        Literal["number", "weight"], Query(description="The order: by number, or by the absolute weight, descending.")
     ] = "number",
 ) -> Response:
-    """The rows that the version stands on, with their weights."""
+    """List the functions that the version keeps, with their rows and weights."""
     page = services[Catalogue].vectors(owner, reference, limit=limit, after=after, sort=sort)
     content = VECTORS.dump_json(Page.of(page.items, page.next))
     return conditional_response(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)

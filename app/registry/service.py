@@ -1,4 +1,4 @@
-"""Aliases of versions and annotations of models, as their owner uses them."""
+"""Aliases of versions and annotations of models: use cases of their owner."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ from relevance_bayes.types.references import Reference, Selector
 
 @dataclass(frozen=True)
 class Aliases:
-    """Names for versions of a model, moved in one transaction each, with who did it and why."""
+    """Aliases of a model's versions; each move is one transaction, and is recorded with its author and reason."""
 
     transaction: OpenTransaction
 
     def get(self, owner: str, model: str, name: str) -> Alias:
-        """Where an alias points; raises NotFoundError."""
+        """Return an alias with its version; raises NotFoundError."""
         with self.transaction() as tx:
             return AliasRepository(tx).get(owner, model, name)
 
     def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
-        """A model's aliases by name; raises NotFoundError."""
+        """Return a page of a model's aliases by name; raises NotFoundError."""
         with self.transaction() as tx:
             return AliasRepository(tx).page(owner, model, limit=limit, after=after)
 
     def history(self, owner: str, model: str, name: str, part: PageRequest) -> Page[AliasMove]:
-        """Return how an alias moved, also one that was removed; raises NotFoundError."""
+        """Return a page of an alias's moves, also after its removal; raises NotFoundError."""
         with self.transaction() as tx:
             return AliasRepository(tx).history(owner, model, name, part)
 
@@ -46,7 +46,7 @@ class Aliases:
         reason: str | None = None,
         condition: Condition = UNCONDITIONAL,
     ) -> MovedAlias:
-        """Point an alias, a new one where there is none, to a version; the same once more changes nothing.
+        """Point an alias, which is created where it does not exist, to a version; the same move again changes nothing.
 
         Raises NotFoundError, PreconditionFailedError, ConflictError where the model has too many.
         """
@@ -56,14 +56,14 @@ class Aliases:
     def remove(
         self, owner: str, model: str, name: str, *, reason: str | None = None, condition: Condition = UNCONDITIONAL
     ) -> None:
-        """Have an alias point nowhere; its history stays. Raises NotFoundError, PreconditionFailedError."""
+        """Remove an alias; its history stays. Raises NotFoundError, PreconditionFailedError."""
         with self.transaction() as tx:
             AliasRepository(tx).remove(owner, model, name, by=owner, reason=reason, condition=condition)
 
 
 @dataclass(frozen=True)
 class Annotations:
-    """Descriptions and tags, changed by merge patches; `tag` tells one state of a thing from every other."""
+    """Descriptions and tags, changed by merge patches; `tag` returns the ETag of a model or a version."""
 
     transaction: OpenTransaction
 
@@ -76,7 +76,7 @@ class Annotations:
         tag: Callable[[Model], str],
         condition: Condition = UNCONDITIONAL,
     ) -> Model:
-        """Change what is said of a model; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
+        """Patch the annotation of a model; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
         with self.transaction() as tx:
             ModelRepository(tx).lock(owner, name)
             model = ModelRepository(tx).get(owner, name)
@@ -92,7 +92,7 @@ class Annotations:
         tag: Callable[[Version], str],
         condition: Condition = UNCONDITIONAL,
     ) -> Version:
-        """Change what is said of a version; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
+        """Patch the annotation of a version; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
         with self.transaction() as tx:
             ModelRepository(tx).lock(owner, reference.model)
             version = ModelRepository(tx).version(owner, *reference)

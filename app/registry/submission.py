@@ -1,4 +1,4 @@
-"""Submission of jobs: recorded and queued with a hold on what they need, all or nothing."""
+"""Submission of jobs: each is recorded, queued and holds the resources it needs, in one transaction."""
 
 from app.database.transaction import Transaction
 from app.datasets.repository import DatasetRepository
@@ -11,9 +11,9 @@ from app.registry.repository import ModelRepository
 
 
 def submit(tx: Transaction, job: Job) -> None:
-    """Record a queued job, and hold what it needs.
+    """Record a queued job and its holds.
 
-    Raises NotFoundError when its dataset, or a version that it scores, is gone.
+    Raises NotFoundError where its dataset, or a version that it uses, was deleted.
     """
     JobRepository(tx).add(job)
     DatasetRepository(tx).hold(job.owner, job.dataset_id, job_id=job.id)
@@ -21,17 +21,15 @@ def submit(tx: Transaction, job: Job) -> None:
 
 
 def enqueue(tx: Transaction, job: Job, *, max_unfinished: int, keyed: Keyed[Job] | None = None) -> Job:
-    """Record and queue a job, and keep the response to a `keyed` request, all or nothing.
+    """Record and queue a job, and store the response to a `keyed` request, in one transaction.
 
-    Raises NotFoundError (what it needs was deleted), TooManyJobsError, KeyInUseError.
+    Raises NotFoundError (a resource it needs was deleted), TooManyJobsError, KeyInUseError.
     """
     if keyed is not None:
         IdempotencyKeyRepository(tx).keep(keyed.key, keyed.response(job))
     submit(tx, job)
-    # Counted once the job is in: on SQLite nobody else adds one from here on.
+    # Counted after the insert: on SQLite no other job can be added from here on.
     if JobRepository(tx).count_unfinished(job.owner) > max_unfinished:
-        raise TooManyJobsError(
-            f"{max_unfinished:,} jobs have not ended yet, and more may not wait: try again later, or cancel some."
-        )
+        raise TooManyJobsError(f"{max_unfinished:,} jobs are unfinished, the maximum: try again later, or cancel some.")
     tx.queue.submit(job.id, owner=job.owner, kind=job.kind, priority=job.priority)
     return job

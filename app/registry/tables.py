@@ -1,4 +1,4 @@
-"""Models, their versions, and what these predict with."""
+"""The tables of models, their versions and posteriors."""
 
 from datetime import datetime
 from uuid import UUID
@@ -9,11 +9,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.database.base import Base
 
 NO_TARGET = ""
-"""Stands for the target of a task that has none."""
+"""The stored target of a task that has none."""
 
 
 class ModelRow(Base):
-    """A name and its counter. A deleted model keeps its row (`deleted_at`): no version number is ever given twice."""
+    """A model and its counter of versions. A deleted one keeps its row (`deleted_at`): numbers are not reused."""
 
     __tablename__ = "models"
     __table_args__ = (
@@ -35,9 +35,9 @@ class ModelRow(Base):
 
 
 class ModelVersionRow(Base):
-    """A version, of which the description alone changes; `report` is JSON.
+    """A version, of which only the description changes; `report` is JSON.
 
-    One job makes one version at most, and none what was imported.
+    A job makes at most one version; an imported version has no job.
     """
 
     __tablename__ = "model_versions"
@@ -59,10 +59,10 @@ class ModelVersionRow(Base):
 
 
 class RelevanceVectorRow(Base):
-    """One function of a version, for people; `inputs` of its row is JSON in the user's names and units.
+    """A function of a version, for listing; `inputs` of its row is JSON in the user's names and units.
 
-    `input` is the encoded column that a function is which stands on no row. Where it has a weight for each class,
-    `weight_means` is their means as JSON and `weight_mean` the one of greatest size. `shape` is JSON as well.
+    `input` is the encoded column of a function that has no row. Where it has a weight for each class, `weight_means` is
+    their means as JSON and `weight_mean` the one of greatest absolute value. `shape` is JSON as well.
     """
 
     __tablename__ = "relevance_vectors"
@@ -86,7 +86,7 @@ class RelevanceVectorRow(Base):
 
 
 class PosteriorRow(Base):
-    """All that a version's predictions need, in the codec's bytes."""
+    """The predictor of a version, encoded by the codec."""
 
     __tablename__ = "posteriors"
 

@@ -1,4 +1,4 @@
-"""Tags of models and versions: read, written, and looked for."""
+"""Tags of models and versions: read, write, filter."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -14,7 +14,7 @@ TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]
 
 
 def tags_of(session: Session, row: TagRow, ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, str]]:
-    """The tags of each of these, by name."""
+    """Return the tags of each of these ids, by name."""
     found: dict[UUID, dict[str, str]] = {one: {} for one in ids}
     for of, name, value in session.execute(
         select(row.of, row.name, row.value).where(row.of.in_(ids)).order_by(row.name)
@@ -24,7 +24,7 @@ def tags_of(session: Session, row: TagRow, ids: Sequence[UUID]) -> Mapping[UUID,
 
 
 def retag(session: Session, row: TagRow, of: UUID, tags: Mapping[str, str]) -> None:
-    """Have these tags and no others."""
+    """Replace all tags."""
     changed(session, delete(row).where(row.of == of))
     if tags:
         session.execute(
@@ -33,7 +33,7 @@ def retag(session: Session, row: TagRow, of: UUID, tags: Mapping[str, str]) -> N
 
 
 def tagged(row: TagRow, of: InstrumentedAttribute[UUID], tags: Mapping[str, str]) -> ColumnElement[bool]:
-    """Return whether what `of` names has all of these tags."""
+    """Return the condition that the row has all of these tags."""
     return and_(
         True, *(exists().where(row.of == of, row.name == name, row.value == value) for name, value in tags.items())
     )

@@ -1,4 +1,4 @@
-"""Trainings, the jobs that add versions to models: their requests and plans as JSON."""
+"""Trainings, the jobs that add versions to models, with their requests and plans as JSON."""
 
 from datetime import datetime
 from uuid import UUID
@@ -22,7 +22,7 @@ def queued_training(
     priority: int = 0,
     retry_of: UUID | None = None,
 ) -> Job:
-    """A new training."""
+    """Return a new training."""
     return queued(
         owner,
         "training",
@@ -37,7 +37,7 @@ def queued_training(
 
 
 def training_of(job: Job) -> tuple[TrainingRequest, TrainingPlan]:
-    """The request and the plan of a training; raises TypeError for a job of another kind."""
+    """Return the request and the plan of a training; raises TypeError for a job of another kind."""
     if job.kind != "training":
         raise wrong_kind(job, "a training")
     return REQUEST.read(job.request), PLAN.read(job.plan)

@@ -1,7 +1,7 @@
 """Predictors as bytes: the members of their documents, not compressed, so that bytes can be compared.
 
 The value of the frame is {"format_version": that of the documents, "arrays": their names, sorted, "content": the
-members `task`, `inputs`, `target` and `model` with {"array": name} where an array stood}.
+members `task`, `inputs`, `target` and `model` with {"array": name} in the place of each array}.
 """
 
 from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read, write
@@ -14,14 +14,14 @@ from relevance_bayes.types.errors import InvalidRequestError
 
 
 def encode_predictor(predictor: Predictor) -> bytes:
-    """A predictor as bytes: the same bytes for the same predictor."""
+    """Return a predictor as bytes: the same bytes for the same predictor."""
     content, arrays = extract_arrays(content_of(predictor))
     value: Json = {"format_version": FORMAT_VERSION, "arrays": sorted(arrays), "content": content}
     return write(Content.VERSION, value, [arrays[name] for name in sorted(arrays)], compressible=False)
 
 
 def decode_predictor(data: bytes) -> Predictor:
-    """A predictor from its bytes; raises UnreadableBytesError."""
+    """Return a predictor from its bytes; raises UnreadableBytesError."""
     value, arrays = read(Content.VERSION, data)
     match value:
         case {"format_version": int(version), "arrays": [*names], "content": content}:

@@ -1,1 +1,1 @@
-"""Telling webhooks: where one may be reached, one request, one attempt."""
+"""Webhooks: registration, delivery with retries, and the requests that deliver messages."""

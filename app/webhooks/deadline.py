@@ -7,20 +7,20 @@ from threading import Event
 from app.jobs.worker.retry import Interrupted
 
 SECONDS = 10.0
-"""For one attempt, from looking up the name to the status."""
+"""Seconds for one attempt, from the DNS lookup to the status."""
 
 CONNECT_SECONDS = 4.0
-"""Of these, for one connection, and for agreeing on its keys; less than a worker's grace."""
+"""Seconds of these for one connection and its TLS handshake; less than a worker's grace period."""
 
 LAST_SECONDS = 2.0
-"""For what is on its way when the worker is asked to end; the rest is handed back, and sent again by others."""
+"""Seconds for a request in progress at shutdown; an unfinished one is handed back, and sent again by another worker."""
 
 PIECE = 0.25
 
 
 @dataclass
 class Deadline:
-    """Counts down from its making; soon over once `stopping` is set."""
+    """A countdown from its construction; it ends soon once `stopping` is set."""
 
     stopping: Event
     seconds: float = SECONDS
@@ -28,7 +28,7 @@ class Deadline:
     shutdown_signal: float | None = field(default=None, init=False)
 
     def piece(self, most: float = PIECE) -> float:
-        """For how long to wait before asking again; raises TimeoutError, Interrupted."""
+        """Return the seconds to wait before the next check; raises TimeoutError, Interrupted."""
         now = time.monotonic()
         left = self.began + self.seconds - now
         if left <= 0:

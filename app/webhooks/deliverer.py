@@ -1,4 +1,4 @@
-"""One attempt to tell one webhook, from its entry in the engine to the next one's."""
+"""One delivery attempt of a message to a webhook, from its queue entry to the entry of the next attempt."""
 
 import logging
 import random
@@ -27,14 +27,14 @@ from relevance_bayes.types.webhooks import Attempt
 logger = logging.getLogger(__name__)
 
 LATER = 0.1
-"""Most by which a pause is lengthened, by chance, so that what failed together does not come again together."""
+"""The most jitter of a retry's delay, as a share, so that deliveries which failed together are not retried together."""
 
 OVERDUE_SECONDS = 60.0
 OVERDUE_AT_ONCE = 1000
 
 
 class Post(Protocol):
-    """Sends one request, and answers its status."""
+    """Sends one request, and returns the status."""
 
     def __call__(
         self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline
@@ -43,9 +43,9 @@ class Post(Protocol):
 
 @dataclass(frozen=True)
 class Deliverer:
-    """Makes attempts, any number at a time; a lost database is waited for before and after, never in a transaction.
+    """Makes delivery attempts, any number at a time; waits for a lost database before and after, in no transaction.
 
-    A worker that dies between request and record leaves an entry that others make again: a webhook is told at least
+    Where a worker dies between the request and its record, another one makes the attempt again: delivery is at least
     once, with the same id.
     """
 
@@ -57,7 +57,7 @@ class Deliverer:
     post: Post = post
 
     def __call__(self, entry: UUID) -> bool:
-        """Make the attempt that an entry is for; False when it is left to others."""
+        """Make the attempt of a queue entry; return False where it is handed back."""
         try:
             if self.stopping.is_set():
                 return False
@@ -90,7 +90,7 @@ class Deliverer:
             status = self.post(target, headers, body, allowed=self.allowed, deadline=Deadline(self.stopping))
         except NotSent as error:
             return Attempt(at, time.monotonic() - began, error=error.obstacle)
-        except InvalidRequestError:  # what was taken once, and no longer is
+        except InvalidRequestError:  # a URL that was allowed when it was registered
             return Attempt(at, time.monotonic() - began, error="address-refused")
         return Attempt(at, time.monotonic() - began, status=status)
 
@@ -103,7 +103,7 @@ class Deliverer:
             WebhookRepository(tx).disable(delivery_attempt.webhook_id)
         if not attempt.succeeded:
             logger.info(
-                "a webhook was not told",
+                "webhook delivery attempt failed",
                 extra={
                     "webhook": delivery_attempt.webhook_id,
                     "delivery": delivery_attempt.delivery_id,
@@ -113,7 +113,7 @@ class Deliverer:
             )
 
     def pause(self, tries: int) -> float | None:
-        """Seconds to the next attempt after so many that failed before this one, None where this was the last."""
+        """Return the seconds to the next attempt after so many failed ones before this; None where it was the last."""
         if tries >= len(self.pauses):
             return None
         return self.pauses[tries] * (1 + LATER * random.random())
@@ -121,13 +121,13 @@ class Deliverer:
 
 @dataclass(frozen=True)
 class Finder:
-    """Finds attempts that the engine has lost (ended by a fault, or never heard of) and has them made again."""
+    """Finds attempts whose queue entry ended or is missing, and queues them again."""
 
     deliverer: Deliverer
     recovery: Recovery
 
     def find(self) -> None:
-        """Each counts as one that failed; raises UnavailableError."""
+        """Record each as a failed attempt; raises UnavailableError."""
         deliverer = self.deliverer
         with deliverer.transaction() as tx:
             late = dict(DeliveryRepository(tx).overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
@@ -135,11 +135,11 @@ class Finder:
             attempt = Attempt(deliverer.clock(), 0.0, error="interrupted")
             with deliverer.transaction() as tx:
                 DeliveryRepository(tx).record(entry, attempt, retry_in=deliverer.pause(late[entry]))
-            logger.warning("an attempt to tell a webhook was lost", extra={"entry": entry})
+            logger.warning("webhook delivery attempt lost", extra={"entry": entry})
 
 
 def _read(entry: UUID, tx: Transaction) -> tuple[DeliveryAttempt, bytes] | None:
-    """Return the next action, and the message that goes with it."""
+    """Return the attempt of a queue entry, with its message."""
     delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
     if delivery_attempt is None:
         return None

@@ -1,4 +1,4 @@
-"""Webhook deliveries."""
+"""The repository of webhook deliveries."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,32 +24,32 @@ from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, MessageType
 
 ATTEMPTS_KEPT = 50
-"""Of each delivery, however often somebody asks for it again."""
+"""The number of attempts of one delivery that are kept, the newest."""
 
 
 @dataclass(frozen=True)
 class DeliveryRepository:
-    """Webhook deliveries; made and queued in the transaction that ends a job.
+    """Webhook deliveries; created and queued in the transaction that ends a job.
 
-    Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
+    Each attempt has its own queue entry: with any entry but the newest one, nothing is changed.
     """
 
     tx: Transaction
 
     def begin(self, ended: JobEnded) -> None:
-        """Queue the news of a job's end for every webhook of its owner that wants it."""
+        """Queue the message of a job's end for every webhook of its owner that subscribes to the event."""
         event, event_id = OF_KIND[ended.kind][ended.state], uuid7()
         hook = WebhookRow
         mine = select(hook.id, hook.events).where(
             hook.owner == ended.owner, hook.enabled.is_(True), hook.deleted_at.is_(None)
         )
-        # Whoever removes one of them for good waits for this transaction, or is waited for.
+        # The deletion of one of these webhooks waits for this transaction, or the other way round.
         for webhook_id, events in self.tx.session.execute(mine.with_for_update(read=True, key_share=True)).all():
             if event in EVENTS.read(events):
                 self._begin(webhook_id, event, event_id, ended.job_id)
 
     def _begin(self, webhook_id: UUID, event: MessageType, event_id: UUID, job_id: UUID | None) -> UUID:
-        """A delivery, its first attempt queued; its id."""
+        """Insert a delivery, queue its first attempt, and return its id."""
         delivery_id, entry = uuid7(), uuid7()
         made = insert(WebhookDeliveryRow).values(
             id=delivery_id,
@@ -72,7 +72,7 @@ class DeliveryRepository:
     def page(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
     ) -> Page[Delivery]:
-        """Newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        """Return a page of deliveries, newest first; raises NotFoundError, InvalidRequestError for a bad cursor."""
         self._webhook(owner, webhook_id)
         row = WebhookDeliveryRow
         query = select(row).where(row.webhook_id == webhook_id).execution_options(populate_existing=True)
@@ -82,7 +82,7 @@ class DeliveryRepository:
         return cursors.page(self._read(rows), part.limit, lambda delivery: delivery, lambda delivery: delivery.id)
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
-        """Have it told that it is tried, whatever else it is told of.
+        """Queue a test message, whatever events the webhook subscribes to.
 
         Raises NotFoundError, ConflictError where the webhook is disabled.
         """
@@ -90,7 +90,7 @@ class DeliveryRepository:
         return self._one(self._begin(webhook_id, TEST, uuid7(), None))
 
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
-        """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
+        """Queue a delivery again, now; raises NotFoundError, ConflictError where the webhook is disabled."""
         self._enabled(owner, webhook_id)
         row, entry = WebhookDeliveryRow, uuid7()
         anew = {"state": "pending", "entry": entry, "queued_at": DatabaseNow(), "delay": 0.0, "tries": 0}
@@ -101,7 +101,7 @@ class DeliveryRepository:
         return self._one(delivery_id)
 
     def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
-        """Return what is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+        """Return the attempt of an entry; None where it is not the newest entry, or the webhook is disabled."""
         row, hook = WebhookDeliveryRow, WebhookRow
         found = self.tx.session.execute(
             select(row, hook)
@@ -126,9 +126,9 @@ class DeliveryRepository:
         )
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
-        """Note an attempt and queue the next one; without one, and where it failed, that was all.
+        """Record an attempt and queue a retry; without `retry_in`, a failed attempt is the last.
 
-        False, and nothing noted, when the entry is no longer the newest.
+        Return False, and record nothing, where the entry is not the newest.
         """
         row, following = WebhookDeliveryRow, uuid7()
         again = not attempt.succeeded and retry_in is not None
@@ -165,21 +165,21 @@ class DeliveryRepository:
         return True
 
     def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
-        """Entries, and the tries before them, that should have begun so many seconds ago; the oldest first."""
+        """Return entries, with their earlier attempts, that are overdue by so many seconds; the oldest first."""
         row = WebhookDeliveryRow
         late = select(row.entry, row.tries).where(text(PENDING), SecondsSince(row.queued_at) > row.delay + seconds)
         found = self.tx.session.execute(late.order_by(row.queued_at).limit(limit))
         return tuple((entry, tries) for entry, tries in found)
 
     def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
-        """Those of these entries that are some delivery's newest, whose attempt is still to be made or recorded."""
+        """Return those of these entries that are the newest of a pending delivery."""
         row = WebhookDeliveryRow
         return frozenset(
             self.tx.session.scalars(select(row.entry).where(row.entry.in_(entries), row.state == "pending"))
         )
 
     def remove_expired(self, *, older_than: float) -> bool:
-        """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""
+        """Delete some finished deliveries older than so many seconds; return whether there may be more."""
         row = WebhookDeliveryRow
         oldest = self.tx.session.execute(
             select(row.id, SecondsSince(row.created_at))
@@ -197,12 +197,12 @@ class DeliveryRepository:
         return self._read(self.tx.session.scalars(found).all())[0]
 
     def _enabled(self, owner: str, webhook_id: UUID) -> None:
-        """Raises NotFoundError, ConflictError."""
+        """Raise NotFoundError, or ConflictError where the webhook is disabled."""
         if not self._webhook(owner, webhook_id):
             raise ConflictError("The webhook is disabled: enable it first.")
 
     def _webhook(self, owner: str, webhook_id: UUID) -> bool:
-        """Return whether it is enabled; raises NotFoundError."""
+        """Return whether a webhook is enabled; raises NotFoundError."""
         hook = WebhookRow
         mine = select(hook.enabled).where(hook.owner == owner, hook.id == webhook_id, hook.deleted_at.is_(None))
         enabled = self.tx.session.scalar(mine)

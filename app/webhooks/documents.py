@@ -1,4 +1,4 @@
-"""The events of a webhook as JSON; types and states as the database has them."""
+"""The events of a webhook as JSON; types and states as the database stores them."""
 
 from pydantic import TypeAdapter
 

@@ -1,4 +1,4 @@
-"""The words in which webhooks are told that a job has ended."""
+"""The messages that webhooks receive."""
 
 import json
 from datetime import datetime
@@ -9,15 +9,15 @@ from relevance_bayes.types.webhooks import TEST, MessageType
 
 
 def trial_message(webhook_id: UUID, at: datetime) -> bytes:
-    """Return what is sent where a receiver is tried: the same bytes each time."""
+    """Return the test message: the same bytes each time."""
     content = {"type": TEST, "timestamp": _moment(at), "data": {"webhook_id": str(webhook_id)}}
     return json.dumps(content, separators=(",", ":")).encode()
 
 
 def message(event: MessageType, job: Job) -> bytes:
-    """Return what is sent: the same bytes each time, since a job that has ended never changes.
+    """Return the message about a job's end: the same bytes each time, since an ended job never changes.
 
-    The members of `data` are those that the job has where it is looked at, without what is long.
+    The members of `data` are those of the job's resource, without the long ones.
     """
     data = {
         "id": str(job.id),

@@ -1,4 +1,4 @@
-"""Webhooks: who is told that a job has ended, and how often it is tried (Standard Webhooks, 1.0.0)."""
+"""Webhooks, their deliveries and the schedule of retries (Standard Webhooks, 1.0.0)."""
 
 import hmac
 import secrets
@@ -11,21 +11,21 @@ from relevance_bayes.types.webhooks import Attempt, DeliveryState, EventType, Me
 
 MINUTE, HOUR = 60.0, 3600.0
 PAUSES = (5.0, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)
-"""Seconds from each attempt that failed to the next: ten attempts in 75 hours and a half."""
+"""Seconds from each failed attempt to the next: ten attempts in 75 hours and a half."""
 
 MAX_WEBHOOKS = 20
-"""Most that one owner may have."""
+"""The most webhooks of one owner."""
 
 MAX_DESCRIPTION_LENGTH = 200
 
 SECRET_PREFIX = "whsec_"
 GONE = 410
-"""The status by which a receiver says that it wants no more."""
+"""The status by which a receiver unsubscribes."""
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """A URL that is told of the ends of its owner's jobs; where it is disabled, of none."""
+    """A URL that receives messages about the ends of its owner's jobs; none while it is disabled."""
 
     id: UUID
     owner: str
@@ -38,9 +38,9 @@ class Webhook:
 
 @dataclass(frozen=True)
 class Delivery:
-    """One event on its way to one webhook; `event_id` is the same in every attempt, and for every webhook.
+    """The delivery of one event to one webhook; `event_id` is the same in every attempt, and for every webhook.
 
-    One by which the webhook is tried tells of no job.
+    The delivery of a test message has no job.
     """
 
     id: UUID
@@ -56,7 +56,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class DeliveryAttempt:
-    """The data of one delivery attempt; `tries` are those before it since the delivery began, or began anew."""
+    """The data of one delivery attempt; `tries` is the number of attempts before it since the (re)delivery began."""
 
     delivery_id: UUID
     webhook_id: UUID
@@ -71,11 +71,11 @@ class DeliveryAttempt:
 
 
 def new_secret() -> str:
-    """256 random bits, as the specification writes them."""
+    """Return a secret of 256 random bits, in the form of the specification."""
     return SECRET_PREFIX + b64encode(secrets.token_bytes(32)).decode()
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """HMAC-SHA256 of "id.timestamp.body", as the header `webhook-signature` has it."""
+    """Return the value of the header `webhook-signature`: HMAC-SHA256 of "id.timestamp.body"."""
     key = b64decode(secret.removeprefix(SECRET_PREFIX))
     return "v1," + b64encode(hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")).decode()

@@ -1,4 +1,4 @@
-"""Who is told of the ends of jobs."""
+"""The repository of webhooks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ from relevance_bayes.types.webhooks import EventType
 
 @dataclass(frozen=True)
 class WebhookRepository:
-    """Webhooks: who is told of the ends of jobs."""
+    """Webhooks: URLs that receive messages about the ends of jobs."""
 
     tx: Transaction
 
     def add(self, webhook: Webhook, secret: str) -> None:
-        """Record a webhook; raises ConflictError when its owner has MAX_WEBHOOKS already."""
+        """Insert a webhook; raises ConflictError where its owner has MAX_WEBHOOKS already."""
         lock_for_writing(self.tx.session.connection())
         mine = _visible().where(WebhookRow.owner == webhook.owner).subquery()
         if (self.tx.session.scalar(select(func.count()).select_from(mine)) or 0) >= MAX_WEBHOOKS:
-            raise ConflictError(f"There are {MAX_WEBHOOKS} webhooks, and that is the most: remove one first.")
+            raise ConflictError(f"There are {MAX_WEBHOOKS} webhooks, the maximum: remove one first.")
         self.tx.session.add(
             WebhookRow(
                 id=webhook.id,
@@ -47,15 +47,15 @@ class WebhookRepository:
         self.tx.session.flush()
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
-        """One; raises NotFoundError."""
+        """Return a webhook; raises NotFoundError."""
         return _webhook(self._row(owner, webhook_id))
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """Return the secret that signs its messages; raises NotFoundError."""
+        """Return the secret that signs a webhook's messages; raises NotFoundError."""
         return self._row(owner, webhook_id).secret
 
     def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
-        """Raises InvalidRequestError for an `after` of no page."""
+        """Return a page of webhooks; raises InvalidRequestError for an invalid cursor."""
         query = cursors.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, cursors.read_id)
         return cursors.page(self.tx.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
 
@@ -68,7 +68,7 @@ class WebhookRepository:
         events: Sequence[EventType] | None = None,
         enabled: bool | None = None,
     ) -> Webhook:
-        """Change what is not None; raises NotFoundError."""
+        """Change the members that are not None; raises NotFoundError."""
         row = WebhookRow
         values = {
             "url": url,
@@ -82,18 +82,18 @@ class WebhookRepository:
         return self.get(owner, webhook_id)
 
     def disable(self, webhook_id: UUID) -> None:
-        """Have it told no more, as its receiver wants."""
+        """Disable a webhook whose receiver has unsubscribed."""
         changed(self.tx.session, update(WebhookRow).where(WebhookRow.id == webhook_id).values(enabled=False))
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
-        """Make it invisible, and its secret unknown; `remove_expired` removes its deliveries. Raises NotFoundError."""
+        """Remove a webhook and its secret; `remove_expired` deletes its deliveries. Raises NotFoundError."""
         row = WebhookRow
         mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
         if not changed(self.tx.session, mine.values(deleted_at=self.tx.clock(), enabled=False, secret="")):
             raise NotFoundError(f"There is no webhook {webhook_id}.")
 
     def remove_expired(self) -> bool:
-        """Forget some deliveries of one that was removed, and with the last of them itself; whether to call again."""
+        """Delete some deliveries of a removed webhook, at last the webhook itself; return whether to call again."""
         removed = self.tx.session.scalar(select(WebhookRow.id).where(WebhookRow.deleted_at.is_not(None)).limit(1))
         if removed is None:
             return False

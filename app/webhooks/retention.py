@@ -12,7 +12,7 @@ DELIVERIES_AT_ONCE = 100
 
 
 def forget_deliveries(session: Session, which: Select[UUID]) -> int:
-    """Remove these deliveries with their attempts; how many there were."""
+    """Delete these deliveries with their attempts; return their number."""
     found = session.scalars(which).all()
     changed(session, delete(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_(found)))
     return changed(session, delete(WebhookDeliveryRow).where(WebhookDeliveryRow.id.in_(found)))

@@ -1,4 +1,4 @@
-"""Webhooks: have a URL told when a training has ended, and see what it was told."""
+"""The routes of webhooks and their deliveries."""
 
 from dataclasses import replace
 from functools import partial
@@ -35,19 +35,19 @@ NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
 
 router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
 messages = APIRouter()
-"""The messages that are sent, for the documentation."""
+"""The messages that webhooks receive, for the OpenAPI document."""
 
 
 @router.post(
     "",
     status_code=201,
-    summary="Have a URL told",
+    summary="Create a webhook",
     response_model=records.NewWebhook,
     openapi_extra=json_body("WebhookIn"),
     responses=problems(400, 406, 409, 413, 415, 422),
 )
 def register(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
-    """Tell a URL when a training has ended. The answer shows the secret that messages are signed with, this once."""
+    """Register a URL for messages about ended jobs. Only this response has the secret that signs them."""
 
     def create(keyed: Keyed[Webhook] | None) -> Webhook:
         requested = read_strictly(WEBHOOK_IN, body)
@@ -63,7 +63,7 @@ def register(request: Request, body: JsonBody, owner: Owner, services: ServicesD
 
 
 def _registered(webhook: Webhook) -> StoredResponse:
-    """The answer but for the secret, which stands in one place alone, and goes with the webhook."""
+    """Return the response without the secret, which is stored in one place only, and deleted with the webhook."""
     made = records.NewWebhook(**vars(webhook_record(webhook)), secret="")
     headers = (
         ("Location", f"/v1/webhooks/{webhook.id}"),
@@ -80,25 +80,25 @@ def _with_secret(owner: str, services: Services, kept: StoredResponse) -> Stored
 
 @router.get("", summary="List webhooks", responses=problems(406, 422))
 def webhooks(owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]) -> Page[records.Webhook]:
-    """Webhooks by age."""
+    """List webhooks by age."""
     page = services[Webhooks].page(owner, query.part)
     return Page.of([webhook_record(webhook) for webhook in page.items], page.next)
 
 
-@router.get("/{webhook_id}", summary="Look at a webhook", responses=problems(404, 406))
+@router.get("/{webhook_id}", summary="Get a webhook", responses=problems(404, 406))
 def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> records.Webhook:
-    """A webhook, without its secret."""
+    """Get a webhook, without its secret."""
     return webhook_record(services[Webhooks].get(owner, identifier(webhook_id, "webhook")))
 
 
 @router.patch(
     "/{webhook_id}",
-    summary="Change a webhook",
+    summary="Update a webhook",
     openapi_extra=json_body("WebhookChangeIn"),
     responses=problems(400, 404, 406, 413, 415, 422),
 )
 def change(webhook_id: str, body: JsonBody, owner: Owner, services: ServicesDependency) -> records.Webhook:
-    """Change its URL, what it is told of, or whether it is told at all; the secret stays."""
+    """Change a webhook's URL, events or description, or enable or disable it; the secret stays."""
     requested = read_strictly(WEBHOOK_CHANGE_IN, body)
     changed = services[Webhooks].change(
         owner, identifier(webhook_id, "webhook"), url=requested.url, events=requested.events, enabled=requested.enabled
@@ -108,33 +108,33 @@ def change(webhook_id: str, body: JsonBody, owner: Owner, services: ServicesDepe
 
 @router.delete("/{webhook_id}", status_code=204, summary="Remove a webhook", responses=problems(404, 406))
 def remove(webhook_id: str, owner: Owner, services: ServicesDependency) -> None:
-    """Tell it no more, and forget what it was told."""
+    """Delete a webhook and its deliveries; it receives no more messages."""
     services[Webhooks].remove(owner, identifier(webhook_id, "webhook"))
 
 
-@router.get("/{webhook_id}/deliveries", summary="What a webhook was told", responses=problems(404, 406, 422))
+@router.get("/{webhook_id}/deliveries", summary="List the deliveries of a webhook", responses=problems(404, 406, 422))
 def deliveries(
     webhook_id: str, owner: Owner, services: ServicesDependency, query: Annotated[DeliveriesQuery, Query()]
 ) -> Page[records.Delivery]:
-    """Return its deliveries by age, each with its attempts."""
+    """List a webhook's deliveries by age, each with its attempts."""
     page = services[Webhooks].deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
     return Page.of([delivery_record(delivery) for delivery in page.items], page.next)
 
 
-@router.post("/{webhook_id}/test", status_code=202, summary="Try a webhook", responses=problems(404, 406, 409))
+@router.post("/{webhook_id}/test", status_code=202, summary="Test a webhook", responses=problems(404, 406, 409))
 def try_webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> records.Delivery:
-    """Send a signed message of type `webhook.test`, whatever it is told of, and as often as another if that fails."""
+    """Send a signed message of type `webhook.test`, whatever the events of the webhook; retried like any other."""
     return delivery_record(services[Webhooks].test(owner, identifier(webhook_id, "webhook")))
 
 
 @router.post(
     "/{webhook_id}/deliveries/{delivery_id}/redeliver",
     status_code=202,
-    summary="Tell a webhook again",
+    summary="Redeliver a message",
     responses=problems(404, 406, 409),
 )
 def redeliver(webhook_id: str, delivery_id: str, owner: Owner, services: ServicesDependency) -> records.Delivery:
-    """Send a message again, now, and as often as a new one if that fails; its `webhook-id` is the same."""
+    """Send a message again, now, with the retries of a new one; its `webhook-id` is the same."""
     required, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
     return delivery_record(services[Webhooks].redeliver(owner, required, again))
 
@@ -142,19 +142,19 @@ def redeliver(webhook_id: str, delivery_id: str, owner: Owner, services: Service
 def _sent(
     _body: MessageOut,
     webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
-    webhook_timestamp: Annotated[int, Header(description="When this attempt was made, in Unix seconds.")],
+    webhook_timestamp: Annotated[int, Header(description="The time of this attempt, in Unix seconds.")],
     webhook_signature: Annotated[str, Header(description='"v1," and HMAC-SHA256 of "id.timestamp.body", in base 64.')],
 ) -> None:
-    """A training has ended. Any status from 200 to 299 says that you have taken the message; 410 that you want none."""
+    """A job has ended. Respond with any status from 200 to 299 to accept the message, or with 410 to unsubscribe."""
 
 
 def _tried(
     _body: TestMessageOut,
     webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
-    webhook_timestamp: Annotated[int, Header(description="When this attempt was made, in Unix seconds.")],
+    webhook_timestamp: Annotated[int, Header(description="The time of this attempt, in Unix seconds.")],
     webhook_signature: Annotated[str, Header(description='"v1," and HMAC-SHA256 of "id.timestamp.body", in base 64.')],
 ) -> None:
-    """Somebody tries the webhook: answer as to any other message."""
+    """A test of the webhook: respond as to any other message."""
 
 
 messages.add_api_route(TEST, _tried, methods=["POST"], summary=TEST, tags=["Webhooks"], operation_id=TEST)

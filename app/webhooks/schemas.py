@@ -1,4 +1,4 @@
-"""Webhooks, what they were told, and what is sent to them."""
+"""The API's schemas of webhooks, their deliveries and messages."""
 
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
@@ -12,12 +12,14 @@ from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.jobs import JobState, VersionName
 from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
 
-Url: TypeAlias = Annotated[str, Field(description="https, without a name, a password or a #fragment.")]
-Events: TypeAlias = Annotated[tuple[EventType, ...], Field(min_length=1, description="What it is told of.")]
+Url: TypeAlias = Annotated[str, Field(description="An https URL without user name, password or #fragment.")]
+Events: TypeAlias = Annotated[
+    tuple[EventType, ...], Field(min_length=1, description="The events that it subscribes to.")
+]
 
 
 class WebhookIn(BaseModel):
-    """A URL to be told when a training has ended."""
+    """A URL to receive messages about ended jobs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -27,7 +29,7 @@ class WebhookIn(BaseModel):
 
 
 class WebhookChangeIn(BaseModel):
-    """A change of a webhook; what is left out stays."""
+    """A change of a webhook; omitted members are kept."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,14 +43,14 @@ WEBHOOK_CHANGE_IN: TypeAdapter[WebhookChangeIn] = TypeAdapter(WebhookChangeIn)
 
 
 def webhook_record(webhook: Webhook) -> records.Webhook:
-    """A webhook as it goes out."""
+    """Return the API's form of a webhook."""
     return records.Webhook(
         str(webhook.id), webhook.url, webhook.events, webhook.description, webhook.enabled, webhook.created_at
     )
 
 
 def delivery_record(delivery: Delivery) -> records.Delivery:
-    """A delivery as it goes out."""
+    """Return the API's form of a delivery."""
     return records.Delivery(
         id=str(delivery.id),
         event_id=str(delivery.event_id),
@@ -62,7 +64,7 @@ def delivery_record(delivery: Delivery) -> records.Delivery:
 
 
 class MessageProblemOut(BaseModel):
-    """Why a job failed, and what to do."""
+    """The reason why a job failed, and the remedy."""
 
     type: str
     title: str
@@ -71,7 +73,7 @@ class MessageProblemOut(BaseModel):
 
 
 class EndedJobOut(BaseModel):
-    """A job that has ended: members that it has where it is looked at."""
+    """An ended job, with some members of its resource."""
 
     id: UUID
     state: JobState
@@ -87,15 +89,15 @@ class EndedJobOut(BaseModel):
 
 
 class MessageOut(BaseModel):
-    """The message to a webhook, in the form of Standard Webhooks."""
+    """A message to a webhook, in the format of Standard Webhooks."""
 
     type: EventType
-    timestamp: datetime = Field(description="When the job ended.")
+    timestamp: datetime = Field(description="The time of the job's end.")
     data: EndedJobOut
 
 
 class TestedWebhookOut(BaseModel):
-    """Which webhook is tried."""
+    """The webhook that is tested."""
 
     webhook_id: UUID
 
@@ -104,5 +106,5 @@ class TestMessageOut(BaseModel):
     """The test message of a webhook."""
 
     type: Literal["webhook.test"]
-    timestamp: datetime = Field(description="When somebody asked for it.")
+    timestamp: datetime = Field(description="The time of the request for the test.")
     data: TestedWebhookOut

@@ -1,7 +1,7 @@
-"""One request, of which nothing but the status is wanted.
+"""One HTTP request, of whose response only the status is read.
 
-No client of HTTP is used: of those there are, none bounds all of a request's time against a server that sends a byte a
-second, or lets the address that was checked be the one that is spoken to without being looked up again.
+No HTTP client library is used: none of them bounds the total time of a request to a server that sends a byte a second,
+or connects to an address that was checked without resolving the name again.
 """
 
 import re
@@ -24,13 +24,13 @@ Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, Sock
 
 STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9][0-9])(?=[ \r])")
 MAX_HEAD_BYTES = 16 * 1024
-"""Bytes up to the end of the headers; with what is read of the body, and dropped, there are no more either."""
+"""The most bytes of the headers, and of the part of the body that is read and discarded."""
 
 DROP_SECONDS = 0.5
 
 
 class NotSent(Exception):
-    """No status came back; `error` is why."""
+    """The request got no status; `obstacle` is the reason."""
 
     def __init__(self, obstacle: Obstacle) -> None:
         super().__init__(obstacle)
@@ -38,7 +38,7 @@ class NotSent(Exception):
 
 
 def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline) -> int:
-    """The status that is answered; redirects are not followed. Raises NotSent, Interrupted."""
+    """Return the status of the response; redirects are not followed. Raises NotSent, Interrupted."""
     head = {
         "Host": target.authority,
         "Content-Type": "application/json",
@@ -60,7 +60,7 @@ def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Al
 
 
 def _addresses(target: Target, allowed: Allowance, deadline: Deadline) -> Sequence[Found]:
-    """All addresses of a host, if each of them is allowed."""
+    """Return all addresses of a host, if each of them is allowed."""
     found = _looked_up(target, deadline)
     if not all(allowed.admits(target, ip_address(str(address[0]))) for *_, address in found):
         raise NotSent("address-refused")
@@ -68,7 +68,7 @@ def _addresses(target: Target, allowed: Allowance, deadline: Deadline) -> Sequen
 
 
 def _looked_up(target: Target, deadline: Deadline) -> Sequence[Found]:
-    """In a thread of its own, since nothing else ends a look-up that takes too long."""
+    """Resolve a host in a thread of its own, since a lookup has no timeout."""
     responses: SimpleQueue[Sequence[Found] | OSError] = SimpleQueue()
 
     def look() -> None:
@@ -89,7 +89,7 @@ def _looked_up(target: Target, deadline: Deadline) -> Sequence[Found]:
 
 @contextmanager
 def _connected(target: Target, found: Sequence[Found], deadline: Deadline) -> Iterator[socket.socket]:
-    """A connection to the first address that takes one."""
+    """Open a connection to the first address that accepts one."""
     plain = _first(found, deadline)
     with plain:
         if target.scheme == "http":
@@ -102,7 +102,7 @@ def _connected(target: Target, found: Sequence[Found], deadline: Deadline) -> It
 
 @cache
 def _trust() -> ssl.SSLContext:
-    """Whom this machine trusts."""
+    """Return a TLS context with the machine's trusted certificates."""
     return ssl.create_default_context()
 
 
@@ -134,7 +134,7 @@ def _send(connection: socket.socket, content: bytes, deadline: Deadline) -> None
 
 
 def _status(connection: socket.socket, deadline: Deadline) -> int:
-    """The first status that is none of "go on" (1xx), once its headers are there."""
+    """Return the first status that is not informational (1xx), once its headers are complete."""
     head = b""
     for _ in range(10):
         while (end := head.find(b"\r\n\r\n")) < 0:
@@ -164,7 +164,7 @@ def _received(connection: socket.socket, deadline: Deadline) -> bytes:
 
 
 def _drop(connection: socket.socket, length: int) -> None:
-    """Read a little of the body, lest a server that is about to send it be cut off; what comes late does not matter."""
+    """Read a little of the body, lest the server gets a reset while it sends it; errors are ignored."""
     deadline = Deadline(Event(), DROP_SECONDS)
     with suppress(OSError):
         while length < MAX_HEAD_BYTES and (received := _received(connection, deadline)):

@@ -1,4 +1,4 @@
-"""Webhooks: from a URL to its deliveries, as their owner meets them."""
+"""Webhooks of an owner: register, change, test, deliveries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType
 
 @dataclass(frozen=True)
 class Webhooks:
-    """Who is told of the ends of jobs; `allowed` is where they may be."""
+    """Webhooks; `allowed` restricts the addresses of their URLs."""
 
     transaction: OpenTransaction
     allowed: Allowance
@@ -35,9 +35,9 @@ class Webhooks:
         description: str | None = None,
         keyed: Keyed[Webhook] | None = None,
     ) -> Webhook:
-        """A new one, with a secret of its own.
+        """Register a webhook with a new secret.
 
-        Raises InvalidRequestError where the URL is plainly refused, ConflictError where there are too many.
+        Raises InvalidRequestError where the URL is not allowed, ConflictError for more than the maximum.
         """
         self.allowed.checked(url)
         webhook = Webhook(uuid7(), owner, url, _once(events), self.clock(), description)
@@ -49,7 +49,7 @@ class Webhooks:
         return webhook
 
     def secret(self, owner: str, webhook_id: UUID) -> str:
-        """Return the secret that signs its messages, for its creator alone; raises ConflictError once it is gone."""
+        """Return the secret that signs a webhook's messages; raises ConflictError where the webhook was removed."""
         try:
             with self.transaction() as tx:
                 return WebhookRepository(tx).secret(owner, webhook_id)
@@ -57,12 +57,12 @@ class Webhooks:
             raise ConflictError("The webhook that this request made was removed, and its secret with it.") from error
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
-        """One; raises NotFoundError."""
+        """Return a webhook; raises NotFoundError."""
         with self.transaction() as tx:
             return WebhookRepository(tx).get(owner, webhook_id)
 
     def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
-        """All of an owner's."""
+        """Return a page of an owner's webhooks."""
         with self.transaction() as tx:
             return WebhookRepository(tx).page(owner, part)
 
@@ -75,7 +75,7 @@ class Webhooks:
         events: Sequence[EventType] | None = None,
         enabled: bool | None = None,
     ) -> Webhook:
-        """Change what is not None; raises NotFoundError, InvalidRequestError."""
+        """Change the members that are not None; raises NotFoundError, InvalidRequestError."""
         if url is not None:
             self.allowed.checked(url)
         with self.transaction() as tx:
@@ -84,29 +84,29 @@ class Webhooks:
             )
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
-        """Have it told no more, and forget it; raises NotFoundError."""
+        """Remove a webhook; raises NotFoundError."""
         with self.transaction() as tx:
             WebhookRepository(tx).remove(owner, webhook_id)
 
     def deliveries(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
     ) -> Page[Delivery]:
-        """Return its deliveries; raises NotFoundError."""
+        """Return a page of a webhook's deliveries; raises NotFoundError."""
         with self.transaction() as tx:
             return DeliveryRepository(tx).page(owner, webhook_id, part, state=state)
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
-        """Have it told that it is tried, by the road of all it is told; raises NotFoundError, ConflictError where it is
+        """Queue a test message, delivered like any other; raises NotFoundError, ConflictError where the webhook is
         disabled."""
         with self.transaction() as tx:
             return DeliveryRepository(tx).test(owner, webhook_id)
 
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
-        """Tell it again, now; raises NotFoundError, ConflictError where the webhook is disabled."""
+        """Deliver a message again, now; raises NotFoundError, ConflictError where the webhook is disabled."""
         with self.transaction() as tx:
             return DeliveryRepository(tx).redeliver(owner, webhook_id, delivery_id)
 
 
 def _once(events: Sequence[EventType]) -> tuple[EventType, ...]:
-    """Each once, in the order in which they are documented."""
+    """Return each event once, in the order in which they are documented."""
     return tuple(event for event in EVENT_TYPES if event in events)

@@ -1,4 +1,4 @@
-"""Webhooks, and what they were and are to be told."""
+"""The tables of webhooks, deliveries and attempts."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,9 +13,9 @@ PENDING = "state = 'pending'"
 
 
 class WebhookRow(Base):
-    """A webhook; `events` is JSON. The secret is kept as it is, since messages are signed with it.
+    """A webhook; `events` is JSON. The secret is stored as plain text, since it signs messages.
 
-    One that was removed (`deleted_at`) is invisible, has no secret, and goes once its deliveries are gone.
+    A removed one (`deleted_at`) is invisible, has no secret, and is deleted after its deliveries.
     """
 
     __tablename__ = "webhooks"
@@ -33,10 +33,10 @@ class WebhookRow(Base):
 
 
 class WebhookDeliveryRow(Base):
-    """One event for one webhook.
+    """The delivery of one event to one webhook.
 
-    `entry` is the newest of the engine's, queued at `queued_at` by the database's clock to begin `delay` seconds later;
-    `tries` are the attempts since the delivery began or began anew, `attempts` all there were.
+    `entry` is its newest queue entry, queued at `queued_at` by the database's clock to begin `delay` seconds later;
+    `tries` counts the attempts since the (re)delivery began, `attempts` all of them.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -69,7 +69,7 @@ class WebhookDeliveryRow(Base):
 
 
 class WebhookAttemptRow(Base):
-    """One request, numbered within its delivery from 1; the newest are kept."""
+    """A delivery attempt, numbered within its delivery from 1; only the newest are kept."""
 
     __tablename__ = "webhook_attempts"
     __table_args__ = (CheckConstraint("(status IS NULL) <> (obstacle IS NULL)", name="outcome"),)

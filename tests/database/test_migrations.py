@@ -198,7 +198,7 @@ def test_what_unfinished_jobs_need_is_held(engine: Engine, transaction: OpenTran
     downgrade(engine, "2026_12_05_alias_moved")
     migrate(engine)
     assert _holds(engine) == before
-    with pytest.raises(InUseError, match=r"\(1\) score version 1"), transaction() as tx:
+    with pytest.raises(InUseError, match=r"\(1\) use version 1"), transaction() as tx:
         ModelRepository(tx).delete_version(samples.OWNER, "prices", number)
 
 

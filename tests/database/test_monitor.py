@@ -140,7 +140,7 @@ def test_a_server_that_was_killed_is_away_and_comes_back(
     until(lambda: monitored.reachability.is_reachable, seconds=BACK_WITHIN)
     for _ in range(20):
         monitored.work()
-    assert logged(caplog) == ["the database is away", "the database is back"]
+    assert logged(caplog) == ["the database is unreachable", "the database is reachable again"]
 
 
 def test_nobody_waits_for_a_server_that_stands_still(
@@ -210,7 +210,7 @@ def test_a_file_that_was_moved_is_away_until_it_is_back(
     file.with_suffix(".moved").rename(file)
     until(lambda: monitored.reachability.is_reachable, seconds=BACK_WITHIN)
     monitored.work()
-    assert logged(caplog) == ["the database is away", "the database is back"]
+    assert logged(caplog) == ["the database is unreachable", "the database is reachable again"]
 
 
 def test_a_file_in_place_of_another_is_the_one_that_is_used(

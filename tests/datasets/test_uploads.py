@@ -326,21 +326,21 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
             b"--b\r\nContent-Disposition: form-data; name=f; filename=f.csv\r\n\r\nx\n1\n",
             {"Content-Type": "multipart/form-data; boundary=b"},
             "malformed-body",
-            "The form is cut off: its last boundary is missing.",
+            "The form is incomplete: expected a final boundary.",
             [],
         ),
         (
             b"--b--\r\n",
             {"Content-Type": "multipart/form-data; boundary=b"},
             "invalid-request",
-            "The form holds no file: send it as a part with a filename.",
+            "The form has no file: send it as a part with a filename.",
             [],
         ),
         (
             AS_CSV,
             {"Content-Type": "multipart/form-data"},
             "malformed-body",
-            "The Content-Type of the form names no boundary.",
+            "The Content-Type of the form has no boundary.",
             [],
         ),
         (
@@ -493,7 +493,7 @@ def test_a_cut_off_parquet_file_is_refused(service: Service) -> None:
         ("header=perhaps", "parameter"),
         ("kinds=x", "NAME:KIND"),
         ("kinds=x:text", "NAME:KIND"),
-        ("kinds=x:number&kinds=x:category", "Two kinds"),
+        ("kinds=x:number&kinds=x:category", "got two"),
         ("kinds=z:number", "does not have"),
     ],
 )

@@ -116,5 +116,5 @@ def test_versions_that_answer_another_question_are_not_compared() -> None:
 
 def test_components_are_not_compared() -> None:
     one = served(version_of_components())
-    with pytest.raises(InvalidRequestError, match="Components have no target"):
+    with pytest.raises(InvalidRequestError, match="Versions of the task components have no target"):
         compare(one, one, BLOCK)

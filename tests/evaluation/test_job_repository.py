@@ -87,9 +87,9 @@ def test_a_version_that_is_gone_is_not_scored(transaction: OpenTransaction) -> N
 
 
 def test_what_an_unfinished_evaluation_needs_stays(transaction: OpenTransaction, evaluation: Job) -> None:
-    with pytest.raises(InUseError, match="score version 1"), transaction() as tx:
+    with pytest.raises(InUseError, match="use version 1"), transaction() as tx:
         ModelRepository(tx).delete_version(samples.OWNER, "prices", 1)
-    with pytest.raises(InUseError, match="score versions"), transaction() as tx:
+    with pytest.raises(InUseError, match="use versions"), transaction() as tx:
         ModelRepository(tx).delete(samples.OWNER, "prices")
     with pytest.raises(InUseError), transaction() as tx:
         DatasetRepository(tx).delete(samples.OWNER, evaluation.dataset_id)

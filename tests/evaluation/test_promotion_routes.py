@@ -98,7 +98,7 @@ def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel:
         detail,
         [{"detail": detail, "pointer": "/version"}],
     )
-    detail = "Of regression there is no brier: choose one of rmse, mae, nll."
+    detail = "Expected a metric of regression, one of rmse, mae, nll; got brier."
     assert_problem(
         client.post(OF_BEST, json={**ASKED, "metric": "brier"}),
         "invalid-request",

@@ -9,7 +9,7 @@ from tests.faults.conftest import Place
 from tests.jobs.worker import trainers
 from tests.waiting import until
 
-AWAY, BACK = "the database is away", "the database is back"
+AWAY, BACK = "the database is unreachable", "the database is reachable again"
 
 
 @pytest.mark.parametrize(("how", "seconds", "times"), [("killed", 4.0, 1), ("killed", 16.0, 2), ("stopped", 16.0, 2)])

@@ -252,7 +252,7 @@ def test_more_jobs_than_may_wait_are_told_to_come_later(
     assert_problem(
         refused,
         "too-many-jobs",
-        "3 jobs have not ended yet, and more may not wait: try again later, or cancel some.",
+        "3 jobs are unfinished, the maximum: try again later, or cancel some.",
     )
     assert (kept(engine, "training_jobs"), kept(engine, "submitted"), kept(engine, "request_keys")) == (3, 3, 3)
     again = client.post("/v1/training-jobs", json=submit, headers=named("0"))

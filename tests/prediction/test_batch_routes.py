@@ -176,7 +176,7 @@ def test_there_is_no_file_before_the_end_and_none_once_it_was_removed(service: T
     path = queued(service, stored)
     assert_problem(service.get(f"{path}/result"), "conflict", "There is no result yet: the job is queued.")
     assert_problem(
-        service.delete(path), "conflict", "The job has not ended, it is queued: let it end, or cancel it first."
+        service.delete(path), "conflict", "The job has not ended, it is queued: wait for its end, or cancel it first."
     )
     run(stored, path)
     with stored.transaction() as tx:

@@ -119,7 +119,7 @@ def test_a_version_is_never_promoted_by_its_own_training_rows(bench: Bench) -> N
     point(bench, 1)
     found = promoted(bench, block)
     assert (found.moved, found.rows_seen_in_training) == (False, ROWS - 2)
-    assert found.reason.startswith("There is no row on which both have a rmse.")
+    assert found.reason.startswith("Expected rows for which both versions have a rmse, got none.")
     assert holder_of(bench) == (1, None)
 
 

@@ -56,6 +56,6 @@ def test_a_patch_does_what_the_rfcs_program_does(
 def test_there_are_so_many_tags_and_no_more() -> None:
     full = Annotation(tags={f"t{number}": "" for number in range(MAX_TAGS)})
     one_more = AnnotationPatch(frozenset({"tags"}), tags={"x": "1"})
-    with pytest.raises(InvalidRequestError, match="50 tags; these would be 51"):
+    with pytest.raises(InvalidRequestError, match="at most 50 tags, got 51"):
         one_more.applied(full)
     assert AnnotationPatch(frozenset({"tags"}), tags={"x": "1", "t0": None}).applied(full).tags["x"] == "1"

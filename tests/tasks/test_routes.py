@@ -704,13 +704,13 @@ def test_a_queued_job_is_cancelled_at_once_and_only_once(client: TestClient) -> 
 def test_a_cancel_that_comes_too_late_says_so(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client)
     parts.stored.put_job(replace(parts.stored.job(job_id), state="succeeded", finished_at=NOW))
-    detail = "This comes too late: the job succeeded at 2024-05-01T13:00:00Z."
+    detail = "The job can't be cancelled: it succeeded at 2024-05-01T13:00:00Z."
     assert_problem(client.post(f"{PATH}/{job_id}/cancel"), "conflict", detail)
 
 
 def test_a_job_is_done_again_once_it_has_ended(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client, priority=7)
-    detail = "The job has not ended, it is queued: let it end, or cancel it first."
+    detail = "The job has not ended, it is queued: wait for its end, or cancel it first."
     assert_problem(client.post(f"{PATH}/{job_id}/retry"), "conflict", detail)
     first = client.post(f"{PATH}/{job_id}/cancel").json()
     response = client.post(f"{PATH}/{job_id}/retry")

@@ -156,7 +156,7 @@ def test_there_may_be_only_so_many(client: TestClient) -> None:
     assert_problem(
         client.post("/v1/webhooks", json={"url": URL}),
         "conflict",
-        "There are 20 webhooks, and that is the most: remove one first.",
+        "There are 20 webhooks, the maximum: remove one first.",
     )
 
 

@@ -1,1 +1,1 @@
-"""Metrics of predictions, accumulated from rows that come block by block."""
+"""Metrics of predictions, accumulated block by block."""

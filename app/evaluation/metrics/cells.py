@@ -1,4 +1,4 @@
-"""Errors binned by prediction, for a picture: neighbouring bins are joined as more rows come."""
+"""Errors binned by prediction, for a plot; neighbouring cells are merged as rows are added."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,32 +10,32 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.types.evaluations import ResidualBin
 
 MAX_CELLS = 4_096
-"""So many are kept; of each pair of neighbours there becomes one where there are more."""
+"""The number of cells that are kept; beyond it pairs of neighbours are merged."""
 
 BINS = 20
-"""Of about as many rows each."""
+"""The number of bins in the result, each with about as many rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells (C,) in the order of their mean prediction: `rows`, and (C, 5) as `ResidualBin` has them."""
+    """Cells (C,) in ascending order of their mean prediction: `rows`, and (C, 5) with the members of `ResidualBin`."""
 
     rows: Array
     reported: Array
 
     @classmethod
     def empty(cls) -> Self:
-        """Of no rows."""
+        """Return no cells."""
         return cls(np.empty(0), np.empty((0, 5)))
 
     @classmethod
     def of(cls, prediction: Array, error: Array) -> "Cells":
-        """Of rows (N,), each one cell."""
+        """Return one cell for each of the rows (N,)."""
         reported = np.column_stack([prediction, prediction, prediction, error, np.abs(error)])
         return cls.empty() + cls(np.ones(len(prediction)), reported)
 
     def __add__(self, other: "Cells") -> "Cells":
-        """Of both together."""
+        """Return the cells of both, merged."""
         rows, reported = np.concatenate([self.rows, other.rows]), np.concatenate([self.reported, other.reported])
         order = np.argsort(reported[:, 2], kind="stable")
         rows, reported = rows[order], reported[order]
@@ -44,14 +44,14 @@ class Cells:
         return _together(rows, reported, groups=MAX_CELLS // 2)
 
     def bins(self) -> Iterator[ResidualBin]:
-        """At most `BINS` of them, in the order of the predictions; exact while there are no more rows than cells."""
+        """Yield at most `BINS` bins, by ascending prediction; exact while there are no more rows than cells."""
         found = _together(self.rows, self.reported, groups=BINS)
         for rows, reported in zip(found.rows.tolist(), found.reported.tolist(), strict=True):
             yield ResidualBin(int(rows), *reported)
 
 
 def _together(rows: Array, reported: Array, *, groups: int) -> Cells:
-    """Neighbours put together to at most so many groups of about as many rows."""
+    """Return neighbours merged to at most so many groups with about as many rows each."""
     if not len(rows):
         return Cells.empty()
     middle = np.cumsum(rows) - 0.5 * rows

@@ -1,4 +1,4 @@
-"""Metrics and diagnostics of predicted classes, of any number of rows, in bounded memory."""
+"""Metrics and diagnostics of predicted classes, in memory that does not grow with the rows."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -17,13 +17,13 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class ClassResult:
-    """Metrics of predictions for `rows` classes; with no rows every figure is None.
+    """Metrics of predictions for `rows` classes; None without rows.
 
-    `rows_of_unknown_class` are of a class that the version has never seen: an error each, of no share in `log_loss` and
-    the curves of single classes. `brier` is half of the squared distance from certainty. `auc` is the mean of
-    `auc_per_class`, of each class against the rest, None where none can be told. `ece` is the mean distance between the
-    probability of the predicted label and how often it was right, in bins of which `confidence` has the curve;
-    `reliability` are those of each class. `confusion` counts rows, by true class and in it by predicted label.
+    `rows_of_unknown_class` have a class that the version does not know: each is an error, and is left out of `log_loss`
+    and the curves of single classes. `brier` is half of the squared distance from the one-hot truth. `auc` is the mean
+    of `auc_per_class`, one class against the rest, None without any. `ece` is the mean absolute difference between the
+    probability of the predicted label and its frequency of being right, over bins, of which `confidence` has the curve;
+    `reliability` has the curve of each class. `confusion` counts rows by true class and predicted label.
     """
 
     rows: int
@@ -42,7 +42,7 @@ class ClassResult:
 
 @dataclass(frozen=True, eq=False)
 class ClassScores:
-    """Scores of the rows so far; scores of parts are added. `confusion` is (K, K)."""
+    """Accumulated scores of rows; scores of parts are added. `confusion` is (K, K)."""
 
     classes: tuple[Label, ...]
     error: Mean
@@ -55,14 +55,14 @@ class ClassScores:
 
     @classmethod
     def empty(cls, classes: tuple[Label, ...]) -> Self:
-        """Of no rows."""
+        """Return the scores of no rows."""
         count = len(classes)
         curves = Reliability.empty(), (Reliability.empty(),) * count
         return cls(classes, Mean(), Mean(), Mean(), Ranking.empty(count), *curves, np.zeros((count, count)))
 
     @classmethod
     def of(cls, labelled: LabelledClasses) -> Self:
-        """Of some rows."""
+        """Return the scores of some rows."""
         count, known = len(labelled.classes), labelled.truth >= 0
         given = np.take_along_axis(labelled.probabilities, labelled.chosen[:, None], axis=1)[:, 0]
         wrong = losses(labelled, "error")
@@ -80,7 +80,7 @@ class ClassScores:
         )
 
     def __add__(self, other: "ClassScores") -> "ClassScores":
-        """Of both together."""
+        """Return the scores of both."""
         return ClassScores(
             self.classes,
             self.error + other.error,
@@ -93,7 +93,7 @@ class ClassScores:
         )
 
     def result(self) -> ClassResult:
-        """The figures."""
+        """Return the metrics."""
         areas = self.ranking.areas()
         reported = [area for area in areas if area is not None]
         return ClassResult(

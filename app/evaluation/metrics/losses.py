@@ -1,4 +1,4 @@
-"""The loss of each row, whose mean is a metric: less is better."""
+"""The loss of each row, whose mean is a metric: lower is better."""
 
 from typing import get_args
 
@@ -12,15 +12,15 @@ NUMBER_METRICS: tuple[NumberMetric, ...] = get_args(NumberMetric)
 CLASS_METRICS: tuple[ClassMetric, ...] = get_args(ClassMetric)
 
 MAX_ERROR = 1e150
-"""An error whose square is still a number: greater ones cost as much."""
+"""The greatest error whose square is finite in float64; greater ones are clipped."""
 
 
 def losses(labelled: Labelled, metric: Metric) -> Array:
     """Return the loss of each row (N,), NaN where it has none; raises ValueError for a metric of other tasks.
 
-    For `rmse` squares, whose mean's root it is. `nll` and `log_loss` in nats, NaN where the version holds what came for
-    impossible, or has never seen the class. A class never seen is an error, and stands apart for `brier`, which is half
-    of the squared distance from certainty.
+    For `rmse` the squares, of whose mean it is the root. `nll` and `log_loss` are in nats, NaN where the predicted
+    density or probability of the truth is 0, or the class is unknown. An unknown class counts as an
+    error, and in `brier` as a class of probability 0; `brier` is half of the squared distance from the one-hot truth.
     """
     match labelled, metric:
         case LabelledNumbers(), "rmse":

@@ -1,4 +1,4 @@
-"""Metrics and diagnostics of predicted numbers, of any number of rows, in bounded memory."""
+"""Metrics and diagnostics of predicted numbers, in memory that does not grow with the rows."""
 
 import math
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from relevance_bayes.tables.moments import Moments
 from relevance_bayes.types.evaluations import Coverage, ResidualBin
 
 STEPS = np.arange(-4.0, 4.25, 0.25)
-"""Between the bins of standardised residuals, of which the first and the last are open."""
+"""The edges between the bins of standardised residuals; the first and the last bin are open."""
 
 PIT_BINS = 20
 
 
 @dataclass(frozen=True)
 class NumberResult:
-    """Metrics of predictions for `rows` numbers; with no rows every figure is None.
+    """Metrics of predictions for `rows` numbers; None without rows.
 
-    `r2` is 0 where the target is constant. `nll` leaves out `rows_of_zero_density`, of which the version held what came
-    for impossible. `standardised_residuals` counts (target - mean)/sd between `bin_edges`, the first and the last bin
-    open; `pit` is the share of rows, in bins of equal width, at which the prediction put what came, P(y' <= y): flat
-    where it is right. `residuals` are bins of about as many predictions each.
+    `r2` is 0 where the target is constant. `nll` leaves out `rows_of_zero_density`, at whose target the predicted
+    density is 0. `standardised_residuals` counts (target - mean)/sd between `bin_edges`, the first and the last bin
+    open; `pit` is the probability integral transform, the share of rows in bins of equal width of P(y' <= y): uniform
+    for calibrated predictions. `residuals` are bins with about as many predictions each.
     """
 
     rows: int
@@ -45,7 +45,7 @@ class NumberResult:
 
 @dataclass(frozen=True, eq=False)
 class NumberScores:
-    """Scores of the rows so far; scores of parts are added."""
+    """Accumulated scores of rows; scores of parts are added."""
 
     targets: Moments
     errors: Moments
@@ -59,14 +59,14 @@ class NumberScores:
 
     @classmethod
     def empty(cls) -> Self:
-        """Of no rows."""
+        """Return the scores of no rows."""
         none = (Mean(),) * len(COVERAGES)
         bins = np.zeros(len(STEPS) + 1), np.zeros(PIT_BINS)
         return cls(Moments(), Moments(), Mean(), Mean(), none, none, *bins, Cells.empty())
 
     @classmethod
     def of(cls, labelled: LabelledNumbers) -> Self:
-        """Of some rows."""
+        """Return the scores of some rows."""
         error, target = labelled.error, labelled.target
         inside = (labelled.lower <= target) & (target <= labelled.upper)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -85,7 +85,7 @@ class NumberScores:
         )
 
     def __add__(self, other: "NumberScores") -> "NumberScores":
-        """Of both together."""
+        """Return the scores of both."""
         return NumberScores(
             self.targets + other.targets,
             self.errors + other.errors,
@@ -99,7 +99,7 @@ class NumberScores:
         )
 
     def result(self) -> NumberResult:
-        """The figures."""
+        """Return the metrics."""
         rows = self.errors.count
         rmse = math.hypot(self.errors.mean, self.errors.sd)
         return NumberResult(
@@ -130,7 +130,7 @@ def _counted(places: Indices, bins: int) -> Array:
 
 
 def _spread(below: Array, upto: Array) -> Array:
-    """Rows to bins of [0, 1]: each to that of its place, or evenly between its two ends where it has two."""
+    """Return rows by bin of [0, 1]; a row between two values is spread evenly over the bins between them."""
     edges = np.linspace(0.0, 1.0, PIT_BINS + 1)
     point = np.minimum((upto * PIT_BINS).astype(np.intp), PIT_BINS - 1)
     wide = upto > below

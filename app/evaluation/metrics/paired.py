@@ -1,9 +1,9 @@
-"""The difference of a metric between two versions on the same rows, with an interval that holds for few rows too.
+"""The paired difference of a metric between two versions on the same rows, with an interval valid for few rows too.
 
 The interval is Student's t of a ratio estimator over independent units, rows or groups of rows: the standard error is
-that of the delete-one jackknife, the degrees of freedom follow from Kish's effective number of units, and the end at
-which the differences have their long tail lies further out, by a multiple of the Cornish-Fisher term of the studentised
-mean. `python -m benchmarks promotion` measures how often it fails.
+that of the delete-one jackknife, the degrees of freedom follow from Kish's effective number of units, and the end on
+the side of the differences' long tail is moved outwards by a multiple of the Cornish-Fisher term of the studentised
+mean. `python -m benchmarks promotion` measures its error rate.
 """
 
 import math
@@ -17,27 +17,27 @@ from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.promotions import Improvement
 
 GroupKeys: TypeAlias = NDArray[np.uint64]
-"""The keys of the rows of a group."""
+"""The keys of the rows' groups, (N,)."""
 
 MAX_UNITS = 2**18
-"""Rows beyond so many share a unit with a row before them, which bounds the memory."""
+"""The most units: further rows share a unit with an earlier row, which bounds the memory."""
 
 MAX_LOSS = 1e290
-"""A loss of which sums over any number of rows are still numbers: greater ones count as this."""
+"""The greatest loss whose sums over any number of rows are finite; greater ones are clipped."""
 
 CONFIDENCE = 0.95
 
 SKEW_FACTOR = 2.0
 SKEW_FACTOR_OF_FEW = 200.0
-"""The Cornish-Fisher term counts 2 + 200 / G times for G units: of few units the sample's skewness is far below the
+"""The Cornish-Fisher term is multiplied by 2 + 200 / G for G units: with few units the sample skewness is far below the
 population's. Chosen by `python -m benchmarks promotion`."""
 
 
 class PairedDifferences:
-    """Sums of the losses by unit; how rows are divided into pieces makes no difference but of rounding."""
+    """Sums of the losses by unit; the division of the rows into parts has no effect but rounding."""
 
     def __init__(self, metric: Metric, *, grouped: bool = False) -> None:
-        """Of no rows yet; `grouped` where the rows come with the key of their group."""
+        """Begin without rows; `grouped` where the rows have the key of a group."""
         self._metric: Metric = metric
         self._grouped = grouped
         self._rows = self._left_out = 0
@@ -45,9 +45,9 @@ class PairedDifferences:
         self._sums = np.empty((0, 3))
 
     def add(self, holder: Array, challenger: Array, groups: GroupKeys | None = None) -> None:
-        """Take in what some rows cost under each, (N,), as `losses` gives it, and the keys (N,) of their groups."""
+        """Add the losses (N,) of rows under each version, as returned by `losses`, and the keys (N,) of groups."""
         if (groups is not None) != self._grouped:
-            raise ValueError(f"expected keys of groups: {self._grouped}, got them: {groups is not None}")
+            raise ValueError(f"expected keys of groups: {self._grouped}, got keys: {groups is not None}")
         known = ~(np.isnan(holder) | np.isnan(challenger))
         rows = int(known.sum())
         places = self._places(rows) if groups is None else self._places_of(groups[known])
@@ -57,13 +57,13 @@ class PairedDifferences:
         np.add.at(self._sums, places, costs)
 
     def _places(self, rows: int) -> Indices:
-        """The units of some further rows, each of which stands for itself."""
+        """Return the units of further rows, each of which is independent."""
         units = min(self._rows + rows, MAX_UNITS)
         self._sums = np.concatenate([self._sums, np.zeros((units - len(self._sums), 3))])
         return np.arange(self._rows, self._rows + rows) % MAX_UNITS
 
     def _places_of(self, keys: GroupKeys) -> Indices:
-        """The units of rows with the keys of their groups."""
+        """Return the units of rows with these keys of groups."""
         known = np.union1d(self._keys, keys)
         sums = np.zeros((len(known), 3))
         sums[np.searchsorted(known, self._keys)] = self._sums
@@ -71,7 +71,7 @@ class PairedDifferences:
         return np.searchsorted(known, keys)
 
     def result(self) -> Improvement:
-        """Of all rows seen so far."""
+        """Return the difference over all rows."""
         groups = len(self._keys) if self._grouped else None
         if not self._rows:
             return Improvement(self._metric, 0, self._left_out, None, None, None, None, None, groups)
@@ -97,7 +97,7 @@ class PairedDifferences:
         if len(self._sums) < 2:
             return None, None
         rows, costs = self._sums[:, 0], self._sums[:, 1:]
-        # The root's derivative at the mean: of roots the difference is that of costs so divided, to first order.
+        # The derivative of the root at the mean: to first order, the difference of roots is that of means divided so.
         units = 2.0 * np.sqrt(means) if self._metric == "rmse" else np.ones(2)
         away = (costs - rows[:, None] * means) / np.where(units > 0.0, units, 1.0)
         below, above = margins(away[:, 0] - away[:, 1], rows)
@@ -105,10 +105,9 @@ class PairedDifferences:
 
 
 def margins(residuals: Array, rows: Array) -> tuple[float, float]:
-    """Return how far the ends of a mean's interval lie below and above it.
+    """Return the distances of the ends of a mean's interval below and above it.
 
-    `residuals` (G,) are sums over the rows of each of G >= 2 independent units, less the mean for each of its `rows`
-    (G,).
+    `residuals` (G,) are the sums over the rows of G >= 2 independent units, less the mean times their `rows` (G,).
     """
     units, total = len(rows), float(rows.sum())
     deviations = residuals * (units - 1) / (total - rows)
@@ -119,7 +118,7 @@ def margins(residuals: Array, rows: Array) -> tuple[float, float]:
     effective = max(2.0, _effective_units(rows))
     error = largest * math.sqrt(float(np.square(scaled).sum()) / (units * (units - 1)))
     tail = (1.0 - CONFIDENCE) / 2.0
-    from scipy.special import stdtrit  # where it is needed: a process that only predicts does without scipy
+    from scipy.special import stdtrit  # imported here: a process that only predicts does not load scipy
 
     quantile, normal = float(-stdtrit(effective - 1.0, tail)), float(-stdtrit(math.inf, tail))
     factor = SKEW_FACTOR + SKEW_FACTOR_OF_FEW / effective
@@ -128,12 +127,12 @@ def margins(residuals: Array, rows: Array) -> tuple[float, float]:
 
 
 def _effective_units(rows: Array) -> float:
-    """The number of units of equal size whose mean varies as much: (sum n)^2 / sum n^2."""
+    """Return Kish's effective number of units, (sum n)^2 / sum n^2."""
     return float(rows.sum()) ** 2 / float(np.square(rows).sum())
 
 
 def _skewness(values: Array) -> float:
-    """The adjusted skewness of a sample of mean about 0."""
+    """Return the adjusted skewness of a sample with a mean of about 0."""
     units = len(values)
     if units < 3:
         return 0.0

@@ -1,4 +1,4 @@
-"""Ranking quality of scores: the area under the receiver's curve, one class against the rest."""
+"""Ranking quality of scores: the area under the ROC curve, one class against the rest."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,16 +9,16 @@ from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.types.evaluations import Area
 
 MAX_NUMBERS = 2**20
-"""So many scores are kept as they are; of more they are counted in bins of their logits."""
+"""The number of scores that are kept exactly; more are counted in bins of their logits."""
 
 BINS = 8_192
 MAX_LOGIT = 40.0
-"""Beyond it a probability is 0 or 1 to float64, almost: the bins end here."""
+"""The absolute logit at which the bins end: probabilities beyond it are 0 or 1 to nearly float64 precision."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Scores (N, K) of rows whose class is `truth` (N,), or how many are where: `counts` (2, K, BINS), of other classes
+    """Scores (N, K) of rows with the classes `truth` (N,), or binned `counts` (2, K, BINS) of the rows of other classes
     and of the class itself."""
 
     scores: Array
@@ -27,23 +27,23 @@ class Ranking:
 
     @classmethod
     def of(cls, scores: Array, truth: Indices) -> "Ranking":
-        """Of some rows."""
+        """Return the ranking of some rows."""
         return cls(scores, truth)._bounded()
 
     @classmethod
     def empty(cls, classes: int) -> Self:
-        """Of no rows."""
+        """Return the ranking of no rows."""
         return cls(np.empty((0, classes)), np.empty(0, np.intp))
 
     def __add__(self, other: "Ranking") -> "Ranking":
-        """Of both together."""
+        """Return the ranking of both."""
         if self.counts is None and other.counts is None:
             scores, truth = np.concatenate([self.scores, other.scores]), np.concatenate([self.truth, other.truth])
             return Ranking(scores, truth)._bounded()
         return self._counted(self._counts() + other._counts())
 
     def areas(self) -> tuple[Area | None, ...]:
-        """Of each class, None where all rows are of it, or none is."""
+        """Return the area of each class, None where all rows or none have it."""
         classes = self.scores.shape[1]
         if self.counts is not None:
             return tuple(_area(self.counts[0, k], self.counts[1, k], binned=True) for k in range(classes))
@@ -76,7 +76,7 @@ class Ranking:
 
 
 def _area(others: Array | Indices, ours: Array | Indices, *, binned: bool) -> Area | None:
-    """From how many rows have each score, in ascending order; in bins, what is within one may be in any order."""
+    """Return the area from the numbers of rows at each score, ascending, with its uncertainty where `binned`."""
     pairs = float(others.sum()) * float(ours.sum())
     if not pairs:
         return None

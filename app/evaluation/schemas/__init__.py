@@ -1,1 +1,1 @@
-"""The API's form of evaluations, promotions and comparisons."""
+"""The API's schemas of evaluations, promotions and comparisons."""

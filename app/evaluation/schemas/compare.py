@@ -1,4 +1,4 @@
-"""Which versions are compared, and on which rows."""
+"""The API's schemas of requests for comparisons."""
 
 from typing import TypeAlias
 
@@ -10,16 +10,16 @@ from relevance_bayes.types.values import Cell
 
 
 class VersionIn(BaseModel):
-    """A version of a model, by its number or an alias."""
+    """A version of a model, by number or alias."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str
-    version: VersionSelector | None = Field(None, description="The newest where it is left out.")
+    version: VersionSelector | None = Field(None, description="Default: the newest version.")
 
 
 class CompareOptions(BaseModel):
-    """Options beside the table."""
+    """The options of a comparison, beside the table."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -29,26 +29,26 @@ class CompareOptions(BaseModel):
 
     @property
     def reference(self) -> Reference:
-        """The second version as it is asked for; raises NotFoundError for what can name none."""
+        """Return the reference to the second version; raises NotFoundError where it can name no version."""
         if isinstance(self.other, str):
             return Reference.read(self.other)
         return Reference(self.other.model, self.other.version)
 
 
 class CompareColumnsIn(CompareOptions):
-    """A table by columns."""
+    """A table as columns."""
 
     columns: dict[str, list[Cell]]
 
 
 class CompareRecordsIn(CompareOptions):
-    """A table by rows, each naming its columns."""
+    """A table as rows, each an object by column names."""
 
     rows: list[dict[str, Cell]]
 
 
 class CompareArraysIn(CompareOptions):
-    """A table by rows, the columns named once."""
+    """A table as rows of cells, with the column names once."""
 
     names: list[str]
     rows: list[list[Cell]]
@@ -56,4 +56,4 @@ class CompareArraysIn(CompareOptions):
 
 CompareIn: TypeAlias = CompareColumnsIn | CompareRecordsIn | CompareArraysIn
 COMPARE_IN: TypeAdapter[CompareIn] = TypeAdapter(CompareIn)
-"""The three forms of a table, for OpenAPI alone: tables are read by app.formats, which names rows and columns."""
+"""The three forms of a table, for the OpenAPI document only: app.formats reads tables, and locates faults in them."""

@@ -1,4 +1,4 @@
-"""The OpenAPI schemas of two versions on the same rows; responses are written by `app.evaluation.comparison_codec`."""
+"""The OpenAPI schemas of comparisons; `app.evaluation.comparison_codec` writes the responses."""
 
 from collections.abc import Sequence
 
@@ -22,11 +22,11 @@ class NumbersRowOut(BaseModel):
 
     first: ComparedNumberOut | ValueOut
     second: ComparedNumberOut | ValueOut
-    difference: float = Field(description="The second's mean (or value) less the first's.")
+    difference: float = Field(description="The mean (or value) of the second version less that of the first.")
 
 
 class ComparedClassOut(BaseModel):
-    """A class as one version predicts it; a class that only the other one knows has the probability 0."""
+    """The probability of a class as one version predicts it; 0 for a class that only the other version knows."""
 
     label: Label
     probabilities: Sequence[ClassProbability]
@@ -38,45 +38,45 @@ class ClassesRowOut(BaseModel):
     first: ComparedClassOut
     second: ComparedClassOut
     total_variation: float = Field(
-        description="Half the sum of the probabilities' absolute differences: 0 where they agree, 1 where they exclude "
-        "each other."
+        description="The total variation distance: half the sum of the absolute differences of the probabilities, from "
+        "0 (equal) to 1."
     )
 
 
 class LargestDifferenceOut(BaseModel):
-    """The row, from 0, where two versions are farthest apart."""
+    """The row, from 0, with the greatest difference."""
 
     row: int
     difference: float
 
 
 class LargestVariationOut(BaseModel):
-    """The row, from 0, where two versions disagree most."""
+    """The row, from 0, with the greatest total variation."""
 
     row: int
     total_variation: float
 
 
 class NumbersSummaryOut(BaseModel):
-    """Over all rows; null where there are none."""
+    """Figures over all rows; null without rows."""
 
     rows: int
-    mean_difference: float | None = Field(description="Above 0 where the second one's answers are greater on average.")
+    mean_difference: float | None = Field(description="Above 0 where the second version predicts more on average.")
     mean_absolute_difference: float | None
     largest: LargestDifferenceOut | None
 
 
 class ClassesSummaryOut(BaseModel):
-    """Over all rows; null where there are none."""
+    """Figures over all rows; null without rows."""
 
     rows: int
-    labels_differ: int = Field(description="Rows whose most probable class is another one.")
+    labels_differ: int = Field(description="The number of rows whose most probable class differs.")
     mean_total_variation: float | None
     largest: LargestVariationOut | None
 
 
 class NumbersComparisonOut(BaseModel):
-    """Two versions of numbers."""
+    """A comparison of two versions of numbers."""
 
     first: VersionName
     second: VersionName
@@ -85,7 +85,7 @@ class NumbersComparisonOut(BaseModel):
 
 
 class ClassesComparisonOut(BaseModel):
-    """Two versions of classes."""
+    """A comparison of two versions of classes."""
 
     first: VersionName
     second: VersionName

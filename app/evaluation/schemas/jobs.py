@@ -24,7 +24,7 @@ Diagnostics: TypeAlias = NumberDiagnostics | ClassDiagnostics
 
 
 def evaluation_result(found: results.Evaluation, *, pictures: bool) -> EvaluationResult[Metrics, Diagnostics]:
-    """The result of an evaluation; its diagnostics, of which pictures are drawn, with `pictures` alone."""
+    """Return the API's form of a result; with diagnostics, from which plots are drawn, only where `pictures`."""
     metrics, diagnostics = _figures(found)
     return EvaluationResult(
         rows=found.figures.rows,
@@ -67,7 +67,7 @@ _EVALUATION: TypeAdapter[Evaluation] = TypeAdapter(Evaluation)
 
 
 def evaluation_record(job: Job, *, pictures: bool = True) -> Evaluation:
-    """The evaluation of a job; raises TypeError for a job of another kind."""
+    """Return the evaluation of a job; raises TypeError for a job of another kind."""
     _, plan = evaluation_of(job)
     found = evaluation_result_of(job)
     own = {"task": plan.task, "target": plan.target, "result": found and evaluation_result(found, pictures=pictures)}
@@ -78,7 +78,7 @@ _PROMOTION: TypeAdapter[Promotion] = TypeAdapter(Promotion)
 
 
 def promotion_record(job: Job, *, pictures: bool = True) -> Promotion:
-    """The promotion of a job; raises TypeError for a job of another kind."""
+    """Return the promotion of a job; raises TypeError for a job of another kind."""
     _, plan = promotion_of(job)
     found = promotion_result_of(job)
     own = {

@@ -1,4 +1,4 @@
-"""Which version is to be put beside the rows of which dataset."""
+"""The API's schemas of requests for evaluations and promotions."""
 
 from uuid import UUID
 
@@ -11,11 +11,11 @@ from relevance_bayes.types.promotions import Criterion
 
 
 class ScoringJobIn(JobIn):
-    """A version and a dataset that go together."""
+    """A version and a dataset that has its columns."""
 
-    dataset_id: UUID = Field(description="Of a dataset with the columns that the version reads, of the same kinds.")
+    dataset_id: UUID = Field(description="A dataset with the input columns of the version, of the same kinds.")
     version: VersionSelector | None = Field(
-        None, description="A number, or an alias, for the version to which it points now. The newest where left out."
+        None, description="The version's number, or an alias, resolved now. Default: the newest."
     )
 
 
@@ -31,31 +31,31 @@ class EvaluationIn(ScoringJobIn):
     )
 
     def to_request(self) -> EvaluationRequest:
-        """As the domain has it."""
+        """Return the request as the service's record."""
         return EvaluationRequest(self.dataset_id, self.model, self.version)
 
 
 class PromotionIn(ScoringJobIn):
-    """Is a version, the challenger, better on a dataset than the one to which an alias points?"""
+    """A promotion: the alias moves to a version, the challenger, if it is better than the current one on a dataset."""
 
     metric: Metric | None = Field(
         None,
-        description="What is compared, the less the better: `rmse` (the default), `mae` or `nll` of numbers, "
+        description="The compared metric, lower is better: `rmse` (the default), `mae` or `nll` of numbers, "
         "`log_loss` (the default), `brier` or `error` of classes.",
     )
     margin: float = Field(
-        0.0, ge=0.0, allow_inf_nan=False, description="By how much more than nothing the challenger has to be better."
+        0.0, ge=0.0, allow_inf_nan=False, description="The improvement that the challenger has to exceed."
     )
     criterion: Criterion = Field(
         "interval",
-        description="What has to be above the margin: the lower end of the improvement's 95 % interval, or itself.",
+        description="The figure that has to exceed the margin: the lower end of the 95 % interval, or the estimate.",
     )
-    seed: int = Field(0, ge=0, le=2**63 - 1, description="Has no effect: the interval needs no draws.")
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="Has no effect: the interval is not random.")
     groups: str | None = Field(
         None,
-        description="The column whose values say which rows belong together (patient, machine): the comparison is then "
-        "of groups. Where left out, the column by which the challenger, or else the holder, was split, if the dataset "
-        "has it.",
+        description="The column whose values identify rows that belong together (patient, machine): the comparison is "
+        "then between groups. Default: the column by which the challenger, or else the champion, was split, if the "
+        "dataset has it.",
     )
 
     model_config = ConfigDict(
@@ -65,7 +65,7 @@ class PromotionIn(ScoringJobIn):
     )
 
     def to_request(self, model: str, alias: str) -> PromotionRequest:
-        """As the domain has it."""
+        """Return the request as the service's record."""
         return PromotionRequest(
             self.dataset_id,
             model,

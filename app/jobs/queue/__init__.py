@@ -1,1 +1,1 @@
-"""The adapter of the durable engine (DBOS): submit, cancel, state, and running what wiring hands it."""
+"""The adapter of the durable queue (DBOS): submit, cancel, read the state, and run jobs."""

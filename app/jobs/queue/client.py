@@ -1,4 +1,4 @@
-"""The engine as a client sees it: any process may submit, cancel and look, without running anything."""
+"""The client of the queue: any process may submit, cancel and read the state of jobs, without running them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ ENDINGS: Mapping[str, QueueEnding] = {
 }
 
 MAX_AT_ONCE = 1000
-"""Ids asked for in one statement."""
+"""The number of ids in one statement."""
 
 
 def make_client(engine: Engine) -> DBOSClient:
-    """A client on the service's own engine; it connects at first use, and never waits for a lost database."""
+    """Return a client on the service's own engine; it connects at first use, and never waits for a lost database."""
     return DBOSClient(
         system_database_engine=engine,
         serializer=DBOSPortableJSONSerializer(),
@@ -46,13 +46,13 @@ def make_client(engine: Engine) -> DBOSClient:
 
 @dataclass(frozen=True)
 class Submission:
-    """A queue within somebody's transaction."""
+    """The queue within a transaction."""
 
     client: DBOSClient
     connection: Connection
 
     def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
-        """Queue a job, if the transaction commits; raises ConflictError when its id is known already."""
+        """Queue a job when the transaction commits; raises ConflictError where its id was submitted before."""
         queue, workflow = lane(kind)
         with translated():
             self.client.enqueue_in_transaction(
@@ -69,7 +69,7 @@ class Submission:
             )
 
     def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
-        """Queue one attempt to tell a webhook, in so many seconds, if the transaction commits."""
+        """Queue one delivery attempt, to begin after `delay` seconds, when the transaction commits."""
         options: EnqueueOptions = {
             "workflow_name": WEBHOOK_WORKFLOW,
             "queue_name": WEBHOOK_QUEUE,
@@ -86,39 +86,39 @@ class Submission:
 
 @dataclass(frozen=True)
 class Submitter:
-    """Makes a transaction's queue from its connection."""
+    """Makes the queue of a transaction from its connection."""
 
     client: DBOSClient
 
     def __call__(self, connection: Connection) -> Submission:
-        """The queue within this connection's transaction."""
+        """Return the queue within this connection's transaction."""
         return Submission(self.client, connection)
 
 
 @dataclass(frozen=True)
 class Control:
-    """Requests to the queue outside of a transaction; each raises UnavailableError."""
+    """Operations on the queue outside a transaction; each raises UnavailableError."""
 
     client: DBOSClient
 
     def cancel(self, job_id: UUID) -> None:
-        """End a job's entry, unless it has ended."""
+        """Cancel a job's entry, unless it has ended."""
         with translated():
             self.client.cancel_workflow(str(job_id))
 
     def state(self, job_id: UUID) -> QueueState:
-        """Where a job's entry stands."""
+        """Return the state of a job's entry."""
         status = self._statuses([job_id]).get(job_id)
         return "unknown" if status is None else STATES.get(status, "ended")
 
     def holders(self) -> frozenset[str]:
-        """Executors that the engine believes to be running something."""
+        """Return the executors that have running entries in the queue."""
         with translated():
             running = self.client.list_workflows(status="PENDING", load_input=False, load_output=False)
         return frozenset(status.executor_id for status in running if status.executor_id is not None)
 
     def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
-        """Those whose entry has ended, and how; who is missing here still waits or runs."""
+        """Return how the entries of jobs ended; jobs that are queued or running are left out."""
         found: dict[UUID, str] = {}
         for start in range(0, len(job_ids), MAX_AT_ONCE):
             found |= self._statuses(job_ids[start : start + MAX_AT_ONCE])

@@ -1,4 +1,4 @@
-"""Running jobs: the durable engine, launched in a worker process around one plain function."""
+"""The runtime of the queue: DBOS, launched in a worker process, calls one function for each kind of entry."""
 
 import logging
 from collections.abc import Callable
@@ -30,36 +30,37 @@ logger = logging.getLogger(__name__)
 
 
 class LeftUnfinished(BaseException):
-    """Ends a start of a job without recording an end: the job stays with its executor until somebody recovers it.
+    """Ends an attempt without recording an end: the job stays with its executor until another one recovers it.
 
-    Not an Exception, which the engine would record as the job's own failure.
+    Not an Exception, which DBOS would record as the failure of the job.
     """
 
 
 WEBHOOK_SLOTS = 8
-"""Attempts to tell webhooks that one process makes at a time, in threads of their own: no fit waits for them."""
+"""Concurrent delivery attempts of one process, in threads of their own, so that they do not wait for fits."""
 
 WEBHOOK_SHARE = 2
-"""Of these, the most for one webhook: a receiver that is slow must not keep others from being told."""
+"""Concurrent delivery attempts to one webhook, so that a slow receiver does not delay the others."""
 
 SCORING_SLOTS = 2
-"""Jobs that score versions which one process runs at a time, each in its own thread, beside the fits."""
+"""Concurrent jobs of one process that use versions, each in its own thread, in addition to the fits."""
 
 NOTIFICATION_SECONDS = 1.0
-"""The time between two looks of the engine for its own notifications to send on PostgreSQL; the service sends none."""
+"""Seconds between two polls by DBOS for its own notifications on PostgreSQL; the service sends none."""
 
 LAST_WORDS_SECONDS = 5.0
-"""For writing down the end of one entry, once the process is to end."""
+"""Seconds that shutdown waits for the record of the end of one entry."""
 
 
 class Engine:
-    """The engine of this process; there is one at a time. `run` says whether the training it was given has ended.
+    """The queue's runtime in this process; there is one at a time.
 
-    Of one owner at most so many jobs run at a time over all workers; the worker that started last decides for all.
-    `score` says the same of jobs of other kinds, which wait in a queue of their own; without it, others run them.
-    `deliver` says likewise whether one attempt to tell a webhook was made; without it, others make them. An exception
-    out of either ends the entry as failed; False leaves it for others to recover. Failures of the engine's connections
-    are handed to `report_failure`; without it, they are logged.
+    `run` runs a training and returns whether it has ended. Of one owner at most `max_of_one_owner` jobs run at a time
+    over all workers; the worker that started last sets it for all. `score` does the same for jobs of other kinds, which
+    have a queue of their own; without it, this process runs none. `deliver` makes one delivery attempt of a webhook and
+    returns whether it was made; without it, this process makes none. An exception from any of them ends the entry as
+    failed; False leaves it to be recovered. Connection failures of DBOS are passed to `report_failure`; without it,
+    they are logged.
     """
 
     def __init__(
@@ -91,8 +92,8 @@ class Engine:
         self._threads: WeakSet[Thread] = WeakSet()
 
     def launch(self) -> None:
-        """Begin to take jobs from the queue; raises UnavailableError where the database is away or not migrated."""
-        # With a handler on it, the engine leaves its logger alone, and its records go where all others go.
+        """Start to take jobs from the queue; raises UnavailableError where the database can't be used."""
+        # Where its logger has a handler, DBOS adds none, and its records propagate to the root logger.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         if self._report_failure is not None:
             self._filters.enter_context(reported_outages(self._report_failure))
@@ -126,8 +127,8 @@ class Engine:
         def work(job: str) -> None:
             self._start(do, job)
 
-        # A limit for each partition makes partitions, which are owners, visited in random order. Where an owner may run
-        # as many jobs as there are slots it never binds, and shares no budget with other workers.
+        # With a limit for each partition, DBOS visits partitions, which are owners, in random order. A limit equal to
+        # the number of slots never binds, and shares no budget with other workers.
         most = self._max_of_one_owner
         with translated():
             self._client.register_queue(
@@ -157,7 +158,7 @@ class Engine:
         try:
             ended = do(UUID(entry))
         except Exception:
-            logger.exception("a job met an unexpected error", extra={"job": entry})
+            logger.exception("unexpected error in a job", extra={"job": entry})
             raise
         finally:
             del self._running[entry]
@@ -167,7 +168,7 @@ class Engine:
     def shutdown(self, grace: float) -> None:
         """Take no more jobs, wait up to `grace` seconds for the running ones, and stop."""
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=round(grace) if self._running else 0)
-        # The engine lets go of its threads while they write down what has ended, and soon nobody has a database.
+        # DBOS abandons its threads while they record the end of entries, and the database is closed soon.
         for thread in set(self._threads) - set(self._running.values()):
             thread.join(LAST_WORDS_SECONDS)
         self._filters.close()

@@ -1,4 +1,4 @@
-"""Retention of the queue's ended entries, which the queue itself would keep for ever."""
+"""Retention of the queue's ended entries, which DBOS never deletes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ class EndedEntries:
     client: DBOSClient
 
     def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
-        """Entries that had ended by then, the oldest first, but for the first so many; raises UnavailableError."""
+        """Return entries that ended before a time, oldest first, without the first `skip`; raises UnavailableError."""
         then = before.isoformat()
         with translated():
             found = self.client.list_workflows(
                 name=[WORKFLOW, SCORING_WORKFLOW, WEBHOOK_WORKFLOW],
                 status=list(ENDINGS),
-                end_time=then,  # that they began before is what there is an index for
+                end_time=then,  # the index is on the start, which precedes the end
                 completed_before=then,
                 offset=skip,
                 limit=limit,
@@ -35,6 +35,6 @@ class EndedEntries:
         return [UUID(status.workflow_id) for status in found]
 
     def forget(self, entries: Sequence[UUID]) -> None:
-        """Remove these with all that belongs to them, in one transaction; raises UnavailableError."""
+        """Delete these entries with all that belongs to them, in one transaction; raises UnavailableError."""
         with translated():
             self.client.delete_workflows([str(entry) for entry in entries])

@@ -27,6 +27,6 @@ def translated() -> Iterator[None]:
 
 
 def is_connection_failure(error: BaseException) -> bool:
-    """Return whether a database could not be reached, or a connection to it was lost."""
+    """Return whether an error is a failure to connect to a database, or a lost connection."""
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     return lost or isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | psycopg.OperationalError)

@@ -1,4 +1,4 @@
-"""The engine's own tables: in SQLite among ours, in PostgreSQL in the schema `dbos`."""
+"""DBOS's own tables: in SQLite in the same file, in PostgreSQL in the schema `dbos`."""
 
 from dbos import DBOS, DBOSClient
 from dbos import error as engine_errors
@@ -9,7 +9,7 @@ from app.jobs.queue.failures import translated
 
 
 def migrate(engine: Engine) -> None:
-    """Make the engine's tables, or bring them up to date; of two started at once the second finds nothing to do.
+    """Create DBOS's tables, or upgrade them; of two concurrent calls the second finds nothing to do.
 
     Raises UnavailableError when the database can't be reached.
     """
@@ -18,7 +18,7 @@ def migrate(engine: Engine) -> None:
 
 
 def is_migrated(client: DBOSClient) -> bool:
-    """Return whether the engine finds the tables that it needs; raises UnavailableError."""
+    """Return whether DBOS's tables exist at the revision that it needs; raises UnavailableError."""
     try:
         with translated():
             dbos_internals.verify_migrations(client)

@@ -1,4 +1,4 @@
-"""The filter of log records about a database that is away: they are reported, and not logged."""
+"""The filter of log records about failed connections to the database: they are reported, and not logged."""
 
 import logging
 import sys
@@ -11,9 +11,9 @@ LOGGERS = ("dbos", "sqlalchemy.pool.impl.QueuePool")
 
 
 class OutageFilter(logging.Filter):
-    """Drops records about a connection that failed, and hands the first line of the failure to `report`.
+    """Drops log records about failed connections, and passes the first line of the failure to `report`.
 
-    The engine writes failures into its messages; the exception that it handles while it logs says what they are.
+    DBOS formats failures into its messages; the exception that is being handled shows the kind of failure.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
@@ -21,7 +21,7 @@ class OutageFilter(logging.Filter):
         self._report = report
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the record is to be logged."""
+        """Return whether the record is logged."""
         error = record.exc_info[1] if record.exc_info else sys.exc_info()[1]
         if error is None or not is_connection_failure(error):
             return True
@@ -31,7 +31,7 @@ class OutageFilter(logging.Filter):
 
 @contextmanager
 def reported_outages(report: Callable[[str], None]) -> Iterator[None]:
-    """A context in which failures of connections are reported, and not logged."""
+    """Return a context in which connection failures are reported, and not logged."""
     outages = OutageFilter(report)
     for name in LOGGERS:
         logging.getLogger(name).addFilter(outages)

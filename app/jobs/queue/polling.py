@@ -1,7 +1,7 @@
-"""The polling intervals of the queues: short while jobs come or wait, long while nothing happens.
+"""Adaptive polling intervals of the queues: short while jobs are submitted or queued, long while the queues are idle.
 
-The engine reads a queue's interval from the database before each poll. It is one value for all workers, so it follows
-from what all of them see alike: the newest job, and whether any waits.
+DBOS reads a queue's interval from the database before each poll. One value applies to all workers, so it is computed
+from what all of them read alike: the newest job, and whether any is queued.
 """
 
 from collections.abc import Mapping
@@ -14,28 +14,28 @@ from app.jobs.queue.names import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
 from app.jobs.records import JobActivity
 
 QUIET_SECONDS = 10.0
-"""The time after the last submission from which the intervals are long, unless a job waits."""
+"""Seconds after the last submission from which the intervals are long, unless a job is queued."""
 
 REWRITE_SECONDS = 60.0
-"""The longest time for which an interval that another worker wrote, and did not live to change, stays."""
+"""Seconds between two writes of an unchanged interval, which replace that of a worker that has died."""
 
 WEBHOOK_FACTOR = 5
-"""Polls for jobs to one for webhook messages."""
+"""The number of polls for jobs to one poll for webhook messages."""
 
 
 def intervals(seconds: float) -> Mapping[str, float]:
-    """Return each queue's polling interval, where jobs have this one."""
+    """Return each queue's polling interval, given that of jobs."""
     return {QUEUE: seconds, SCORING_QUEUE: seconds, WEBHOOK_QUEUE: WEBHOOK_FACTOR * seconds}
 
 
 class AdaptivePolling:
-    """Sets the intervals of all queues from `busy` to `idle` seconds and back."""
+    """Switches the intervals of all queues between `busy` and `idle` seconds."""
 
     def __init__(self, client: DBOSClient, *, busy: float, idle: float) -> None:
         self._client = client
         self._busy = busy
         self._idle = max(busy, idle)
-        self._seconds = busy  # as a worker's launch registers the queues
+        self._seconds = busy  # with which a worker registers the queues at launch
         self._newest: UUID | None = None
         self._active_at: float | None = None
         self._written_at = float("-inf")

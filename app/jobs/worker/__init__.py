@@ -1,1 +1,1 @@
-"""The worker: claims jobs, runs fits in child processes, records what becomes of them."""
+"""The worker: claims jobs, runs fits in child processes, records their outcomes."""

@@ -1,4 +1,4 @@
-"""One start of a job of any kind, as it meets the database: begun, looked at, told of, and settled."""
+"""One attempt of a job of any kind and its transactions: begin, check, report progress, record the end."""
 
 import itertools
 import math
@@ -28,26 +28,26 @@ T = TypeVar("T")
 
 
 class Superseded(Exception):
-    """The job's owner cancelled it, it was ended from outside, or another start has taken over."""
+    """The job was cancelled by its owner, it was ended by another process, or another attempt has taken over."""
 
 
 class TimeLimitExceeded(Exception):
-    """The job has run for longer than it may."""
+    """The job has exceeded the limit of its running time."""
 
 
 FindResumption: TypeAlias = Callable[[Transaction, UUID, str | None], Resumption | None]
-"""Find the start that a job goes on from with the same program, in what its feature keeps."""
+"""Returns the attempt that a job resumes from with the same program, from what its feature has stored."""
 
 
 def nothing_to_resume(tx: Transaction, job_id: UUID, by: str | None) -> Resumption | None:
-    """None: the job keeps nothing but checkpoints."""
+    """Return None: the job stores nothing but checkpoints."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """The transactions of a worker's attempts, also when the database is away, until it is to stop.
+    """The transactions of a worker's attempts, which are retried during an outage until the worker stops.
 
-    A job may run for `limit` seconds, in all its starts together.
+    A job may run for `limit` seconds in all its attempts together.
     """
 
     transaction: OpenTransaction
@@ -55,11 +55,11 @@ class Records:
     limit: float = math.inf
 
     def retry(self, action: Callable[[Transaction], T]) -> T:
-        """Do it in a transaction, again and again while the database is away; raises Interrupted."""
+        """Run an action in a transaction, retried during an outage; raises Interrupted."""
         return retry(self.transaction, action, stopping=self.stopping)
 
     def try_once(self, action: Callable[[Transaction], T], *, otherwise: T) -> T:
-        """Do it in a transaction, or not at all while the database is away."""
+        """Run an action in a transaction, or return `otherwise` during an outage."""
         try:
             with self.transaction() as tx:
                 return action(tx)
@@ -69,10 +69,10 @@ class Records:
     def begin(
         self, job_id: UUID, *, by: str | None = None, resumption: FindResumption = nothing_to_resume
     ) -> "Attempt | None":
-        """A start, from what one before it has kept with the same program, `by`; None when there is to be none.
+        """Begin an attempt, which resumes from what an earlier one with the same program, `by`, has stored.
 
-        `resumption` finds what is kept elsewhere than in checkpoints. A job that died too often ends here. Raises
-        Interrupted.
+        Return None where no attempt starts. `resumption` finds what is stored elsewhere than in checkpoints. A job
+        whose attempts died too often fails here. Raises Interrupted.
         """
         if self.stopping.is_set():
             raise Interrupted
@@ -100,9 +100,9 @@ class Records:
         return attempt
 
     def settle(self, job_id: UUID, attempt: "Attempt | None" = None) -> bool:
-        """Return whether a job has ended, as it does here where its owner asked for that; raises Interrupted.
+        """Return whether a job has ended, after cancelling it where its owner requested that; raises Interrupted.
 
-        What became of `attempt`, the last start of it here, is logged.
+        The outcome of `attempt`, the last attempt here, is logged.
         """
         job = self.retry(lambda tx: JobRepository(tx).find(job_id))
         if job is None:
@@ -129,7 +129,7 @@ class Records:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A start of a job: its `number`, from 1, and what it goes on from."""
+    """An attempt of a job: its `number`, from 1, and the attempt that it resumes from."""
 
     records: Records
     job_id: UUID
@@ -140,18 +140,18 @@ class Attempt:
 
     @property
     def event(self) -> JobEvent:
-        """The fields that log events of it carry."""
+        """The fields of log events about it."""
         return JobEvent(self.job_id, self.kind, self.number, self.running.seconds)
 
     def job(self) -> Job:
-        """The job; raises Superseded where it is gone, Interrupted."""
+        """Return the job; raises Superseded where it was deleted, Interrupted."""
         job = self.records.retry(lambda tx: JobRepository(tx).find(self.job_id))
         if job is None:
             raise Superseded
         return job
 
     def look(self) -> None:
-        """Raises Superseded, Interrupted, TimeLimitExceeded."""
+        """Check whether the attempt may continue; raises Superseded, Interrupted, TimeLimitExceeded."""
         if self.records.stopping.is_set():
             raise Interrupted
         if self.running.is_over():
@@ -162,7 +162,7 @@ class Attempt:
             raise Superseded
 
     def report(self, progress: Progress) -> None:
-        """Say how far it is, unless the database is away; raises Superseded."""
+        """Record progress, unless the database is unreachable; raises Superseded."""
         reported = self.records.try_once(
             lambda tx: JobRepository(tx).progress(self.job_id, self.number, progress), otherwise=True
         )
@@ -170,7 +170,7 @@ class Attempt:
             raise Superseded
 
     def blocks(self, dataset_id: UUID, *, first: int = 0) -> Iterator[tuple[int, Block]]:
-        """The blocks of a dataset from number `first` on, each with its first row; between two it looks.
+        """Return the blocks of a dataset from number `first` on, each with its first row; checks before each one.
 
         Raises Superseded, Interrupted.
         """
@@ -182,7 +182,7 @@ class Attempt:
             yield found
 
     def holding(self, dataset_id: UUID, row: int) -> tuple[int, Block]:
-        """The block in which a row stands, with its first row; raises Superseded, Interrupted."""
+        """Return the block of a row, with its first row; raises Superseded, Interrupted."""
 
         def read(tx: Transaction) -> tuple[int, Block]:
             found = DatasetRepository(tx).block(dataset_id, DatasetRepository(tx).block_holding(dataset_id, row))
@@ -193,26 +193,26 @@ class Attempt:
         return self.records.retry(read)
 
     def fail(self, problem: Problem) -> None:
-        """Record why it failed, unless another start has taken over; raises Interrupted."""
+        """Record the failure, unless another attempt has taken over; raises Interrupted."""
         self.records.retry(lambda tx: JobRepository(tx).fail(self.job_id, self.number, problem))
 
     def hand_back(self) -> None:
-        """Leave it to others at once, unless the database is away."""
+        """Return the job to the queue at once, unless the database is unreachable."""
         self.records.try_once(self.write_hand_back, otherwise=None)
 
     def write_hand_back(self, tx: Transaction) -> None:
-        """Record that it is left to others."""
+        """Record that the attempt was interrupted."""
         self.record_running_time(tx)
         JobRepository(tx).hand_back(self.job_id, self.number)
 
     def record_running_time(self, tx: Transaction) -> bool:
-        """Record how long the job has run; True once it is done."""
+        """Record the running time of the job; return True."""
         JobRepository(tx).record_running_time(self.job_id, self.number, self.running.seconds)
         return True
 
 
 class Pace:
-    """When it is time to say again how far a job is, which costs a transaction."""
+    """The pace of progress reports, each of which costs a transaction."""
 
     def __init__(self, seconds: float, *, now: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -220,7 +220,7 @@ class Pace:
         self._last = float("-inf")
 
     def is_due(self) -> bool:
-        """Return whether so many seconds have passed since it was due the last time."""
+        """Return whether so many seconds have passed since the last report was due."""
         now = self._now()
         due = now - self._last >= self._seconds
         if due:

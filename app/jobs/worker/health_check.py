@@ -1,7 +1,7 @@
 """The health check of a worker: `python -I -S health_check.py [DIRECTORY]` exits with 0 where one is healthy.
 
 A worker writes a health file into its spool directory after each heartbeat that the database has confirmed. Times in it
-are monotonic seconds, which all processes and containers of one kernel share: a step of the clock changes nothing.
+are monotonic seconds, which all processes and containers of one kernel share: changes of the clock have no effect.
 This file imports nothing of the application, so that the check costs the start of an interpreter and no more.
 """
 

@@ -1,4 +1,4 @@
-"""The health file of a worker: the time of its last heartbeat, for checks that ask no database."""
+"""The health file of a worker: the time of its last heartbeat, for health checks without a database."""
 
 import logging
 import math
@@ -23,12 +23,12 @@ class HealthFile:
         self._is_failing = False
 
     def write(self) -> None:
-        """Write the present time; where that fails, log the first failure of a row."""
+        """Write the present time; log the first of consecutive failures."""
         try:
             if self._file is None:
                 self._file = os.open(self._spool.health_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
             # In place and of one length: this needs no space on a full disk, and a reader sees one line.
-            written = math.floor(1e3 * time.monotonic()) / 1e3  # never after the time of a check that follows at once
+            written = math.floor(1e3 * time.monotonic()) / 1e3  # rounded down: never later than an immediate check
             os.pwrite(self._file, f"{written:020.3f}{self._rest}".encode(), 0)
             self._is_failing = False
         except OSError as error:

@@ -19,14 +19,14 @@ from app.jobs.worker_repository import WorkerRepository
 logger = logging.getLogger(__name__)
 
 EXTRA_HEARTBEATS = 2
-"""Heartbeats beyond the limit that a worker records without a gap before it may declare other workers dead."""
+"""Heartbeats without a gap, in addition to the limit, before a worker may declare other workers dead."""
 
 HEARTBEATS_PER_IDLE_CHECK = 5
 """Heartbeats per check of other workers and lost jobs, while every job has ended."""
 
 
 class BeatStreak:
-    """The time of heartbeats without a gap, by two clocks, of which one stops while a machine sleeps."""
+    """The duration of heartbeats without a gap, by two clocks, one of which stops while a machine sleeps."""
 
     def __init__(self, *, interval: float, limit: float) -> None:
         self._gap = max(limit / 2, interval)

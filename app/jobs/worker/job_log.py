@@ -1,4 +1,4 @@
-"""The lines of the log that say what becomes of jobs: one for each event, with the same members in all of them."""
+"""The log events of jobs, all with the same members."""
 
 import logging
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Outcome: TypeAlias = Literal[
 class JobEvent:
     """The fields of log records about a job.
 
-    `attempt` is the number of the start, from 1 (0: it was never started); `seconds` is the running time of all starts,
+    `attempt` is the number of the attempt, from 1 (0: none was made); `seconds` is the running time of all attempts,
     None where this process does not know it.
     """
 
@@ -29,14 +29,14 @@ class JobEvent:
     seconds: float | None = None
 
     def started(self, *, resumed_from: int | None) -> None:
-        """Log a start; `resumed_from` is the attempt whose checkpoint it goes on from."""
+        """Log the start of an attempt; `resumed_from` is the attempt whose checkpoint it resumes from."""
         if self.attempt == 1:
             self._log("job started", "running")
         else:
             self._log("job resumed", "running", resumed_from=resumed_from)
 
     def ended(self, job: Job) -> None:
-        """Log the end of a job, as it is recorded."""
+        """Log the recorded end of a job."""
         match job.state:
             case "succeeded" | "cancelled" as outcome:
                 self._log("job ended", outcome)
@@ -47,19 +47,19 @@ class JobEvent:
                 raise ValueError(f"expected a job that has ended, got {job.id}, which is {job.state}")
 
     def handed_back(self) -> None:
-        """Log that this worker stops and leaves the job to others."""
+        """Log that this worker stops and returns the job to the queue."""
         self._log("job handed back", "handed_back")
 
     def superseded(self) -> None:
-        """Log that another start has taken over."""
+        """Log that another attempt has taken over."""
         self._log("job superseded", "superseded")
 
     def worker_died(self) -> None:
-        """Log that a start has ended with its worker."""
+        """Log that an attempt has died with its worker."""
         self._log("job died", "died", level=logging.WARNING, reason="its worker is gone")
 
     def process_died(self, reason: str, stderr: str) -> None:
-        """Log that the process of a start has died, with the end of its standard error."""
+        """Log that the process of an attempt has died, with the end of its standard error."""
         self._log("job died", "died", level=logging.WARNING, reason=reason, stderr=stderr)
 
     def _log(self, event: str, outcome: Outcome, *, level: int = logging.INFO, **more: str | int | None) -> None:

@@ -1,4 +1,4 @@
-"""Orphan recovery: jobs that a dead worker was running go back into the queue."""
+"""Orphan recovery: jobs of dead workers are returned to the queue."""
 
 import logging
 from collections.abc import Mapping

@@ -18,11 +18,11 @@ class PeriodicTasks:
         self._thread = Thread(target=self._run, name="periodic-tasks", daemon=True)
 
     def start(self) -> None:
-        """Begin, with the first tasks at once."""
+        """Start the thread, which runs the first tasks at once."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Start no more tasks; a running one is not waited for."""
+        """Stop the thread, without waiting for a running task."""
         self._stopping.set()
 
     def _run(self) -> None:

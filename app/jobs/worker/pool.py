@@ -1,4 +1,4 @@
-"""Children that have imported all they need, before they are needed: an import of scipy takes most of a second."""
+"""A pool of child processes with their imports done: to import scipy takes most of a second."""
 
 import os
 import subprocess
@@ -28,21 +28,21 @@ PROGRAM = (
 )
 
 SHORT_SECONDS = 1.0
-"""A fit that took no longer leaves a child as good as a new one; after a longer one memory may be in pieces."""
+"""Seconds of a fit after which its child is not reused: a long fit may have fragmented its memory."""
 
 MAX_FITS = 100
-"""Of one child."""
+"""The number of fits of one child."""
 
 MAX_STDERR_BYTES, MAX_WORDS = 8_192, 300
-"""Bytes of what a child said that are kept, and characters of its last words."""
+"""The bytes of a child's standard error that are kept, and the characters of it that are recorded."""
 
 FATAL = "Fatal Python error: "
 
 
 class ChildDied(Exception):
-    """A child ended without an answer: by a signal (below 0: its number) or with an exit code.
+    """A child process ended without a result: by a signal (code below 0: its number) or with an exit code.
 
-    `stderr` is the end of what it wrote on its standard error.
+    `stderr` is the end of its standard error.
     """
 
     def __init__(self, code: int, stderr: str) -> None:
@@ -52,14 +52,14 @@ class ChildDied(Exception):
 
     @property
     def words(self) -> str:
-        """Its last: the name of what ended it, before the stack that the interpreter then shows, or its last line."""
+        """The fatal error in `stderr`, without the stack that the interpreter prints after it, else the last line."""
         _, fatal, rest = self.stderr.rpartition(FATAL)
         line = (fatal + rest).splitlines()[0] if fatal else self.stderr.rstrip().rpartition("\n")[2]
         return line[-MAX_WORDS:]
 
 
 class Child:
-    """A process for one fit at a time."""
+    """A child process for one fit at a time."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], connection: "Connection[Order, Message]", stderr: BinaryIO
@@ -72,16 +72,16 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Return whether it still runs."""
+        """Return whether the process is running."""
         return self._process.poll() is None
 
     def start(self, fit: Fit, fit_log: tuple[LogEntry, ...] = ()) -> None:
-        """Hand it a fit, to be gone on with from where its log ends; raises ChildDied."""
+        """Send a fit, to be resumed from the end of its log; raises ChildDied."""
         self._fits += 1
         self._received_first = None
         try:
@@ -90,7 +90,7 @@ class Child:
             raise self._died() from None
 
     def receive(self, timeout: float) -> Message | None:
-        """Return its next message, None where none comes within `timeout` seconds; raises ChildDied."""
+        """Return the next message, None where none comes within `timeout` seconds; raises ChildDied."""
         try:
             message = self._connection.recv() if self._connection.poll(timeout) else None
         except (EOFError, OSError):
@@ -100,11 +100,11 @@ class Child:
         return message
 
     def freshened(self) -> bool:
-        """Return whether it is ready for another fit, after one that ended well: what it had said is forgotten."""
-        # Counted from its first word: its imports are no part of a fit.
+        """Return whether it can be reused, after a fit that ended well; clears its standard error."""
+        # The time is counted from its first message: imports are no part of a fit.
         if self._fits >= MAX_FITS or time.monotonic() - (self._received_first or 0.0) > SHORT_SECONDS:
             return False
-        self._stderr.seek(0)  # of the child's descriptor too
+        self._stderr.seek(0)  # moves the offset of the child's descriptor too
         self._stderr.truncate()
         return self.alive
 
@@ -120,7 +120,7 @@ class Child:
         return self._process.wait()
 
     def kill(self) -> None:
-        """End it now, whatever it does."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         self._connection.close()
@@ -128,10 +128,10 @@ class Child:
 
 
 class Pool:
-    """Keeps `spare` children ready; each fit gets one of its own, and another takes its place.
+    """Keeps `spare` idle child processes; each fit takes one, and another one is started in its place.
 
-    One whose fit was short and ended well is given back, so that short fits don't wait for new ones. `trainer` names
-    what a child calls ("module:function").
+    A child whose fit was short and ended well is reused, so that short fits do not wait for new processes. `trainer`
+    names the function that a child calls ("module:function").
     """
 
     def __init__(self, *, spare: int, limits: Limits, trainer: str = CORE) -> None:
@@ -144,20 +144,20 @@ class Pool:
         self._coming = spare
         self._counting = Lock()
         self._stopping = Event()
-        # On Linux a child dies with the thread that started it: so this one starts them all, and lives on.
+        # On Linux a child dies with the thread that started it, so one thread, which lives on, starts them all.
         self._thread = Thread(target=self._keep_ready, name="pool", daemon=True)
 
     @property
     def memory(self) -> int | None:
-        """Return how many bytes a child may allocate, where that is limited."""
+        """Return the limit of a child's memory in bytes; None: no limit."""
         return self._limits.memory
 
     def start(self) -> None:
-        """Begin to make children."""
+        """Start to fill the pool."""
         self._thread.start()
 
     def take(self) -> Child:
-        """A child that waits for its fit."""
+        """Take an idle child."""
         while True:
             child = self._ready.get()
             with self._counting:
@@ -169,7 +169,7 @@ class Pool:
             child.kill()
 
     def give_back(self, child: Child) -> None:
-        """Take a child whose fit ended well: for another one, or to its end."""
+        """Return a child whose fit ended well: it is reused, or killed."""
         with self._counting:
             space = self._ready.qsize() < 2 * self._spare and not self._stopping.is_set()
             if space and child.freshened():
@@ -178,7 +178,7 @@ class Pool:
         child.kill()
 
     def stop(self) -> None:
-        """End the children that nobody has taken, and the making of more."""
+        """Kill the idle children, and start no more."""
         with self._counting:
             self._stopping.set()
         self._required.release()
@@ -215,9 +215,9 @@ class Pool:
 
 
 def _environment() -> dict[str, str]:
-    """The environment with both packages on the path, and linear algebra in one thread unless an operator said.
+    """Return the environment of a child, with both packages on the path and one thread for linear algebra by default.
 
-    Its threads wait for each other by spinning, and what a fit shares among threads is whole blocks of rows.
+    BLAS threads wait for each other by spinning; a fit parallelises over whole blocks of rows instead.
     """
     roots = dict.fromkeys(str(Path(package.__path__[0]).parent) for package in (app, relevance_bayes))
     found = os.environ.get("PYTHONPATH")

@@ -1,4 +1,4 @@
-"""Why a job failed, in sentences that say what to do."""
+"""The problems of failed jobs, each with a remedy."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ UNEXPECTED = Problem(
     "internal-error",
     "Something unexpected happened",
     "This is a fault of the service, not of the data: its log has the details under this job's id."
-    " Sending the job again is safe, and may help.",
+    " Retrying the job is safe, and may help.",
 )
 
 
@@ -21,65 +21,69 @@ def _died(how_often: str, received: str = "") -> Problem:
     return Problem(
         "worker-died",
         "The job's process died each time",
-        f"The job was started {how_often}, and each time its process was ended from outside, most often for want of"
-        f" memory: use fewer rows or inputs, or give the workers more memory.{received}",
+        f"The job was started {how_often}, and each time its process was killed, most often for lack of memory: use"
+        f" fewer rows or inputs, or give the workers more memory.{received}",
     )
 
 
 TOO_LONG = Problem(
     "timed-out",
     "The job took longer than a job may",
-    "Use fewer rows or inputs, or validate on fewer folds; whoever runs the service"
-    " sets the limit (RELEVANCE_JOB_TIMEOUT_SECONDS).",
+    "Use fewer rows or inputs, or validate on fewer folds; the service's operator sets the limit"
+    " (RELEVANCE_JOB_TIMEOUT_SECONDS).",
 )
 
 BY_ENDING: Mapping[QueueEnding, Problem] = {
-    "lost": _died("again and again"),
+    "lost": _died("repeatedly"),
     "cancelled": TOO_LONG,
     "failed": UNEXPECTED,
     "succeeded": UNEXPECTED,
     "unknown": UNEXPECTED,
 }
-"""For a job that its worker left unfinished when the engine's entry ended."""
+"""The problem of a job that its worker left unfinished, by the end of its queue entry."""
 
 _ADVICE: Mapping[str, tuple[str, str, str]] = {
     "ConstantTargetError": (
         "constant-target",
         "All targets are the same",
-        "choose a target that differs between rows, or bring rows in which it does",
+        "choose a target that varies, or add rows in which it does",
     ),
     "UnfitWidthError": (
         "unfit-width",
         "The width does not tell the rows apart",
-        "send a greater width where rows are too unlike, a lesser one where they are all alike, or bring more rows",
+        "send a greater width where all rows are dissimilar, a lesser one where all are alike, or add rows",
     ),
-    "OneClassError": ("one-class", "Only one class is left", "bring rows of the other classes, or hold out fewer"),
-    "DataError": ("unusable-data", "The rows can't be learned from", "correct them, or leave out the columns at fault"),
+    "OneClassError": ("one-class", "Only one class is left", "add rows of the other classes, or hold out fewer"),
+    "DataError": (
+        "unusable-data",
+        "The rows can't be learned from",
+        "correct them, or leave out the columns that have them",
+    ),
     "IllegalCombinationError": ("illegal-combination", "These choices don't go together", "change one of them"),
     "TooManyCandidatesError": (
         "too-large",
         "The fit has more candidates than it may have",
-        "train on fewer rows, or under a process (whoever runs the service sets RELEVANCE_MAX_CANDIDATE_CELLS)",
+        "train on fewer rows, or under a process (the service's operator sets RELEVANCE_MAX_CANDIDATE_CELLS)",
     ),
     "NotPositiveDefiniteError": (
         "not-computable",
         "The fit left the range of floating point",
-        "more jitter and more noise were tried; leave out inputs that nearly repeat others, or name another kernel",
+        "more jitter and more noise were tried; leave out inputs that nearly repeat others, or choose another kernel",
     ),
 }
 
 
 def of_death(job: Job) -> Problem:
-    """Its starts died, all that a job may have."""
+    """Return the problem of a job whose attempts all died."""
     received = job.last_words
     if not received and job.progress is not None:
         of = "" if job.progress.total is None else f" of {job.progress.total:,}"
         received = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
-    return _died(f"{MAX_STARTS} times", f" Last heard of it: {received}" if received else "")
+    return _died(f"{MAX_STARTS} times", f" The last progress was {received}" if received else "")
 
 
 def of_failure(failure: Failure, *, memory: int | None) -> Problem:
-    """Return what a child's exception means to the job's owner; `memory` is how many bytes the child had."""
+    """Return the problem for a child's exception; `memory` is the child's memory limit in bytes."""
     if failure.error == "MemoryError":
         had = "the worker has" if memory is None else f"the {memory / MEBIBYTE:,.0f} MiB that a fit may use here"
         return Problem(
@@ -96,10 +100,10 @@ def of_failure(failure: Failure, *, memory: int | None) -> Problem:
 
 
 def of_error(error: TrainingFailedError) -> Problem:
-    """A fit that could not begin."""
+    """Return the problem of a fit that could not begin."""
     return Problem(error.kind, "The rows can't be learned from", error.detail, error.faults)
 
 
 def name_taken(error: ConflictError) -> Problem:
-    """While the job ran, its model's name came to stand for something else."""
+    """Return the problem of a training whose model's name was taken by another task, target or inputs meanwhile."""
     return Problem("model-conflict", "The model's name means something else by now", error.detail)

@@ -1,4 +1,4 @@
-"""Which program this is: what is kept of a fit is gone on with only by the same one."""
+"""The identity of the program: a fit is resumed only by the program that began it."""
 
 import platform
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ FILES = (
 
 
 def program(parts: Sequence[str] = FITS) -> str:
-    """A digest of the sources, and the libraries and machine that compute with them: another one rounds differently."""
+    """Return a digest of the sources, the libraries and the machine: another combination may round differently."""
     roots = {package.__name__: Path(package.__path__[0]).parent for package in (app, relevance_bayes)}
     digest = sha256()
     for part in parts:

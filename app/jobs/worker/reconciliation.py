@@ -22,7 +22,7 @@ def reconcile_jobs(transaction: OpenTransaction, recovery: Recovery, *, after: U
     attempts = {job_id: attempt for job_id, _, attempt in found}
     for job_id, ending in recovery.endings(list(attempts)).items():
         with transaction() as tx:
-            # Whoever ended it since was first: these two change nothing then.
+            # Another process may have ended it in between: these two then change nothing.
             if JobRepository(tx).cancel_requested(job_id):
                 ended = JobRepository(tx).cancelled(job_id, attempts[job_id])
             else:

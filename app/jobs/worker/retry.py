@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 
 class Interrupted(Exception):
-    """The worker is to stop: what it was doing stays unfinished, for others."""
+    """The worker stops: the current operation is left unfinished for another worker."""
 
 
 def retry(transaction: OpenTransaction, action: Callable[[Transaction], T], *, stopping: Event) -> T:
-    """Do it in a transaction, again and again while the database is away; raises Interrupted once `stopping` is set."""
+    """Run an action in a transaction, retried during an outage; raises Interrupted once `stopping` is set."""
     while True:
         try:
             with transaction() as tx:

@@ -1,17 +1,17 @@
-"""The running time of a job: monotonic seconds, added up over all its starts."""
+"""The running time of a job: monotonic seconds, summed over all its attempts."""
 
 import math
 import time
 from collections.abc import Callable
 
 RECORD_SECONDS = 5.0
-"""Between two records of a job's running time: what a start that dies has run since the last one is not counted."""
+"""Seconds between two records of a job's running time; what an attempt runs after its last record is not counted."""
 
 
 class RunningTime:
-    """The seconds of the starts before this one (`earlier`) and of this one, from now on.
+    """The running time of earlier attempts (`earlier`) and of this one, from now on, in seconds.
 
-    Time in the queue and between two starts is no running time, and a step of the clock on the wall changes nothing.
+    Time in the queue and between attempts does not count, and changes of the wall clock have no effect.
     """
 
     def __init__(
@@ -24,17 +24,17 @@ class RunningTime:
 
     @property
     def seconds(self) -> float:
-        """For how long the job has run."""
+        """Return the running time of the job in seconds."""
         return self._earlier + self._now() - self._began
 
     def is_over(self) -> bool:
-        """Return whether the job has run for longer than it may."""
+        """Return whether the running time exceeds the limit."""
         return self.seconds > self._limit
 
     def record_is_due(self) -> bool:
-        """Return whether the seconds should be recorded again."""
+        """Return whether the running time should be recorded again."""
         return self._now() - self._recorded >= RECORD_SECONDS
 
     def recorded(self) -> None:
-        """Note that the seconds were recorded now."""
+        """Note that the running time was recorded now."""
         self._recorded = self._now()

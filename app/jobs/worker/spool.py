@@ -1,4 +1,4 @@
-"""A folder for the files of running fits that outlives its worker only until the next one starts."""
+"""The folder of a worker for the files of running fits; the next worker removes what a killed one has left."""
 
 import errno
 import fcntl
@@ -19,7 +19,7 @@ WITHOUT_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 """Errors after which a file system may become writable again: it is full, its quota is used up, it is read-only."""
 
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 15.0
-"""Between two attempts to open a spool without space: each pause is twice as long as the one before it."""
+"""Seconds until the first attempt to open a full spool again; each pause is twice as long as the one before it."""
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class UnusableSpoolError(Exception):
 
 
 class Spool:
-    """This process's folder under `root`; a lock that the kernel drops with the process says that it is in use."""
+    """This process's folder under `root`; a file lock, which the kernel releases with the process, marks it as used."""
 
     def __init__(self, root: Path, *, executor: str) -> None:
         self._root = root
@@ -38,9 +38,9 @@ class Spool:
         self._folder = root
 
     def open(self) -> frozenset[str]:
-        """Remove what killed workers left behind, and make a folder of our own; the executors that they were.
+        """Remove the folders of killed workers, create one for this process, and return the executors of the former.
 
-        Only those of this host are told of: not every file system that hosts share shows one what another has locked.
+        Only executors of this host are returned: not every shared file system shows one host the locks of another.
         """
         try:
             return self._open()
@@ -49,7 +49,7 @@ class Spool:
             raise
 
     def open_when_writable(self, wait_for_stop: Callable[[float], bool]) -> frozenset[str] | None:
-        """The same, once the directory has space for it; None where the process is to stop before.
+        """Open the spool once the directory has space; return None where a stop is requested before.
 
         Raises UnusableSpoolError.
         """
@@ -82,7 +82,7 @@ class Spool:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if os.fstat(descriptor).st_nlink:
                 self._lock, self._folder = descriptor, Path(name.removesuffix(LOCK))
-            else:  # another worker's start took it for a dead one's before it was locked
+            else:  # another worker removed it before it was locked
                 os.close(descriptor)
         os.write(self._lock, self._executor.encode())
         self._folder.mkdir(mode=0o700)
@@ -90,13 +90,13 @@ class Spool:
 
     @contextmanager
     def directory(self) -> Iterator[Path]:
-        """An empty directory, gone at the end of the block."""
+        """Create an empty directory, which is removed at the end of the block."""
         with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as path:
             yield Path(path)
 
     @property
     def health_file(self) -> Path:
-        """The path of the worker's health file; it is removed with the folder."""
+        """The path of the worker's health file, which is removed with the folder."""
         return Path(f"{self._folder}{SUFFIX}")
 
     def close(self) -> None:
@@ -114,9 +114,9 @@ def _host(executor: str) -> str:
 
 
 def _remove_if_left(path: Path) -> str:
-    """Remove a folder whose lock nobody holds, and say whose it was.
+    """Remove a folder whose lock is free, and return its executor.
 
-    Raises OSError where somebody holds it, or it is not ours to remove.
+    Raises OSError where the lock is held, or where the folder can't be removed.
     """
     with path.open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""A worker: takes jobs, says that it lives, hands back what it can't end."""
+"""A worker: takes jobs, records heartbeats, and hands back what it can't finish."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from app.jobs.worker.spool import Spool
 
 
 class Engine(Protocol):
-    """The queue that brings jobs to this process."""
+    """The queue's runtime, which calls this process's functions."""
 
     def launch(self) -> None: ...
 
@@ -22,7 +22,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Worker:
-    """Its parts, in the order in which they start."""
+    """A worker; its parts are in the order in which they start."""
 
     spool: Spool
     pool: Pool
@@ -34,9 +34,9 @@ class Worker:
     close: Callable[[], None]
 
     def start(self, wait_for_stop: Callable[[float], bool] | None = None) -> bool:
-        """Begin to take jobs; False where a stop is requested while the spool directory has no space.
+        """Start to take jobs; return False where a stop is requested while the spool directory has no space.
 
-        `wait_for_stop` waits for some seconds and returns whether the worker is to stop: without it, never.
+        `wait_for_stop` waits for some seconds and returns whether the worker should stop; without it, it never does.
         Raises UnavailableError, UnusableSpoolError.
         """
         dead = self.spool.open_when_writable(wait_for_stop or Event().wait)
@@ -49,11 +49,11 @@ class Worker:
         return True
 
     def stop(self, grace: float) -> None:
-        """Take no more jobs, end every fit within `grace` seconds, and let others take over at once."""
+        """Take no more jobs, end every fit within `grace` seconds, and hand the jobs back at once."""
         self.stopping.set()
         self.periodic_tasks.stop()
         self.engine.shutdown(grace)
-        # Only now: a worker that has left takes nothing more from the queue.
+        # Only now: once it has left, a worker takes no more entries from the queue.
         self.heartbeat.stop()
         self.pool.stop()
         self.health_file.close()

@@ -1,4 +1,4 @@
-"""Models, their versions, one class for each kind of task, and the functions that a version keeps."""
+"""The API's schemas of models, versions (one class for each kind of task), and their functions."""
 
 from typing import Annotated, TypeAlias
 
@@ -18,7 +18,7 @@ VersionOut: TypeAlias = Annotated[AnyVersionOut, Field(discriminator="task")]
 
 
 def version_out(version: Version) -> AnyVersionOut:
-    """A version as it goes out."""
+    """Return the API's form of a version."""
     match version.report:
         case SupervisedReport() as report:
             return SupervisedVersionOut.of(version, report)

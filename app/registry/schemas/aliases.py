@@ -1,4 +1,4 @@
-"""Aliases of versions, and how they moved."""
+"""The API's schemas of aliases and their moves."""
 
 from typing import Annotated, TypeAlias
 
@@ -8,16 +8,18 @@ from app.registry.aliases import MAX_REASON_LENGTH, Alias
 from relevance_bayes.types import aliases as records
 from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 
-Reason: TypeAlias = Annotated[str, Field(max_length=MAX_REASON_LENGTH, description="Why, for those who come later.")]
+Reason: TypeAlias = Annotated[
+    str, Field(max_length=MAX_REASON_LENGTH, description="Why the alias moves, for its history.")
+]
 
 
 class AliasIn(BaseModel):
-    """Where an alias shall point."""
+    """The version that an alias is to point to."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")] = Field(
-        description="The version's number, or another alias, for the version to which that points now."
+        description="The version's number, or another alias, resolved now."
     )
     reason: Reason | None = None
 
@@ -26,7 +28,7 @@ ALIAS_IN: TypeAdapter[AliasIn] = TypeAdapter(AliasIn)
 
 
 def alias_record(alias: Alias) -> records.Alias:
-    """An alias as it goes out."""
+    """Return the API's form of an alias."""
     return records.Alias(
         model=alias.model,
         alias=alias.name,

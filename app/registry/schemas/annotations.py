@@ -1,4 +1,4 @@
-"""Annotations of models and versions."""
+"""The API's schema of annotations of models and versions."""
 
 from typing import Annotated, TypeAlias
 
@@ -11,17 +11,17 @@ TagValue: TypeAlias = Annotated[str, Field(max_length=MAX_VALUE_LENGTH)]
 
 
 class AnnotationIn(BaseModel):
-    """A JSON merge patch (RFC 7396): what is left out stays, null removes, and so it is with each tag."""
+    """A JSON merge patch (RFC 7396): omitted members are kept, null removes; the same holds for each tag."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     description: Annotated[str, Field(max_length=MAX_DESCRIPTION_LENGTH)] | None = None
     tags: dict[TagName, TagValue | None] | None = Field(
-        None, description="Short texts by name; at most 50 in the end. A null in place of all of them removes them."
+        None, description="Short texts by name; at most 50 after the patch. null instead of an object removes all tags."
     )
 
     def to_patch(self) -> AnnotationPatch:
-        """As the service has it."""
+        """Return the patch as the service's record."""
         given = frozenset(member for member in ("description", "tags") if member in self.model_fields_set)
         return AnnotationPatch(given, self.description, self.tags)
 

@@ -1,4 +1,4 @@
-"""The sparse approximation of a known function."""
+"""The API's schema of versions of the task approximation."""
 
 from collections.abc import Sequence
 from typing import Literal, Self
@@ -14,38 +14,38 @@ from relevance_bayes.types.models import DatasetName, TermsError
 
 
 class ApproximationVersionOut(VersionBaseOut):
-    """Few terms that stand for all of a known function."""
+    """A sparse approximation of a known function."""
 
     task: Literal["approximation"]
     inputs: Sequence[InputColumn]
     ignored: Sequence[IgnoredColumn]
     coefficients: str | None
     widths: Sequence[float] = Field(
-        description="Of the terms there were, one for each input; those kept may be up to three times as wide "
+        description="The width of the given terms, one for each input; kept terms may be up to three times as wide "
         "(`shape` of the relevance vectors)."
     )
     constant: float
     density: bool
-    rows: int = Field(description="Terms there were.")
-    functions: int = Field(description="Terms kept.")
-    error: float = Field(description="The share of the function that is missed: |f - f_R| / |f|, without the constant.")
-    path: Sequence[TermsError] = Field(description="The least that was met with so many terms.")
-    integral: float = Field(description="Of the function, without its constant.")
-    integral_kept: float = Field(description="Of the terms that were kept.")
+    rows: int = Field(description="The number of given terms.")
+    functions: int = Field(description="The number of kept terms.")
+    error: float = Field(description="The missed share of the function: |f - f_R| / |f|, without the constant.")
+    path: Sequence[TermsError] = Field(description="The least error found for each number of terms.")
+    integral: float = Field(description="The integral of the function, without its constant.")
+    integral_kept: float = Field(description="The integral of the kept terms.")
     integral_negative: float = Field(
-        description="The integral of what lies below 0 of the terms kept, before they were made a `density`, to about "
-        "0.2 % of the integral of their sizes."
+        description="The integral of the negative part of the kept terms, before they were made a `density`, to about "
+        "0.2 % of the integral of their absolute values."
     )
     dataset: DatasetName
     seconds: float
     software_version: str
     imported: ImportedFrom | None = Field(
-        description="Null for what was trained here; else all figures are those of where it was."
+        description="Null for a version trained here; all figures of an imported version are those of its origin."
     )
 
     @classmethod
     def of(cls, version: Version, report: ApproximationReport) -> Self:
-        """A version with this report as it goes out."""
+        """Return the API's form of a version with this report."""
         plan = report.plan
         own = {
             "task": report.task,

@@ -1,4 +1,4 @@
-"""Dictionaries as they go out: groups by the names of their inputs."""
+"""The API's form of dictionaries, whose groups name their inputs."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -9,7 +9,7 @@ from relevance_bayes.core.basis import Basis, Group, Single
 
 
 class GroupOut(BaseModel):
-    """Functions of these inputs alone."""
+    """A group: functions of the named inputs only."""
 
     inputs: Sequence[str]
     of: Single
@@ -20,7 +20,7 @@ BasisOut = Single | GroupOut
 
 
 def shown_bases(bases: Sequence[Basis], inputs: Sequence[str]) -> list[BasisOut]:
-    """Those of a plan, whose groups count through its `inputs`."""
+    """Return the API's form of a plan's bases, whose groups index its `inputs`."""
     return [
         GroupOut(inputs=[inputs[place] for place in basis.inputs], of=basis.of) if isinstance(basis, Group) else basis
         for basis in bases

@@ -1,4 +1,4 @@
-"""The components of rows, and by how few they are carried."""
+"""The API's schema of versions of the task components."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
@@ -17,7 +17,7 @@ from relevance_bayes.types.reports import InputWidth
 
 
 class ComponentsVersionOut(VersionBaseOut):
-    """Components of rows in a kernel's space."""
+    """Principal components of rows in the kernel's feature space."""
 
     task: Literal["components"]
     inputs: Sequence[InputColumn]
@@ -28,34 +28,34 @@ class ComponentsVersionOut(VersionBaseOut):
     missing: Missing
     seed: int
     min_explained_variance: float = Field(
-        description="The share of the rows' images that components were to explain before noise."
+        description="The requested share of the variance in feature space that the components explain."
     )
-    explained_variance: float = Field(description="The share of the rows' images that the components found do reach.")
-    noise_variance: float = Field(description="The variance along every other direction of the kernel's space.")
+    explained_variance: float = Field(description="The share of that variance that the found components explain.")
+    noise_variance: float = Field(description="The variance along every other direction of the feature space.")
     variances: Sequence[float] = Field(
-        description="Of the components beyond the noise, falling. An image has a square of 1."
+        description="The variances of the components in excess of the noise, descending. A row has the square norm 1."
     )
     log_marginal_likelihood: float = Field(
-        description="In nats, over that of noise alone. It compares fits of the same rows, kernel, width and "
-        "`noise_variance`."
+        description="The log evidence in excess of that of noise alone, in nats. It compares fits with the same rows, "
+        "kernel, width and `noise_variance`."
     )
-    functions: int = Field(description="Rows kept: they carry the components.")
-    rows: int = Field(description="Rows there were.")
+    functions: int = Field(description="The number of kept rows, which span the components.")
+    rows: int = Field(description="The number of rows of the dataset that were used.")
     rows_drawn: int = Field(
-        description="Those drawn by content that were learned from: 2,000 at most. `novelty` goes by the others "
-        "where these are as many, at most 10,000 of them, else by five folds."
+        description="The number of rows learned from, at most 2,000, drawn by content. `novelty` is calibrated on the "
+        "other rows where these are as many, at most 10,000 of them, else by five folds."
     )
-    rows_dropped: int = Field(description="Rows with gaps that were left out.")
+    rows_dropped: int = Field(description="The number of rows with gaps, which were left out.")
     dataset: DatasetName
     seconds: float
     software_version: str
     imported: ImportedFrom | None = Field(
-        description="Null for what was trained here; else all figures are those of where it was."
+        description="Null for a version trained here; all figures of an imported version are those of its origin."
     )
 
     @classmethod
     def of(cls, version: Version, report: ComponentsReport) -> Self:
-        """A version with this report as it goes out."""
+        """Return the API's form of a version with this report."""
         plan = report.plan
         own = {
             "task": report.task,

@@ -1,4 +1,4 @@
-"""The sparse code of an image by wavelets."""
+"""The API's schema of versions of the task image."""
 
 from collections.abc import Sequence
 from typing import Literal, Self
@@ -13,7 +13,7 @@ from relevance_bayes.types.models import DatasetName, TermsError
 
 
 class ImageVersionOut(VersionBaseOut):
-    """Few wavelets that stand for an image."""
+    """A sparse code of an image by wavelets."""
 
     task: Literal["image"]
     inputs: Sequence[InputColumn]
@@ -21,21 +21,21 @@ class ImageVersionOut(VersionBaseOut):
     height: int
     width: int
     peak: float
-    candidates: int = Field(description="Functions there were to choose from.")
+    candidates: int = Field(description="The number of candidate functions.")
     rows: int = Field(description="Pixels.")
-    functions: int = Field(description="Functions kept, the constant counted.")
-    error: float = Field(description="The root mean square of what is missed, in the unit of the intensities.")
-    psnr: float | None = Field(description="20 log10(peak / error), in dB; null without error.")
-    noise_sd: float = Field(description="What the search took for noise: learned, told, or how fine it was.")
-    path: Sequence[TermsError] = Field(description="The error with so many functions, at most 200 of these.")
-    termination: str = Field(description="Why the search stopped.")
+    functions: int = Field(description="The number of kept functions, including the constant.")
+    error: float = Field(description="The root mean square error, in the unit of the intensities.")
+    psnr: float | None = Field(description="20 log10(peak / error), in dB; null for an error of 0.")
+    noise_sd: float = Field(description="The noise sd of the search: learned, given, or the resolution of the search.")
+    path: Sequence[TermsError] = Field(description="The error for each number of functions, at most 200 of them.")
+    termination: str = Field(description="The reason why the search stopped.")
     dataset: DatasetName
     seconds: float
     software_version: str
 
     @classmethod
     def of(cls, version: Version, report: ImageReport) -> Self:
-        """A version with this report as it goes out."""
+        """Return the API's form of a version with this report."""
         plan = report.plan
         own = {
             "task": report.task,

@@ -1,4 +1,4 @@
-"""Likelihoods as they are asked for and shown: those of the core, and the column that a row's noise stands in."""
+"""The API's schemas of likelihoods: those of the core, and Gaussian noise given by a column."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from relevance_bayes.core.spec import TargetLikelihood
 
 @dataclass(frozen=True)
 class NoiseColumn:
-    """A column of numbers above 0, one in each row: the sd of its noise, in the target's units."""
+    """A column of numbers above 0: the sd of each row's noise, in the target's units."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -18,7 +18,7 @@ class NoiseColumn:
 
 @dataclass(frozen=True)
 class GaussianLikelihood:
-    """y = f(x) + N(0, noise_sd^2): learned by evidence, known, known for each row, or a function of the inputs."""
+    """y = f(x) + N(0, noise_sd^2); the noise is learned, given, given for each row, or a function of the inputs."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -30,7 +30,7 @@ AnyLikelihood = GaussianLikelihood | OtherNumberTarget | ClassLikelihood
 
 
 def requested(likelihood: AnyLikelihood | None) -> tuple[TargetLikelihood | None, str | None]:
-    """In the core's words, and the column of each row's noise."""
+    """Return the core's likelihood, and the column of each row's noise."""
     if not isinstance(likelihood, GaussianLikelihood):
         return likelihood, None
     if isinstance(likelihood.noise_sd, NoiseColumn):
@@ -39,7 +39,7 @@ def requested(likelihood: AnyLikelihood | None) -> tuple[TargetLikelihood | None
 
 
 def shown(likelihood: TargetLikelihood, noise_column: str | None) -> AnyLikelihood:
-    """As it was asked for."""
+    """Return the API's form of a likelihood."""
     assert not isinstance(likelihood, LogVariance), "expected the likelihood of a target"
     if not isinstance(likelihood, GaussianNoise):
         return likelihood

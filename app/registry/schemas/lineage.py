@@ -1,4 +1,4 @@
-"""Where a version comes from, as it goes out."""
+"""The API's form of the lineage of a version."""
 
 from pydantic import TypeAdapter
 
@@ -12,7 +12,7 @@ _REQUEST: TypeAdapter[TrainingRequest] = TypeAdapter(TrainingRequest)
 
 
 def lineage_record(lineage: Lineage) -> records.Lineage:
-    """A lineage as it goes out."""
+    """Return the API's form of a lineage."""
     version, report = lineage.version, lineage.version.report
     return records.Lineage(
         model=version.model,

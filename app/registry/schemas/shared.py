@@ -1,4 +1,4 @@
-"""Models, and what all versions have."""
+"""The API's schemas of models, and the members of all versions."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 def model_record(model: Model) -> records.Model:
-    """A model as it goes out."""
+    """Return the API's form of a model."""
     return records.Model(
         name=model.name,
         created_at=model.created_at,
@@ -29,24 +29,24 @@ def model_record(model: Model) -> records.Model:
 
 
 class VersionBaseOut(BaseModel):
-    """The members of all versions; of all members only `description` and `tags` change.
+    """The members of all versions; only `description` and `tags` change.
 
-    What else each has stands where it belongs: columns, counts, where it is from.
+    Further members depend on the task: columns, counts, the origin of an import.
     """
 
     model: str
     version: int
     created_at: datetime
-    job_id: UUID | None = Field(description="The training that made it; null where it was imported.")
+    job_id: UUID | None = Field(description="The training that made the version; null for an imported version.")
     parent: int | None = Field(
-        description="The newest version when this one was recorded; null for the first, and where it is not known."
+        description="The newest version when this one was recorded; null for the first, and where unknown."
     )
     description: str | None
     tags: Mapping[str, str]
 
 
 def shared_by_versions(version: Version) -> dict[str, object]:
-    """The members of `VersionBaseOut`, and what else each version has."""
+    """Return the members of `VersionBaseOut`, and the task-specific members that all versions have."""
     report = version.report
     return {
         "model": version.model,
@@ -67,5 +67,5 @@ def shared_by_versions(version: Version) -> dict[str, object]:
 
 
 def imported_record(report: VersionReport) -> ImportedFrom | None:
-    """The version that a report names; None for what was trained here."""
+    """Return the origin of an imported version; None for a version trained here."""
     return None if isinstance(report, ImageReport) else report.imported

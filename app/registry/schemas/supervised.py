@@ -1,4 +1,4 @@
-"""The report of a supervised training."""
+"""The API's schema of versions of supervised tasks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
@@ -22,7 +22,7 @@ from relevance_bayes.types.values import ColumnKind, Label
 
 
 def hyperparameters_record(found: Hyperparameters, temperature: float | None) -> records.Hyperparameters:
-    """Those of a model, whose probabilities of classes have this temperature."""
+    """Return the hyperparameters of a model, whose class probabilities have this temperature."""
     return records.Hyperparameters(
         noise_sd=found.noise_sd,
         degrees_of_freedom=found.degrees_of_freedom,
@@ -37,37 +37,39 @@ def hyperparameters_record(found: Hyperparameters, temperature: float | None) ->
 
 
 def evidence_record(found: LogEvidence) -> records.Evidence:
-    """Evidence as it goes out."""
+    """Return the API's form of an evidence."""
     return records.Evidence(found.value, found.kind, found.log_hyperprior, found.price)
 
 
 class MemberOut(BaseModel):
-    """One of the models that a version consists of: often the only one."""
+    """A member of a version: one of the models that predict together, often the only one."""
 
-    label: Label | None = Field(description="The class that it tells from all others; null where it is for them all.")
+    label: Label | None = Field(
+        description="The class that it separates from all others; null where it models all classes."
+    )
     kernel: Annotated[Kernel, Field(discriminator="type")] | None = Field(
-        description="Null where it has none, or several."
+        description="The kernel; null for none or several."
     )
     weight: float | None = Field(
-        description="The densities of several members are multiplied, each to the power of its weight. The weights add "
-        "to 1, and were chosen to predict rows best that were not learned from. Null for the model of a class."
+        description="The weight of the member: the densities of several members are multiplied, each to the power of "
+        "its weight. Weights sum to 1 and maximise the score on held-out rows. Null for the model of a class."
     )
     functions: int = Field(
-        description="Functions kept. A class that has no rows keeps one, a bias: it is as probable everywhere as it is "
-        "frequent."
+        description="The number of kept functions. A class without kept rows has only a bias, and its probability is "
+        "its frequency everywhere."
     )
     hyperparameters: records.Hyperparameters
     evidence: records.Evidence | None = Field(
-        description="Null for a nearest-neighbour process, which is judged by rows kept apart."
+        description="The log evidence; null for a nearest-neighbour process, which is compared on held-out rows."
     )
     evidence_unreduced: records.Evidence | None = Field(
-        description="Of the process before few functions took its place; null where none did."
+        description="The log evidence before the reduction to few functions; null where nothing was reduced."
     )
-    score: float | None = Field(description="Of this member alone, where folds measured it.")
+    score: float | None = Field(description="The score of this member alone; null where folds did not measure it.")
 
     @classmethod
     def of(cls, member: Member, temperature: float | None) -> Self:
-        """A member as it goes out."""
+        """Return the API's form of a member."""
         unreduced = member.evidence_unreduced
         return cls(
             label=member.label,
@@ -84,25 +86,27 @@ class MemberOut(BaseModel):
 class AlternativeOut(BaseModel):
     """A compared alternative that was not selected."""
 
-    basis: BasisOut | None = Field(description="Of its kernel; null where that was not recorded.")
+    basis: BasisOut | None = Field(description="The basis of its kernel; null where it was not recorded.")
     prior: Prior
     likelihood: AnyLikelihood
     functions: int | None = Field(
-        description="Functions kept; null for a fit that was given up when its scales were found, being behind then, "
-        "and where folds measured it before any were chosen."
+        description="The number of kept functions; null for a fit that was stopped early because its evidence was "
+        "behind, and where folds measured it before functions were chosen."
     )
     kind: ScoreKind = Field(
-        description="What its score is. `fold_log_density`: the mean log density of the folds' rows, in nats a row, by "
-        "what was learned without them, as `score` of the version is. `integrated_evidence`: the log evidence with the "
-        "hyperparameters integrated out, in nats, beside `integrated_evidence` of the version: 3 more make a model "
-        "about 20 times as probable."
+        description="The kind of its score. `fold_log_density`: the mean log density of held-out rows over the folds, "
+        "in nats a row, as `score` of the version. `integrated_evidence`: the log evidence with the hyperparameters "
+        "integrated out, in nats, to compare with `integrated_evidence` of the version: a model with 3 more is about "
+        "20 times as probable."
     )
-    score: float | None = Field(description="Null with a reason. Foretold from some rows for a fit that was given up.")
-    reason: str | None = Field(description="Why it could not be learned or measured.")
+    score: float | None = Field(
+        description="The score; null with a `reason`. Extrapolated from some rows for a fit that was stopped early."
+    )
+    reason: str | None = Field(description="The reason why it could not be trained or measured.")
 
     @classmethod
     def of(cls, alternative: Alternative, inputs: Sequence[str], noise_column: str | None) -> Self:
-        """Return what was not taken as it goes out."""
+        """Return the API's form of an alternative."""
         bases = [] if alternative.basis is None else shown_bases([alternative.basis], inputs)
         return cls(
             basis=next(iter(bases), None),
@@ -122,11 +126,11 @@ class SupervisedVersionOut(VersionBaseOut):
     target: str
     target_kind: ColumnKind
     classes: Sequence[Label] = Field(
-        description="The labels of a classification: false and true, numbers from below, texts by alphabet."
+        description="The labels of a classification: false and true, numbers ascending, texts in alphabetical order."
     )
     class_rows: Sequence[records.ClassRows] = Field(
-        description="The rows learned from by class, in the order of `classes`: how frequent they are is what "
-        "`class_priors` of a prediction change. Empty for numbers, and for versions that are older than this."
+        description="The number of training rows of each class, in the order of `classes`: the class frequencies that "
+        "`class_priors` of a prediction replace. Empty for numbers, and for versions of older releases."
     )
     inputs: Sequence[InputColumn]
     ignored: Sequence[IgnoredColumn]
@@ -141,78 +145,77 @@ class SupervisedVersionOut(VersionBaseOut):
     validation: Validation | None
     seed: int
     hyperparameters: records.Hyperparameters = Field(
-        description="Of the only member; of several each has its own, and these are null or empty."
+        description="The hyperparameters of the only member; null or empty where there are several members."
     )
     evidence: records.Evidence | None = Field(
-        description="Of the only member; null of several, each of which has its own."
+        description="The log evidence of the only member; null where there are several members."
     )
-    functions: int = Field(description="Functions kept.")
-    candidates: int = Field(description="Functions that the fit taken could choose from.")
-    rows: int = Field(description="Rows learned from.")
+    functions: int = Field(description="The number of kept functions.")
+    candidates: int = Field(description="The number of candidate functions of the selected fit.")
+    rows: int = Field(description="The number of training rows.")
     rows_dropped: int
     rows_held_out: int
-    termination: str = Field(description="Why the fit stopped.")
+    termination: str = Field(description="The reason why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
-        description="`holdout`: measured on the rows held out, where there are some. `validation`: how the "
-        "training rows are predicted by trainings without their fold, unless the effort was `quick` and it was not "
-        "asked for (`nll_se` is the standard error of its `nll`, `log_loss_se` of its `log_loss`), over all `rows` "
-        "that were measured, each once: a fold whose other rows can't be learned from is passed over, and under "
-        "`order` the first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is "
-        "predicted by all others in closed form, while functions, widths and noise were chosen with it present: it can "
-        "flatter much."
+        description="`holdout`: measured on the rows held out, if any. `validation`: cross-validated on the training "
+        "rows, each predicted by a training without its fold (`nll_se` is the standard error of its `nll`, "
+        "`log_loss_se` of its `log_loss`), over all `rows` that were measured, each once; null with the effort `quick` "
+        "unless it was requested. A fold whose other rows can't be trained on is skipped, and under `order` the first "
+        "stretch is not measured. `leave_one_out`: a diagnostic, each training row predicted from all others in closed "
+        "form, while functions, widths and noise were chosen with it present: it can be much too optimistic."
     )
     members: Sequence[MemberOut] = Field(
         description="The models that predict together, one or more: processes, or one for each class in the order of "
         "`classes`."
     )
     score: records.Score | None = Field(
-        description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "
-        "processes it is measured before their reduction to few functions, which costs `score_loss`, but where that is "
-        "more than `max_score_loss` it is measured after it. Null in versions that are older than this."
+        description="The expected score on new rows, by complete trainings on other rows with all choices repeated. Of "
+        "several processes it is measured before their reduction to few functions, which costs `score_loss`; where "
+        "that exceeds `max_score_loss` it is measured after it. Null in versions of older releases."
     )
     integrated_evidence: float | None = Field(
         description="The log evidence with the hyperparameters integrated out, in nats, where fits were compared by it."
     )
     alternatives: Sequence[AlternativeOut] = Field(
-        description="What was compared and not taken. Another likelihood is taken by evidence where it is better by a "
-        "tenth of a nat for each row, another model in the place of several by folds where its score is better by more "
-        "than two standard errors, at a root mean square error of at most 1.1 times theirs."
+        description="The compared alternatives that were not selected. Another likelihood is selected where its "
+        "evidence is better by a tenth of a nat for each row; a single model instead of several where its score over "
+        "folds is better by more than two standard errors, at a root mean square error of at most 1.1 times theirs."
     )
     max_score_loss: float = Field(
-        description="What was asked for: nats a row that a pool's reduction to few functions may cost. More is lost "
-        "where a prediction by more functions would take too long."
+        description="The requested limit of the score, in nats a row, that the reduction to few functions may cost. "
+        "More is lost where a prediction by more functions would take too long."
     )
     unreduced_functions: int | None = Field(
-        description="Functions of the whole before it was reduced, one for each row and process, to which `score` "
-        "belongs where `score_loss` is at most `max_score_loss`; null where nothing was reduced."
+        description="The number of functions before the reduction, one for each row and process; `score` belongs to "
+        "these where `score_loss` is at most `max_score_loss`. Null where nothing was reduced."
     )
     score_loss: float | None = Field(
-        description="What keeping few functions costs of the score, in nats a row: up to `max_score_loss` as it is "
-        "estimated, above as it is measured by folds, whose `metrics.validation` is then of what is kept. Null where "
-        "nothing was reduced."
+        description="The cost of the reduction to few functions in nats a row of the score: estimated where it is at "
+        "most `max_score_loss`, else measured by folds, and `metrics.validation` is then that of the reduced model. "
+        "Null where nothing was reduced."
     )
     outliers: Sequence[records.Outlier] = Field(
-        description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
-        "first, at most 100. Empty under other likelihoods."
+        description="Under `student_t`, the rows whose weight is less than a quarter of an ordinary row's, at most "
+        "100, the least typical first. Empty under other likelihoods."
     )
     warnings: Sequence[records.TrainingWarning] = Field(
-        description="What was left out, and what could not be done as planned; empty where nothing was."
+        description="Rows and alternatives that were left out, and departures from the plan; empty without any."
     )
     local: records.LocalReport | None = Field(
-        description="The comparison with nearest-neighbour processes; null where there was none. Where one was taken "
-        "it is the only member, `functions` are those of the sparse model of whose residuals it is, and `score` and "
-        "`metrics.validation` are of the rows kept apart."
+        description="The comparison with nearest-neighbour processes; null where there was none. Where a process was "
+        "selected it is the only member, `functions` are those of the sparse model whose residuals it models, and "
+        "`score` and `metrics.validation` are those on the held-out rows."
     )
     dataset: DatasetName
     seconds: float
     software_version: str
     imported: ImportedFrom | None = Field(
-        description="Null for what was trained here; else all figures are those of where it was."
+        description="Null for a version trained here; all figures of an imported version are those of its origin."
     )
 
     @classmethod
     def of(cls, version: Version, report: SupervisedReport) -> Self:
-        """A version with this report as it goes out."""
+        """Return the API's form of a version with this report."""
         plan, spec = report.plan, report.plan.spec
         own = {
             "task": report.task,

@@ -85,5 +85,5 @@ def test_no_rows_prove_nothing() -> None:
     nothing = Improvement("nll", 0, 5, None, None, None, None, None)
     assert verdict(nothing, margin=0.0, by="estimate", lost_rows=0) == (
         False,
-        "There is no row on which both have a nll.",
+        "Expected rows for which both versions have a nll, got none.",
     )

@@ -5,8 +5,8 @@ import pytest
 from app.jobs.worker.outage import LATE_SECONDS, SUMMARY_SECONDS, DatabaseOutage
 
 REFUSED = "connection refused"
-AWAY, BACK = "the database is away", "the database is back"
-FAILING = "connections to the database fail, though it can be reached"
+AWAY, BACK = "the database is unreachable", "the database is reachable again"
+FAILING = "connections to the database fail, though it is reachable"
 
 
 class Clock:

@@ -1,4 +1,4 @@
-"""A fit in a process of its own, which imports the core and next to nothing else of the service."""
+"""The child process of fits, which imports the core and next to nothing else of the service."""
 
 import ctypes
 import faulthandler
@@ -24,7 +24,7 @@ from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.selection import Step
 
 STEP_SECONDS = 1.0
-"""Least time between two steps that are told; the last always is, and the first of each phase."""
+"""The least seconds between two reported steps; the first step of each phase and the last one are always reported."""
 
 PR_SET_PDEATHSIG = 1
 
@@ -37,13 +37,12 @@ FOR_FITS = (
     "scipy.optimize",
     "scipy.special",
 )
-"""Modules that fits need, and those that the core loads lazily: loaded before the first fit comes, not while that
-waits."""
+"""Modules that fits need, and those that the core imports lazily; imported before the first fit arrives."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An exception's class, its text and, where nobody foresaw it, its traceback."""
+    """An exception: its class, its message and, where it is unexpected, its traceback."""
 
     error: str
     detail: str
@@ -52,13 +51,13 @@ class Failure:
 
 Message = Step | FitCheckpoint | Fitted | Failure
 Order: TypeAlias = tuple[Fit, tuple[LogEntry, ...]]
-"""The fit to do, and the log of an earlier child that was to do the same."""
+"""A fit, and the log of an earlier child process to resume from."""
 
 Pipe: TypeAlias = "Connection[Message, Order]"
 
 
 def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
-    """Import what is needed, then do fit after fit that comes through the pipe; ends with it, and with its parent."""
+    """Import the modules, then run each fit that comes through the pipe; exits with the pipe and with its parent."""
     _end_with(parent)
     tune_malloc()
     faulthandler.enable()
@@ -78,7 +77,7 @@ def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
 
 
 def _obey(order: Order, train: Trainer, limits: Limits, connection: Pipe) -> None:
-    """Say all there is to a fit, up to its end: nothing of it is said, or kept, after that."""
+    """Run a fit and send its messages; nothing of it is sent or kept after its end."""
     fit, fit_log = order
     for message in _work(train, fit, limits, fit_log):
         connection.send(message)
@@ -98,7 +97,7 @@ def _work(train: Trainer, fit: Fit, limits: Limits, fit_log: tuple[LogEntry, ...
 
 
 def _seldom(found: Iterator[Step | FitCheckpoint | Fitted]) -> Iterator[Step | FitCheckpoint | Fitted]:
-    """The first step of each phase, then about one a second, the last one, and the end; where it rested as often."""
+    """Return the first step of each phase, then about one a second, the last one, the checkpoints and the end."""
     withheld: Step | None = None
     phase, due, rest_due = "", float("-inf"), float("-inf")
     for result in found:
@@ -120,11 +119,11 @@ def _seldom(found: Iterator[Step | FitCheckpoint | Fitted]) -> Iterator[Step | F
 
 
 def _end_with(parent: int) -> None:
-    # Only the worker decides when a fit ends, also when a terminal or an init signals the whole group.
+    # Only the worker ends a fit; a signal to the whole process group, of a terminal or an init, is ignored.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if sys.platform == "linux":
-        # It needs no turn of the interpreter, which C code may hold for minutes.
+        # It does not need the GIL, which C code may hold for minutes.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
