@@ -128,7 +128,8 @@ protocol: install ## make app/inference/rpc/generated from the protocol's file
 	$(BIN)/python -m grpc_tools.protoc --proto_path=app/inference/rpc --python_out=app/inference/rpc/generated \
 		--pyi_out=app/inference/rpc/generated app/inference/rpc/open_inference.proto
 
-wheels: install ## both distributions as wheels, into dist/
+wheels: docs ## both distributions as wheels, into dist/
+	@rm -rf app/guide && cp -R dist/guide app/guide
 	cd library && ../$(BIN)/python -P -m hatchling build --target wheel --directory ../dist
 	$(BIN)/python -P -m hatchling build --target wheel --directory dist
 

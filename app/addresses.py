@@ -1,4 +1,4 @@
-"""Where webhooks may go: URLs that are taken, and which of the world's addresses anybody may have us speak to."""
+"""Validation of the URLs of webhooks, and the addresses that deliveries may connect to."""
 
 import re
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!
 PRINTABLE = re.compile(r"[!-~]+")
 PORTS = {"http": 80, "https": 443}
 
-# The registries of special addresses (RFC 6890 and what came after), written out: `ipaddress` knows them as they were
-# when a Python was made.
+# The registries of special addresses (RFC 6890 and its updates) as of this release: those in `ipaddress` depend on the
+# version of Python.
 SPECIAL_V4 = tuple(
     map(
         IPv4Network,
         (
             "0.0.0.0/8",  # this network
             "10.0.0.0/8",  # private
-            "100.64.0.0/10",  # behind a carrier's translation
+            "100.64.0.0/10",  # carrier-grade NAT
             "127.0.0.0/8",  # loopback
-            "169.254.0.0/16",  # link-local, where clouds answer questions about themselves
+            "169.254.0.0/16",  # link-local, with the metadata services of clouds
             "172.16.0.0/12",  # private
             "192.0.0.0/24",  # protocols
             "192.0.2.0/24",  # documentation
@@ -48,7 +48,7 @@ SPECIAL_V4 = tuple(
     )
 )
 GLOBAL_V6 = IPv6Network("2000::/3")
-"""All of IPv6 that is handed out; what lies outside of it is loopback, private, link-local, multicast or nobody's."""
+"""The allocated part of IPv6; addresses outside are loopback, private, link-local, multicast or unallocated."""
 
 SPECIAL_V6 = tuple(
     map(
@@ -63,11 +63,11 @@ SPECIAL_V6 = tuple(
 )
 MAPPED = IPv6Network("::ffff:0:0/96")
 TRANSLATED = IPv6Network("64:ff9b::/96")
-"""NAT64: how a network with IPv6 alone reaches the others; the address is in the last 32 bits, as in `MAPPED`."""
+"""NAT64, by which IPv6-only networks reach IPv4; the address is in the last 32 bits, as in `MAPPED`."""
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is one machine of the internet's, also by the address that is embedded in it."""
+    """Return whether an address, or the IPv4 address embedded in it, is a public unicast address."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in SPECIAL_V4)
     if address in MAPPED or address in TRANSLATED:
@@ -77,7 +77,7 @@ def is_public(address: Address) -> bool:
 
 @dataclass(frozen=True)
 class Target:
-    """A URL in the parts that a request is made of; `host` in lower case, without brackets."""
+    """The parts of a URL; `host` is in lower case, without brackets."""
 
     scheme: Literal["http", "https"]
     host: str
@@ -86,7 +86,7 @@ class Target:
 
     @property
     def address(self) -> Address | None:
-        """The address that the host is, None where it is a name."""
+        """Return the host as an address, None where it is a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -94,39 +94,39 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Host and port, as the header `Host` says them."""
+        """Return host and port, as in the header `Host`."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """The targets that the operator allows beside https to public addresses: host names, and networks in any scheme."""
+    """The targets that are allowed besides https to public addresses: host names, and networks in any scheme."""
 
     names: frozenset[str] = frozenset()
     networks: tuple[Network, ...] = ()
 
     @classmethod
     def of(cls, listed: str) -> "Allowance":
-        """From names, addresses and networks with commas between; raises ValueError for what is none of these."""
+        """Parse comma-separated names, addresses and networks; raises ValueError."""
         names, networks = set[str](), list[Network]()
         for entry in filter(None, (part.strip().lower() for part in listed.split(","))):
             try:
                 networks.append(ip_network(entry))
             except ValueError as error:
                 if "/" in entry or ":" in entry or not HOST_NAME.fullmatch(entry) or _ends_in_a_number(entry):
-                    raise ValueError(f"{entry!r} is no network (as 10.1.0.0/16), address or host name") from error
+                    raise ValueError(f"expected a network, address or host name, got {entry!r}") from error
                 names.add(entry.rstrip("."))
         return cls(frozenset(names), tuple(networks))
 
     def admits(self, target: Target, address: Address) -> bool:
-        """Return whether a request to a target may go to this address of its host's."""
+        """Return whether a request to a target may connect to this address of its host."""
         if target.host.rstrip(".") in self.names or any(address in network for network in self.networks):
             return True
         return target.scheme == "https" and is_public(address)
 
     def checked(self, url: str) -> Target:
-        """A URL that is not plainly refused: where its name leads is seen at each delivery.
+        """Return a URL in its parts, unless it can be refused without resolving its host; deliveries check the address.
 
         Raises InvalidRequestError.
         """
@@ -138,38 +138,38 @@ class Allowance:
         else:
             listed, here = self.admits(target, address), not is_public(address)
         if here and not listed:
-            raise _refused(f"{target.host} is no public address; the operator of this service may allow it.")
+            raise _refused(f"Expected a public address, got {target.host}, which this service does not allow.")
         if target.scheme == "http" and not listed:
-            raise _refused("Expected https://; the operator of this service may allow http:// for some hosts.")
+            raise _refused("Expected https://, got http://, which this service allows only for some hosts.")
         return target
 
 
 def read_target(url: str) -> Target:
-    """A URL in its parts; raises InvalidRequestError for what is no http(s) URL, or has more than such a one needs."""
+    """Return a URL in its parts; raises InvalidRequestError for other than a plain http(s) URL."""
     if len(url) > MAX_URL_LENGTH or not PRINTABLE.fullmatch(url):
         raise _refused(
-            f"Expected a URL of up to {MAX_URL_LENGTH} ASCII characters without spaces; others are written %xx."
+            f"Expected a URL of at most {MAX_URL_LENGTH} ASCII characters; percent-encode others and spaces."
         )
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise _refused(f"This is no URL: {error}.") from error
+        raise _refused(f"Expected a URL, got one that can't be parsed: {error}.") from error
     scheme: Literal["http", "https"]
     if parts.scheme == "http":
         scheme = "http"
     elif parts.scheme == "https":
         scheme = "https"
     else:
-        raise _refused("Expected a URL that begins with https://.")
+        raise _refused("Expected a URL that begins with https://, got another scheme.")
     if "@" in parts.netloc:
-        raise _refused("A URL must not hold a name or a password: messages are signed instead.")
+        raise _refused("Expected a URL without credentials: messages are signed instead.")
     if parts.fragment or "#" in url:
-        raise _refused("A URL's #fragment is never sent: leave it out.")
+        raise _refused("Expected a URL without a fragment, which is never sent.")
     if port == 0:
         raise _refused("Expected a port from 1 to 65535.")
     if not _is_host(host):
-        raise _refused(f"{host!r} is no host name and no address.")
+        raise _refused(f"Expected a host name or an address, got {host!r}.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(scheme, host, port or PORTS[scheme], path)
 
@@ -180,7 +180,7 @@ def _is_host(host: str) -> bool:
             return IPv6Address(host).scope_id is None
         except ValueError:
             return False
-    if _ends_in_a_number(host):  # then it must be an address in full, not one of its many old spellings
+    if _ends_in_a_number(host):  # an address in standard notation, not octal or shortened
         try:
             IPv4Address(host)
         except ValueError:

@@ -22,7 +22,7 @@ from app.evaluation.service import Scoring
 from app.exports import routes as exports
 from app.exports.json_file import DOCUMENT
 from app.exports.service import Exporting, Importing
-from app.http import documentation_pages, health
+from app.http import documentation_pages, guide, health
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
 from app.http.handlers import add_handlers
@@ -132,6 +132,7 @@ for _router in (
     inference.router,
     inference.inferences,
     documentation_pages.router,
+    guide.router,
 ):
     ROUTES.include_router(_router)
 

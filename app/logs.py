@@ -8,7 +8,7 @@ import structlog
 
 
 def configure_logging(level: str) -> None:
-    """One JSON line on standard error for each record of this process, from structlog and from the standard library."""
+    """Write each record of this process, of structlog and the standard library, as one JSON line to standard error."""
     given: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -26,7 +26,7 @@ def configure_logging(level: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for chatty in ("alembic", "dbos"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    # Not through the standard library's loggers: a line of each request would cost as much as a prediction.
+    # Not through the standard library's loggers, which would cost as much for each request as a prediction.
     structlog.configure(
         processors=[*given, render],
         logger_factory=_Lines,
@@ -36,13 +36,13 @@ def configure_logging(level: str) -> None:
 
 
 class _Lines:
-    """Writes lines to standard error, as the standard library's handler does; structlog calls it by their levels."""
+    """Writes lines to standard error, like the standard library's handler; structlog calls a method a level."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def line(self, text: str) -> None:
-        """One write, which no other thread's line comes into."""
+        """Write a line at once, so that lines of threads do not mix."""
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 

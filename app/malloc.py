@@ -1,24 +1,23 @@
-"""Settings of glibc's malloc for a process that serves or fits."""
+"""Settings of glibc's malloc for processes that serve or fit."""
 
 import ctypes
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
-"""The numbers by which glibc's `mallopt` knows its settings (malloc.h)."""
+"""The parameters of glibc's `mallopt` (malloc.h)."""
 
 HEAPS = 2
 MAX_IN_HEAPS = 32 * 2**20
 MAX_KEPT = 64 * 2**20
-"""Bytes at a heap's end that go back to the kernel only beyond this."""
+"""The number of free bytes at the end of a heap above which they are returned to the kernel."""
 
 
 def tune_malloc() -> None:
     """Limit the number of heaps (arenas) and let them keep freed memory, where the C library is glibc.
 
-    By default threads have eight heaps for each core, each of which keeps what was freed in it: threads that read large
-    bodies leave a process at twice its size, and are no quicker for it, since most of the time one of them runs. And
-    arrays above 128 kB are the kernel's own at first, which hands out each page anew: for 100,000 rows in npy that is
-    as much work as all predictions. A fit makes and frees matrices of a few MB all the time: on 600 rows it takes 1.6
-    times as long otherwise.
+    By default glibc makes eight heaps a core, each of which keeps freed memory. Threads that read large bodies then
+    double the size of a process and are no faster, since mostly one of them runs at a time. Arrays above 128 kB are at
+    first mapped by the kernel page by page, which for 100,000 rows in npy costs as much as all predictions. A fit
+    allocates and frees matrices of a few MB: with the defaults a fit of 600 rows takes 1.6 times as long.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

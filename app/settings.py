@@ -1,4 +1,4 @@
-"""Everything the environment decides, read once and handed down as plain values."""
+"""Settings, read from the environment once and passed on as plain values."""
 
 import re
 from pathlib import Path
@@ -12,20 +12,20 @@ from app.addresses import Allowance
 
 MEBIBYTE = 1024 * 1024
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-f:]+\](:[0-9]{1,5})?")
-"""An origin as a browser's `Origin` header has it: lower case, without a path."""
+"""An origin as in a browser's `Origin` header: lower case, without a path."""
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class Settings(BaseSettings):
-    """Each field is the variable RELEVANCE_ plus its name in capitals."""
+    """The settings; each field is the variable RELEVANCE_ plus its name in capitals."""
 
     model_config = SettingsConfigDict(env_prefix="RELEVANCE_", extra="ignore", frozen=True)
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
     grpc_port: int | None = Field(
-        None, ge=0, le=65535, description="Port to speak the Open Inference Protocol over gRPC at; without it, none."
+        None, ge=0, le=65535, description="Port of the Open Inference Protocol over gRPC; without it, gRPC is disabled."
     )
     database_url: str = Field(
         "sqlite:///./relevance.db", description="SQLAlchemy URL: SQLite or PostgreSQL (postgresql+psycopg)."
@@ -35,87 +35,87 @@ class Settings(BaseSettings):
     api_key_file: Path | None = Field(None, description="A file whose content is the API key.")
     insecure: bool = Field(False, description="Allow listening beyond loopback without an API key.")
     spool_directory: Path | None = Field(
-        None, description="Where uploads, large predictions and fits keep temporary files; the system's by default."
+        None, description="Directory of the temporary files of uploads, predictions and fits; by default the system's."
     )
-    max_upload_bytes: int = Field(512 * MEBIBYTE, gt=0, description="Largest body of a dataset upload.")
-    max_body_bytes: int = Field(32 * MEBIBYTE, gt=0, description="Largest body of any other request.")
+    max_upload_bytes: int = Field(512 * MEBIBYTE, gt=0, description="Maximum size of the body of a dataset upload.")
+    max_body_bytes: int = Field(32 * MEBIBYTE, gt=0, description="Maximum size of the body of any other request.")
     max_header_bytes: int = Field(
-        32 * 1024, ge=1024, le=MEBIBYTE, description="Largest request line and header section together; larger is 431."
+        32 * 1024, ge=1024, le=MEBIBYTE, description="Maximum size of request line and headers together; above it, 431."
     )
-    max_header_fields: int = Field(100, ge=1, le=10_000, description="Most header fields of a request; more is 431.")
+    max_header_fields: int = Field(100, ge=1, le=10_000, description="Maximum number of header fields; above it, 431.")
     header_timeout_seconds: float = Field(
-        10.0, gt=0, description="Longest time that a request's header section may take; longer is 408."
+        10.0, gt=0, description="Maximum time for a request's header section; above it, 408."
     )
     min_body_bytes_per_second: float = Field(
-        1000.0, ge=0, description="Least rate of a request's body, over ten seconds; slower is 408."
+        1000.0, ge=0, description="Minimum rate of a request's body, over ten seconds; below it, 408."
     )
     max_connections: int | None = Field(
         None,
         ge=1,
-        description="Most open connections; without it 4,096, or three quarters of the file descriptors if less.",
+        description="Maximum number of open connections; by default 4,096, or 3/4 of the file descriptors if less.",
     )
     drain_seconds: float = Field(
-        3.0, ge=0, description="How long the API goes on listening after SIGTERM, with `Connection: close`."
+        3.0, ge=0, description="How long the API keeps listening after SIGTERM, with `Connection: close`."
     )
     grace_seconds: int = Field(
-        5, ge=1, description="How long open requests may take to end after that; what is left is cancelled."
+        5, ge=1, description="How long open requests may take after that before they are cancelled."
     )
-    max_rows: int = Field(10_000_000, gt=0, description="Most rows of a dataset.")
-    max_columns: int = Field(10_000, gt=0, description="Most columns of a dataset.")
-    max_prediction_rows: int = Field(100_000, gt=0, description="Most rows of one predict call.")
+    max_rows: int = Field(10_000_000, gt=0, description="Maximum number of rows of a dataset.")
+    max_columns: int = Field(10_000, gt=0, description="Maximum number of columns of a dataset.")
+    max_prediction_rows: int = Field(100_000, gt=0, description="Maximum number of rows of one prediction.")
     max_training_cells: int = Field(
-        500_000_000, gt=0, description="Most numbers (rows x encoded columns) of one training."
+        500_000_000, gt=0, description="Maximum number of values (rows x encoded columns) of one training."
     )
     max_candidate_cells: int = Field(
-        4_000_000_000, gt=0, description="Most numbers (rows x candidates) that one look of a fit goes over."
+        4_000_000_000, gt=0, description="Maximum number of values (rows x candidates) of one iteration of a fit."
     )
-    cache_bytes: int = Field(128 * MEBIBYTE, gt=0, description="Memory for versions that predictions keep at hand.")
+    cache_bytes: int = Field(128 * MEBIBYTE, gt=0, description="Memory of the cache of versions that predict.")
     stale_if_error_seconds: float = Field(
         300.0,
         ge=0,
-        description="How long aliases and the newest version answer as last known while the database is away.",
+        description="How long cached aliases and newest versions serve while the database is unavailable.",
     )
-    worker_slots: int = Field(1, ge=1, le=64, description="Fits that one worker process runs at a time.")
-    heartbeat_interval_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
+    worker_slots: int = Field(1, ge=1, le=64, description="Number of fits that one worker process runs concurrently.")
+    heartbeat_interval_seconds: float = Field(2.0, gt=0, description="Interval between a worker's heartbeats.")
     heartbeat_timeout_seconds: float = Field(
-        7.0, gt=0, description="After how long a silent worker's jobs are taken over."
+        7.0, gt=0, description="Time without a heartbeat after which a worker's jobs are recovered."
     )
     poll_seconds: float = Field(
-        0.1, gt=0, description="Time between two polls for new jobs, while jobs wait or the last one came within 10 s."
+        0.1, gt=0, description="Interval of polls for jobs, while jobs are queued or one was within 10 s."
     )
     idle_poll_seconds: float = Field(
-        0.9, gt=0, description="The same while no job waits and none came within 10 s; at least the former."
+        0.9, gt=0, description="Interval of polls for jobs otherwise; at least the former."
     )
     fit_memory_bytes: int | None = Field(
-        None, gt=0, description="Most memory that one fit may allocate; without it, a fair share of four fifths of all."
+        None, gt=0, description="Maximum memory of one fit; by default an equal share of four fifths of all memory."
     )
-    checkpoint_seconds: float = Field(5.0, ge=0, description="Least time between two checkpoints of a running fit.")
-    job_timeout_seconds: float = Field(86_400.0, gt=0, description="Longest a job may run, in all its starts together.")
+    checkpoint_seconds: float = Field(5.0, ge=0, description="Minimum time between two checkpoints of a running fit.")
+    job_timeout_seconds: float = Field(86_400.0, gt=0, description="Maximum run time of a job, over all its attempts.")
     owner_concurrency: int | None = Field(
-        None, ge=1, description="Jobs of one owner that run at a time, over all workers; without it, as many as fit."
+        None, ge=1, description="Maximum number of concurrent jobs of an owner, over all workers; by default no limit."
     )
-    max_queued_jobs: int = Field(10_000, ge=1, description="Most jobs of one owner that have not ended.")
+    max_queued_jobs: int = Field(10_000, ge=1, description="Maximum number of jobs of one owner that have not ended.")
     idempotency_retention_seconds: float = Field(
-        86_400.0, gt=0, description="How long the answer to a request with an `Idempotency-Key` is kept."
+        86_400.0, gt=0, description="How long the response to a request with an `Idempotency-Key` is stored."
     )
     webhook_allowed_hosts: str | None = Field(
         None,
-        description="Where webhooks may go beside https to public addresses: host names and networks, with commas.",
+        description="Targets of webhooks besides https to public addresses: host names and networks, comma-separated.",
     )
     event_retention_days: float = Field(
         30.0,
         gt=0,
-        description="How long the progress of ended jobs, their queue entries, and what webhooks were told, is kept.",
+        description="How long the events of ended jobs, their queue entries, and webhook deliveries are kept.",
     )
     result_retention_days: float = Field(
-        7.0, gt=0, description="How long the files that batch predictions make are kept after these have ended."
+        7.0, gt=0, description="How long the files of batch predictions are kept after these have ended."
     )
     cors_origins: str | None = Field(
         None,
-        description="Origins whose pages may call the API from a browser, with commas; `*` for all; without it, none.",
+        description="Origins whose pages may call the API (CORS), comma-separated; `*` for all; by default none.",
     )
-    log_level: str = Field("INFO", description="Least severity that is logged.")
-    log_requests: bool = Field(True, description="Whether each request is a line of the log, at INFO.")
+    log_level: str = Field("INFO", description="Minimum severity of log records.")
+    log_requests: bool = Field(True, description="Whether each request is logged, at INFO.")
 
     @model_validator(mode="after")
     def _read_files(self) -> Self:
@@ -140,18 +140,18 @@ class Settings(BaseSettings):
         if self.heartbeat_timeout_seconds < 2 * self.heartbeat_interval_seconds:
             raise ValueError(
                 "heartbeat_timeout_seconds must be at least twice heartbeat_interval_seconds, "
-                "or live workers are taken for dead"
+                "or live workers count as dead"
             )
         return self
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
-        """The origins of `cors_origins`, one by one."""
+        """Return the origins of `cors_origins`."""
         return tuple(filter(None, map(str.strip, (self.cors_origins or "").split(","))))
 
     @property
     def url(self) -> URL:
-        """The database's URL, with the password from its file and psycopg as PostgreSQL's driver."""
+        """Return the database's URL, with the password from its file and psycopg as PostgreSQL's driver."""
         url = make_url(self.database_url)
         if url.drivername in {"postgres", "postgresql"}:
             url = url.set(drivername="postgresql+psycopg")
@@ -161,5 +161,5 @@ class Settings(BaseSettings):
 
     @property
     def exposed_without_key(self) -> bool:
-        """Return whether the API would be open to the network with nobody asked who they are."""
+        """Return whether the API would be open to the network without authentication."""
         return self.host not in LOOPBACK and self.api_key is None and not self.insecure

@@ -166,7 +166,7 @@ def test_a_name_is_admitted_wherever_it_leads_and_a_network_whoever_leads_there(
 
 @pytest.mark.parametrize("listed", ["10.0.0.1/8", "a b", "http://x", "300.1.1.1", "1.2", "*.example", "a:80"])
 def test_what_is_no_list_of_hosts_is_refused(listed: str) -> None:
-    with pytest.raises(ValueError, match="is no network"):
+    with pytest.raises(ValueError, match="expected a network"):
         Allowance.of(f"10.0.0.0/8, {listed}")
 
 

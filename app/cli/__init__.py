@@ -1,4 +1,4 @@
-"""The command `relevance`. What a command needs is imported when it runs, so that `relevance --help` is quick."""
+"""The command `relevance`. Each command imports what it needs when it runs, so that `relevance --help` is quick."""
 
 from app.cli.commands import main
 

@@ -1,4 +1,4 @@
-"""`python -m app.cli`: the same command where the script is not on the path."""
+"""`python -m app.cli`: the command `relevance` where the script is not on the path."""
 
 from app.cli.commands import main
 

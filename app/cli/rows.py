@@ -1,4 +1,4 @@
-"""A file with rows to predict for in any of the service's formats, read as it reads uploads."""
+"""The rows of a file to predict for, in any of the service's formats."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,9 +19,9 @@ MAX_COLUMNS, MAX_ROWS = 100_000, 10**9
 
 
 def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
-    """At most `size` rows at a time, all columns: those in `kinds` are read as such, others as the texts they are.
+    """Read at most `size` rows at a time, with all columns: those in `kinds` as such, others as strings.
 
-    Raises RelevanceError where the file can't be read as what its name says, or a value is not of its kind.
+    Raises RelevanceError where the file is malformed, or a value is not of its column's kind.
     """
     written = by_suffix(TABLE_FORMATS, path) or DEFAULT
     with path.open("rb") as opened:
@@ -44,7 +44,7 @@ def _table(written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnK
 
 
 def _by_position(written: RowFormat, file: SpoolFile, kinds: Mapping[str, ColumnKind]) -> TableStream:
-    """Rows whose columns are in the order of `kinds`."""
+    """Read rows whose columns are in the order of `kinds`."""
     expected = Expected(tuple(kinds.items()), None, frozenset(), max_rows=MAX_ROWS, max_bytes=file.size)
     read = written.read_rows(file.read(), ReadOptions(), expected, strict=True)
     refuse(read.cell_faults)

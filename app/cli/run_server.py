@@ -1,4 +1,4 @@
-"""`relevance serve` and `relevance api`: uvicorn on a socket of our own, with or without a worker beside it."""
+"""`relevance serve` and `relevance api`: uvicorn on a socket of our own, with or without a worker."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ from relevance_bayes.cli.console import echo, refuse
 
 
 def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
-    """Answer HTTP until Ctrl-C or SIGTERM; with a worker, a SQLite file is migrated first. Raises typer.Exit."""
+    """Serve HTTP until Ctrl-C or SIGTERM; with a worker, migrate a SQLite file first. Raises typer.Exit."""
     _refuse_unusable(settings)
     tune_malloc()
     descriptors = raise_descriptor_limit()
@@ -36,7 +36,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             stack.callback(watchdog.restart, MARGIN_SECONDS)
             listener = stack.enter_context(_listen(settings.host, settings.port, "RELEVANCE_PORT", config.backlog))
             if settings.grpc_port is not None:
-                _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT", 1).close()  # gRPC binds it by itself
+                _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT", 1).close()  # gRPC binds it itself
             if with_worker:
                 if settings.url.get_backend_name() == "sqlite":
                     with database_in_reach():
@@ -53,8 +53,8 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
 def _refuse_unusable(settings: Settings) -> None:
     if settings.exposed_without_key:
         refuse(
-            f"Listening on {settings.host} would open the service to the network with nobody asked for a key.\n"
-            "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 if that is what you want."
+            f"Listening on {settings.host} would expose the service to the network without authentication.\n"
+            "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 to allow it."
         )
     if settings.grpc_port is not None and find_spec("grpc") is None:
         refuse(
@@ -65,7 +65,7 @@ def _refuse_unusable(settings: Settings) -> None:
 
 
 def _stop_on_signals(watchdog: Watchdog, *, until_eof: bool) -> None:
-    """Handle signals until the server does, and after it."""
+    """Handle termination signals until the server does, and after it."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         watchdog.arm()
@@ -73,7 +73,7 @@ def _stop_on_signals(watchdog: Watchdog, *, until_eof: bool) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    if until_eof:  # as after Ctrl-C: no load balancer has to be waited for
+    if until_eof:  # no load balancer needs time to use other servers
         end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGINT))
 
 
@@ -104,7 +104,7 @@ def _listen(host: str, port: int, setting: str, backlog: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=backlog)
     except OSError as taken:
-        refuse(f"Can't listen on {host}:{port}: {taken.strerror}. {setting} chooses another port.")
+        refuse(f"Can't listen on {host}:{port}: {taken.strerror}. {setting} sets the port.")
 
 
 def _greeting(settings: Settings, listener: socket.socket, *, with_worker: bool) -> str:
@@ -114,7 +114,7 @@ def _greeting(settings: Settings, listener: socket.socket, *, with_worker: bool)
         f"Relevance {__version__} is at {url}",
         f"  documentation  {url}/docs",
         f"  database       {settings.url.render_as_string(hide_password=True)}",
-        "  worker         beside it, in a process of its own" if with_worker else "  worker         none here",
+        "  worker         a process of its own" if with_worker else "  worker         none",
         "Ctrl-C stops it.",
     ]
     return "\n".join(lines)

@@ -14,14 +14,14 @@ from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 
 GRACE_SECONDS = 5.0
-"""The time that a running fit may take to come to a place where it can be handed back."""
+"""The time in which a running fit must reach a checkpoint at shutdown."""
 
 MAX_STOP_SECONDS = 14.0
-"""Seconds after which the process is ended by force: before `relevance serve` would kill its worker."""
+"""The time after which the process is ended by force, less than that after which `relevance serve` kills its worker."""
 
 
 def work(settings: Settings, *, until_eof: bool) -> None:
-    """Run queued jobs until Ctrl-C or SIGTERM, then hand back what is running."""
+    """Run queued jobs until Ctrl-C or SIGTERM, then requeue the running ones."""
     watchdog = Watchdog(MAX_STOP_SECONDS)
     stop_request = StopRequest.by_signals(watchdog.arm)
 
@@ -42,16 +42,16 @@ def work(settings: Settings, *, until_eof: bool) -> None:
 
 
 def _start(worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
-    """Return whether it takes jobs now; raises typer.Exit(1) where its database or its directory can't be used."""
+    """Return whether the worker takes jobs; raises typer.Exit(1) where its database or directory can't be used."""
     try:
         with database_in_reach():
             return worker.start(wait_for_stop)
     except UnusableSpoolError as error:
-        refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY says where temporary files are kept.")
+        refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY sets the directory of temporary files.")
 
 
 def migrate(settings: Settings) -> None:
-    """Make the database's tables, or bring them up to date."""
+    """Create the database's tables, or migrate them to this release."""
     with database_in_reach():
         wiring.migrate(settings)
     echo(f"{settings.url.render_as_string(hide_password=True)} is up to date.")

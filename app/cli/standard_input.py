@@ -1,4 +1,4 @@
-"""Ending with the process that started us, on every system: its end of our standard input closes when it is gone."""
+"""Shutdown at the end of standard input, which the parent process closes when it ends, on every system."""
 
 import os
 import threading
@@ -8,10 +8,10 @@ STANDARD_INPUT = 0
 
 
 def end_with_standard_input(end: Callable[[], None]) -> None:
-    """Call `end` in a thread once standard input is at its end."""
+    """Call `end` in a thread at the end of standard input."""
 
     def listen() -> None:
-        # Not sys.stdin: a thread that waits within its lock makes the interpreter abort at exit.
+        # Not sys.stdin, whose lock makes the interpreter abort at exit while a thread waits in it.
         while os.read(STANDARD_INPUT, 4096):
             pass
         end()

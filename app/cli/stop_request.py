@@ -1,4 +1,4 @@
-"""A stop asked for by a signal, waited for by the main thread."""
+"""A request to stop, set by a signal and awaited by the main thread."""
 
 import select
 import signal
@@ -10,11 +10,11 @@ from typing import Self
 
 
 class StopRequest:
-    """SIGTERM, SIGINT, or a call of `set`.
+    """A request to stop: SIGTERM, SIGINT, or a call of `set`.
 
     It is a socket pair and not a `threading.Event`, on which a main thread can miss a signal: one that arrives just
-    before the thread blocks is seen only when something else wakes it, and one that arrives within `Event.wait` makes
-    `Event.set` wait for a lock that the interrupted code holds. `signal.set_wakeup_fd` writes from C, at once.
+    before the thread blocks is handled only when something else wakes it, and one that arrives within `Event.wait`
+    makes `Event.set` wait for a lock that the interrupted code holds. `signal.set_wakeup_fd` writes from C, at once.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class StopRequest:
 
     @classmethod
     def by_signals(cls, on_request: Callable[[], None]) -> Self:
-        """A request that SIGTERM and SIGINT make, each of which also calls `on_request` in the main thread."""
+        """Return a request that SIGTERM and SIGINT set; each also calls `on_request` in the main thread."""
         request = cls()
 
         def handle(_signal: int, _frame: FrameType | None) -> None:
@@ -35,11 +35,11 @@ class StopRequest:
         return request
 
     def set(self) -> None:
-        """Request the stop; safe in any thread and in a signal handler, more than once."""
-        with suppress(BlockingIOError):  # The buffer is full of requests.
+        """Request the stop; safe in any thread and in a signal handler, and idempotent."""
+        with suppress(BlockingIOError):  # the buffer is full of requests
             self._sender.send(b"\0")
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Return whether the stop is requested, after at most `seconds`."""
+        """Wait for at most `seconds`, and return whether the stop is requested."""
         readable, _, _ = select.select([self._receiver], [], [], seconds)
         return bool(readable)

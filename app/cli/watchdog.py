@@ -16,9 +16,9 @@ log = structlog.stdlib.get_logger("app.watchdog")
 class Watchdog:
     """Ends the process `seconds` after it was armed, whatever its threads compute.
 
-    Python ends a process only after all its threads, and a thread that computes cannot be cancelled: so a thread of our
-    own does it. That one needs the interpreter's lock for a moment. Where C code holds the lock, faulthandler's thread,
-    which does not need it, prints where each thread is and ends the process `MARGIN_SECONDS` later.
+    Python ends a process only after all its threads, and a thread that computes cannot be cancelled, so a separate
+    thread ends the process. It needs the GIL for a moment. Where C code holds the GIL, faulthandler's thread, which
+    does not need it, prints the stack of each thread and ends the process `MARGIN_SECONDS` later.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -26,7 +26,7 @@ class Watchdog:
         self._deadline: float | None = None
 
     def arm(self) -> None:
-        """Start the countdown; has no effect when called again.
+        """Start the countdown. Idempotent.
 
         It is safe in a signal handler: unlike `threading`, `_thread` takes no lock that the interrupted code may hold.
         """
@@ -35,7 +35,7 @@ class Watchdog:
             _thread.start_new_thread(self._run, ())
 
     def restart(self, seconds: float) -> None:
-        """Count from now for the next step of the stop; has no effect before the watchdog is armed."""
+        """Restart the countdown for the next step of the shutdown; has no effect before the watchdog is armed."""
         if self._deadline is not None:
             self._count_from_now(seconds)
 
@@ -46,5 +46,5 @@ class Watchdog:
     def _run(self) -> None:
         while self._deadline is not None and time.monotonic() < self._deadline:
             time.sleep(POLL_SECONDS)
-        log.error("the stop took too long: the process is ended")
+        log.error("shutdown timed out: the process is ended")
         os._exit(1)

@@ -1,4 +1,4 @@
-"""`relevance check worker`: the health check of the workers of this host, for people."""
+"""`relevance check worker`: the health check of the workers on this host."""
 
 import time
 

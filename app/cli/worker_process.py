@@ -1,4 +1,4 @@
-"""The worker that `relevance serve` keeps beside the API: a process of its own, started again when it dies."""
+"""The worker process of `relevance serve`, restarted when it dies."""
 
 import subprocess
 import sys
@@ -9,23 +9,25 @@ from types import TracebackType
 from relevance_bayes.cli.console import warn
 
 STEADY_SECONDS = 10.0
-"""A worker that lived this long started well: its successor comes at once."""
+"""The run time after which a worker that dies is restarted at once."""
 
 MAX_PAUSE_SECONDS = 30.0
-"""Most seconds between the death of a worker that fails at every start and the next try."""
+"""The maximum delay before the restart of a worker that fails at every start."""
 
 GRACE_SECONDS = 15.0
-"""The time that a worker may take to hand its jobs back before it is killed."""
+"""The time in which a worker must requeue its jobs at shutdown before it is killed."""
 
 WORKER = (sys.executable, "-P", "-m", "app.cli", "worker", "--until-eof")
-"""It ends by itself with its standard input, so that it can't outlive a parent that was killed.
+"""The command of the worker. `--until-eof` ends it with its standard input, so that it does not outlive a killed
+parent.
 
-`-P`: a package `app` in the working folder is another program's.
+`-P` ignores a package `app` in the working directory.
 """
 
 
 class WorkerProcess:
-    """A context in which a worker runs, in its own session: Ctrl-C reaches the parent alone, which then ends it."""
+    """A context in which a worker runs, in a session of its own: Ctrl-C reaches only the parent, which stops the
+    worker."""
 
     def __init__(self, command: tuple[str, ...] = WORKER, *, first_pause: float = 1.0) -> None:
         self._command = command
@@ -36,7 +38,7 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The process id of the worker of now."""
+        """Return the process id of the current worker."""
         return self._process.pid
 
     def __enter__(self) -> "WorkerProcess":
@@ -64,11 +66,11 @@ class WorkerProcess:
             pause = (
                 self._first_pause if time.monotonic() - began > STEADY_SECONDS else min(2 * pause, MAX_PAUSE_SECONDS)
             )
-            warn(f"The worker ended with {code}; the next one starts in {pause:.0f} s.")
+            warn(f"The worker exited with {code}; it is restarted in {pause:.0f} s.")
             if self._stopping.wait(pause):
                 return
             self._process = self._spawn()
-            if self._stopping.is_set():  # asked to end between the wait and the spawn
+            if self._stopping.is_set():  # stopped between the wait and the spawn
                 self._close_its_input()
 
     def _spawn(self) -> subprocess.Popen[bytes]:

@@ -1,4 +1,4 @@
-"""The forms in which a version goes out."""
+"""The formats of exported versions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
 @dataclass(frozen=True)
 class Rendering:
-    """One form: its media type, how its files' names end, and what makes it."""
+    """A format: its media type, the suffix of its files, and its writer."""
 
     media_type: str
     ending: str
@@ -32,7 +32,7 @@ def _npz(exported: ExportedVersion) -> bytes:
 def _onnx(exported: ExportedVersion) -> bytes:
     _refuse_rows(exported, "ONNX")
     try:
-        # Imported where it is asked for: other processes do without its memory, and installations without the package.
+        # Imported here: other processes save its memory, and installations may lack the package.
         from app.exports.onnx_file.model import render
     except ModuleNotFoundError as missing:
         if missing.name != "onnx":
@@ -47,7 +47,7 @@ def _onnx(exported: ExportedVersion) -> bytes:
 
 def _python(exported: ExportedVersion) -> bytes:
     _refuse_rows(exported, "Python")
-    # Imported where it is asked for, as the one above: it reads its own sources.
+    # Imported here: the module reads its own sources.
     from app.exports.python_file.program import render
 
     return render(exported)
@@ -57,7 +57,7 @@ def _refuse_rows(exported: ExportedVersion, name: str) -> None:
     """Raise ConflictError for a version that predicts from neighbours."""
     if exported.keeps_rows:
         raise ConflictError(
-            f"There is no {name} file of a version that predicts from the rows nearest to each: these are no part of "
+            f"The format {name} does not support versions that predict from nearest rows, which are not part of "
             'a program. Export it as "json" or "npz", or train with "local": {"type": "none"}.'
         )
 

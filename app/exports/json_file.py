@@ -5,9 +5,9 @@ from pydantic import TypeAdapter
 from relevance_bayes.documents.schema import VersionDocument
 
 DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)
-"""Reads documents with all that is wrong with them, writes them, and gives their JSON schema."""
+"""Parses documents with all errors, writes them, and generates their JSON schema."""
 
 
 def write(document: VersionDocument) -> bytes:
-    """A document as compact JSON."""
+    """Return a document as compact JSON."""
     return DOCUMENT.dump_json(document)

@@ -1,7 +1,7 @@
-"""A document as npz: each list of numbers in its `model` is an array of the archive, named by its place.
+"""A document as npz: each list of numbers in its `model` is an array of the archive, named by its path.
 
-`document.json` is the document with {"array": name} where an array stands; numbers are `<f8`, places `<i8`. No pickle,
-no dates: the same version gives the same bytes.
+`document.json` is the document with {"array": name} in place of arrays; numbers are `<f8`, indices `<i8`. There are no
+pickles and no dates: the same version gives the same bytes.
 """
 
 import io
@@ -24,16 +24,16 @@ DOCUMENT_NAME = "document.json"
 ENDING = ".npy"
 MAX_MEMBERS = 1_000
 NO_DATE = (1980, 1, 1, 0, 0, 0)
-"""The first that a zip archive can tell."""
+"""The earliest date of a zip archive."""
 
 _UNREADABLE = (
     ValueError, TypeError, SyntaxError, TokenError, EOFError, LookupError, OverflowError, MemoryError, RecursionError,
 )  # fmt: skip
-"""Errors of numpy for a malformed header, a text in Python's own syntax, with all that can be wrong with one."""
+"""Exceptions of numpy for a malformed header, which is a Python literal."""
 
 
 def write(document: VersionDocument) -> bytes:
-    """A document as an archive."""
+    """Return a document as an archive."""
     reported, arrays = extract_arrays(document)
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
@@ -47,18 +47,18 @@ def write(document: VersionDocument) -> bytes:
 
 
 def read(data: bytes, *, max_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
-    """The text of `document.json`, and the arrays by their names, as lists.
+    """Return the text of `document.json`, and the arrays by name, as lists.
 
-    Raises MalformedBodyError for what is no such archive, TooLargeError where it would unpack to more than
-    `max_bytes`, InvalidRequestError for an array of another kind.
+    Raises MalformedBodyError for an invalid archive, TooLargeError where it would decompress to more than `max_bytes`,
+    InvalidRequestError for an array of another type.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = dict(_unpacked(archive, max_bytes))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise MalformedBodyError("The file can't be read as npz; is it cut off?") from error
+        raise MalformedBodyError("The file can't be read as npz; is it truncated?") from error
     if DOCUMENT_NAME not in members:
-        raise MalformedBodyError(f"The archive has no {DOCUMENT_NAME}: it is no exported version.")
+        raise MalformedBodyError(f"The archive has no {DOCUMENT_NAME}: it is not an exported version.")
     text = members.pop(DOCUMENT_NAME)
     return text, {name.removesuffix(ENDING): _listed(name, content) for name, content in members.items()}
 
@@ -66,17 +66,17 @@ def read(data: bytes, *, max_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
 def _unpacked(archive: zipfile.ZipFile, max_bytes: int) -> Iterator[tuple[str, bytes]]:
     entries = archive.infolist()
     if len(entries) > MAX_MEMBERS:
-        raise TooLargeError(f"The archive has {len(entries):,} members, where {MAX_MEMBERS:,} are the most.")
+        raise TooLargeError(f"Expected an archive of at most {MAX_MEMBERS:,} members, got {len(entries):,}.")
     left = max_bytes
     for entry in entries:
         if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise MalformedBodyError(f"{entry.filename!r} is packed in a way that is not read: store or deflate it.")
+            raise MalformedBodyError(f"{entry.filename!r} has an unsupported compression: store or deflate it.")
         with archive.open(entry) as member:
-            # What an archive says of its sizes is not believed.
+            # The sizes in an archive's directory may be wrong.
             content = member.read(left + 1)
         left -= len(content)
         if left < 0:
-            raise TooLargeError(f"The archive unpacks to more than {max_bytes:,} bytes.")
+            raise TooLargeError(f"Expected at most {max_bytes:,} bytes once decompressed, got more.")
         yield entry.filename, content
 
 
@@ -88,25 +88,25 @@ def _listed(name: str, content: bytes) -> JsonValue:
             raise ValueError(f"version {version}")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(source)
     except _UNREADABLE as error:
-        raise MalformedBodyError(f"{name!r} can't be read as npy of version 1.0; is it cut off?") from error
+        raise MalformedBodyError(f"{name!r} can't be read as npy of version 1.0; is it truncated?") from error
     where = f"/{name.removesuffix(ENDING)}"
     if dtype.str not in {"<f8", "<i8"} or not _is_list_or_table(shape):
         detail = f"Expected a list or a table of <f8 or <i8, got shape {shape} of {dtype.str}."
         raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
     body = content[source.tell() :]
-    # Looked at before anything is made of that size: headers may lie.
+    # Checked before memory of that size is allocated: the header may be wrong.
     if len(body) != prod(shape) * dtype.itemsize:
-        raise MalformedBodyError(f"{name!r} holds {len(body):,} bytes, which is not what its header says.")
+        raise MalformedBodyError(f"{name!r} has {len(body):,} bytes, which is not the size in its header.")
     array = np.frombuffer(body, dtype).reshape(shape, order="F" if fortran else "C")
     if not np.isfinite(array).all():
-        detail = "NaN and infinity are no numbers here."
+        detail = "Expected finite numbers, got NaN or infinity."
         raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
     listed: JsonValue = array.tolist()
     return listed
 
 
 def _is_list_or_table(shape: tuple[int, ...]) -> bool:
-    """A table has cells: one of any number of rows without columns has no bytes by which its size is bounded."""
+    """Return whether this is a vector or a matrix; one without columns has no bytes that bound its number of rows."""
     match shape:
         case (length,):
             return length >= 0
@@ -117,14 +117,12 @@ def _is_list_or_table(shape: tuple[int, ...]) -> bool:
 
 
 def with_arrays(document: JsonValue, arrays: dict[str, JsonValue]) -> JsonValue:
-    """The document with the arrays where it names them; raises InvalidRequestError for one that is missing or left."""
+    """Return the document with its arrays; raises InvalidRequestError for a missing or an unused one."""
     unused = set(arrays)
     whole = _put_back(document, "", arrays, unused)
     if unused:
         name = min(unused)
-        raise InvalidRequestError(
-            f"The document has no place for the array {name!r}.", [Fault("No place.", f"/{name}")]
-        )
+        raise InvalidRequestError(f"The document does not refer to the array {name!r}.", [Fault("Unused.", f"/{name}")])
     return whole
 
 
@@ -132,7 +130,7 @@ def _put_back(value: JsonValue, where: str, arrays: dict[str, JsonValue], unused
     if isinstance(value, dict):
         if value.keys() == {"array"} and isinstance(name := value["array"], str):
             if f"/{name}" != where or name not in arrays:
-                detail = f"Here stands the array {where[1:]!r} of the archive, or numbers; got {name!r}."
+                detail = f"Expected the array {where[1:]!r} of the archive, or numbers; got {name!r}."
                 raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
             unused.discard(name)
             return arrays[name]

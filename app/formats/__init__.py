@@ -1,6 +1,6 @@
-"""Formats of tables and predictions: one class each, and what all of them share.
+"""Formats of tables and predictions, one class each, and their common parts.
 
-To add one, write its class in a file of its own (see `app.formats.format`) and name it in `FORMATS`.
+To add a format, write its class in a file of its own (see `app.formats.format`) and list it in `FORMATS`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,13 +29,13 @@ FORMATS: tuple[Format, ...] = (
     Xlsx(),
     Png(),
 )
-"""All formats; of those that a client accepts alike, the first is sent."""
+"""All formats, in order of preference where a client accepts several equally."""
 
 DEFAULT = Csv()
-"""The format of a file whose suffix is none of theirs."""
+"""The format of a file with an unknown suffix."""
 
 ASSEMBLED_FROM: PartsFormat = Arrow()
-"""The format in whose parts rows are kept until a file of an `AssembledFormat` is made of them."""
+"""The format in which rows are stored until a file of an `AssembledFormat` is written from them."""
 
 F = TypeVar("F", bound=Format)
 
@@ -46,25 +46,25 @@ BATCH_FORMATS = tuple(one for one in FORMATS if isinstance(one, PartsFormat | As
 
 
 def named(formats: Iterable[F], name: str) -> F:
-    """The format of that name; raises LookupError."""
+    """Return the format of that name; raises LookupError."""
     found = next((one for one in formats if one.name == name), None)
     if found is None:
-        raise LookupError(f"There is no format {name!r} here.")
+        raise LookupError(f"There is no format {name!r}.")
     return found
 
 
 def by_media_type(formats: Iterable[F], media_type: str) -> F | None:
-    """The format of that media type, without parameters and in lower case."""
+    """Return the format of that media type, which is in lower case without parameters."""
     return next((one for one in formats if media_type in one.media_types), None)
 
 
 def by_suffix(formats: Iterable[F], file: str | PurePath) -> F | None:
-    """The format of a file, by its name's suffix."""
+    """Return the format of a file by its suffix."""
     suffix = PurePath(file).suffix.lower()
     return next((one for one in formats if suffix in one.suffixes), None)
 
 
 def listed(formats: Sequence[Format], last: str = "or") -> str:
-    """Their titles as a sentence has them."""
+    """Return the titles as an enumeration in a sentence."""
     *others, end = (one.title for one in formats)
     return f"{', '.join(others)} {last} {end}" if others else end

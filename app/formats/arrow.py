@@ -1,4 +1,4 @@
-"""Arrow's stream of record batches."""
+"""Arrow's stream format (IPC) of record batches."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,43 +13,43 @@ from relevance_bayes.types.values import ColumnKind
 
 
 class Arrow(TableFormat, RowFormat, PartsFormat):
-    """Record batches one after the other, none of them compressed."""
+    """A stream of record batches, none of them compressed."""
 
     file_format = ARROW
     title = "Arrow's stream"
-    rows_summary = "Columns by name, null is missing; no compressed buffers."
+    rows_summary = "Columns by name, null is missing; buffers must not be compressed."
     predictions_summary = "The same columns as in CSV."
 
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """Batches, joined where they are short."""
+        """Read the batches as blocks; short ones are joined."""
         from app.formats.arrow_stream import open_arrow
 
         return open_arrow(file, declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
-        """Rows of all batches."""
+        """Read the rows of all batches."""
         from app.formats.arrow_rows import read_arrow
 
         return read_arrow(body, expected)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
-        """Batches of the same columns."""
+        """Write batches of the flat columns."""
         from app.formats.arrow_parts import parts_of, stream_part
         from app.formats.arrow_tables import arrow_table
 
         return parts_of(arrow_table(predictions.flat()), stream_part, self.end())
 
     def part(self, table: FlatTable, *, is_first: bool) -> bytes:
-        """A batch, behind the schema where it is the first."""
+        """Return a batch, after the schema if it is the first."""
         from app.formats.arrow_parts import stream_part
         from app.formats.arrow_tables import arrow_table
 
         return stream_part(arrow_table(table), is_first=is_first)
 
     def end(self) -> bytes:
-        """The mark of the stream's end."""
+        """Return the end-of-stream marker."""
         from app.formats.arrow_parts import END_OF_STREAM
 
         return END_OF_STREAM

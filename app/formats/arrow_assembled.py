@@ -1,4 +1,4 @@
-"""Files whose end tells where everything stands, Parquet and Arrow's file format: made once all rows are known."""
+"""Files with a footer, Parquet and Arrow's file format, written once all rows are known."""
 
 from collections.abc import Callable, Iterator
 from io import BufferedReader, RawIOBase
@@ -7,24 +7,24 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 
 PIECE = 2**20
-"""About so many bytes of a file are held in memory, beside a part and the places of all that was written."""
+"""The approximate number of bytes of a file buffered in memory, in addition to one part and the footer."""
 
 
 class BatchWriter(Protocol):
-    """Writes record batches to a file, whose end it writes when it is closed."""
+    """A writer of record batches to a file, whose footer it writes when it is closed."""
 
     def write_batch(self, batch: pa.RecordBatch, /) -> None:
-        """The next rows."""
+        """Write the next rows."""
 
     def close(self) -> None:
-        """The end of the file."""
+        """Write the footer."""
 
 
 OpenWriter: TypeAlias = "Callable[[pa.NativeFile, pa.Schema], BatchWriter]"
 
 
 def assembled(parts: Iterator[bytes], open_writer: OpenWriter) -> Iterator[bytes]:
-    """A file, a piece after the other, of the bytes of an Arrow stream, divided anywhere."""
+    """Yield a file in chunks, from the bytes of an Arrow stream in chunks of any size."""
     with pa.ipc.open_stream(pa.PythonFile(BufferedReader(_Joined(parts)), "r")) as stream:
         sink = _Sink()
         writer = open_writer(pa.PythonFile(sink, "w"), stream.schema)
@@ -37,7 +37,7 @@ def assembled(parts: Iterator[bytes], open_writer: OpenWriter) -> Iterator[bytes
 
 
 class _Joined(RawIOBase):
-    """Reads pieces as if they were one file."""
+    """A readable file over chunks of bytes."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -59,7 +59,7 @@ class _Joined(RawIOBase):
 
 
 class _Sink(RawIOBase):
-    """Keeps what is written until it is taken."""
+    """A writable file that buffers chunks until they are taken."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

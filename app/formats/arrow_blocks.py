@@ -1,4 +1,4 @@
-"""Arrow's record batches, of Parquet and of its own streams, as a stream of typed blocks."""
+"""Arrow's record batches, from Parquet and IPC, as a stream of typed blocks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,24 +18,24 @@ from relevance_bayes.types.values import ColumnKind
 
 @contextmanager
 def reading(noun: str, what: str) -> Iterator[None]:
-    """Raise MalformedBodyError for what Arrow raises of a body or file in that format."""
+    """Raise MalformedBodyError for exceptions of Arrow while it reads a body or file in that format."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise MalformedBodyError(f"The {noun} can't be read as {what}; is it cut off? {first_line(error)}.") from None
+        raise MalformedBodyError(f"The {noun} can't be read as {what}; is it truncated? {first_line(error)}.") from None
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error of Arrow's says first."""
+    """Return the first line of the message of one of Arrow's errors."""
     lines = str(error).splitlines()
     return lines[0].rstrip(".")[:200] if lines else type(error).__name__
 
 
 def check_types(schema: pa.Schema) -> None:
-    """Raise InvalidDataError for columns that can't be read."""
+    """Raise InvalidDataError for columns of unsupported types."""
     refuse(
         [
-            Fault(f"The type {field.type} can't be read.", column=field.name)
+            Fault(f"The type {field.type} is not supported.", column=field.name)
             for field in schema
             if not readable(field.type)
         ]
@@ -45,9 +45,9 @@ def check_types(schema: pa.Schema) -> None:
 def stream_of(
     names: tuple[str, ...], batches: Iterator[pa.RecordBatch], *, declared: Mapping[str, ColumnKind]
 ) -> TableStream:
-    """A table of these columns as a stream of blocks; what is not declared is found out from its first rows.
+    """Return a table of these columns as a stream of blocks; kinds not declared are inferred from the first rows.
 
-    Raises InvalidDataError where there are none, InvalidRequestError for a kind of an unknown column, and what
+    Raises InvalidDataError where there are no rows, InvalidRequestError for a kind of an unknown column, and what
     `batches` raises.
     """
     head = _head(batches)

@@ -1,4 +1,4 @@
-"""Arrow's columns, of Parquet and of its own streams, to typed columns: nested and binary ones can't be read."""
+"""Arrow's columns, from Parquet and IPC, to typed columns; nested and binary types are not supported."""
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def _values(kind: pa.DataType) -> pa.DataType:
-    """The type of a column's values, behind a dictionary."""
+    """Return the type of a column's values: of a dictionary, the type of its entries."""
     return kind.value_type if isinstance(kind, pa.DictionaryType) else kind
 
 
@@ -30,14 +30,14 @@ def _is_time(kind: pa.DataType) -> bool:
 
 
 def readable(kind: pa.DataType) -> bool:
-    """Return whether columns of this type can be read."""
+    """Return whether columns of this type are supported."""
     values = _values(kind)
     plain = pa.types.is_boolean(values) or pa.types.is_null(values)
     return plain or _is_number(values) or _is_text(values) or _is_time(values)
 
 
 def kind_of(table: pa.Table, position: int) -> ColumnKind:
-    """Return what a column of a table holds, by its type and, where that does not decide, by its values."""
+    """Return the kind of a table's column, by its type and, where that is ambiguous, by its values."""
     column = table.column(position)
     kind = _values(column.type)
     if _is_time(kind):
@@ -48,8 +48,8 @@ def kind_of(table: pa.Table, position: int) -> ColumnKind:
 
 
 def _cells(values: pa.Array) -> list[Cell]:  # type: ignore[type-arg]  # the stubs' class takes a parameter, Arrow's own does not
-    """The values as JSON has them."""
-    if isinstance(values, pa.DictionaryArray):  # its values are shared, because a long one may stand in all rows
+    """Return the values as JSON values."""
+    if isinstance(values, pa.DictionaryArray):  # decode the dictionary once: a long value may occur in all rows
         reported = _cells(values.dictionary)
         return [None if place is None else reported[place] for place in values.indices.to_pylist()]
     kind = values.type
@@ -62,9 +62,9 @@ def _cells(values: pa.Array) -> list[Cell]:  # type: ignore[type-arg]  # the stu
 
 
 def typed_column(kind: ColumnKind, values: pa.Array, *, exact: bool) -> tuple[Column, CellFaults]:  # type: ignore[type-arg]
-    """A column of `kind` from Arrow's, missing where values do not fit, and what does not fit.
+    """Return a typed column from Arrow's, missing where values do not fit, and the faults.
 
-    `exact` refuses whole numbers that float64 would round. Raises pa.ArrowException for a type without a way to it.
+    `exact` refuses integers that float64 would round. Raises pa.ArrowException for a type that can't be converted.
     """
     own = values.type
     if kind == "number" and (_is_number(own)):
@@ -76,7 +76,7 @@ def typed_column(kind: ColumnKind, values: pa.Array, *, exact: bool) -> tuple[Co
 
 
 def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberColumn, CellFaults]:  # type: ignore[type-arg]
-    # What is to be had without them spares a process Arrow's functions, 20 MB once any of them is called.
+    # Conversions without Arrow's compute functions come first: these take 20 MB once any of them is called.
     plain = values if values.type == pa.float64() else values.cast(pa.float64(), safe=False)
     numbers = plain.to_numpy(zero_copy_only=False)
     missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else np.zeros(len(values), np.bool_)
@@ -93,17 +93,18 @@ def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberColumn, CellFaults
 
 
 def _seconds(values: pa.Array) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], CellFaults]:  # type: ignore[type-arg]
-    """Seconds since 1970 UTC, and which lie outside the years 1 to 9999."""
+    """Return seconds since 1970 UTC, and faults for those outside the years 1 to 9999."""
     if pa.types.is_date(values.type):
         values = values.cast(pa.timestamp("s"))
     ticks = TICKS[values.type.unit]
     whole = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    # Divided in two parts, because float64 does not hold all nanoseconds since 1970.
+    # Divided in two steps, because float64 can't represent all nanoseconds since 1970.
     seconds = np.floor_divide(whole, ticks) + np.remainder(whole, ticks) / ticks
     missing = values.is_null().to_numpy(zero_copy_only=False)
     outside = (seconds < FIRST_SECOND) | (seconds > LAST_SECOND)
     seconds[missing | outside] = np.nan
     rows = np.flatnonzero(outside & ~missing)
     return seconds, [
-        (int(row), f"{shown(int(whole[row]))} {values.type.unit} since 1970 is no year from 1 to 9999.") for row in rows
+        (int(row), f"{shown(int(whole[row]))} {values.type.unit} since 1970 is not in the years 1 to 9999.")
+        for row in rows
     ]

@@ -1,4 +1,4 @@
-"""The messages of an Arrow stream, looked at before they are read: few compressed bytes could claim gigabytes."""
+"""Checks of an Arrow stream's messages before they are read: few compressed bytes could claim gigabytes."""
 
 import struct
 from collections.abc import Callable
@@ -12,9 +12,9 @@ _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 
 
 def read_messages(stream: pa.Buffer, check: Callable[[pa.ipc.Message], None]) -> int:
-    """Give each message to `check`, and return the number of bytes to the stream's end.
+    """Call `check` with each message, and return the number of bytes up to the stream's end.
 
-    Raises pa.ArrowException where the stream is broken, and what `check` raises.
+    Raises pa.ArrowException where the stream is malformed, and what `check` raises.
     """
     source = pa.BufferReader(stream)
     messages = pa.ipc.MessageReader.open_stream(source)
@@ -29,25 +29,25 @@ def read_messages(stream: pa.Buffer, check: Callable[[pa.ipc.Message], None]) ->
 def check_messages(stream: pa.Buffer) -> None:
     """Raise InvalidDataError where a message has compressed buffers, MalformedBodyError where bytes follow the end.
 
-    Raises pa.ArrowException where the stream is broken.
+    Raises pa.ArrowException where the stream is malformed.
     """
     if more := stream.size - read_messages(stream, _check_uncompressed):
-        raise MalformedBodyError(f"Expected the Arrow stream's end, got {more:,} bytes behind it.")
+        raise MalformedBodyError(f"Expected the end of the Arrow stream, got {more:,} more bytes.")
 
 
 def _check_uncompressed(message: pa.ipc.Message) -> None:
     if unpacked_size(message) is not None:
         raise InvalidDataError(
-            "The Arrow stream has compressed buffers, which are not unpacked: write it without compression, and "
-            "compress the whole body (Content-Encoding: zstd) where it should be small."
+            "Expected an Arrow stream without compressed buffers; write it without compression, and "
+            "compress the whole body (Content-Encoding: zstd) to reduce its size."
         )
 
 
 def unpacked_size(message: pa.ipc.Message) -> int | None:
-    """Bytes that a message's compressed buffers claim to unpack to; None where they are not compressed.
+    """Return the decompressed size that a message claims for its buffers; None where they are not compressed.
 
-    Reads the flatbuffer `Message` of Arrow's format, whose offsets Arrow has verified. Each buffer of a batch that has
-    the member `compression` begins with its unpacked size, -1 where it is not packed. Raises MalformedBodyError.
+    Reads the flatbuffer `Message` of Arrow's format, whose offsets Arrow has verified. Each buffer of a batch with the
+    member `compression` begins with its decompressed size, -1 where it is not compressed. Raises MalformedBodyError.
     """
     content = message.metadata.to_pybytes()
     root = _uint32(content, 0)
@@ -67,21 +67,21 @@ def unpacked_size(message: pa.ipc.Message) -> int | None:
 
 
 def _claimed(content: bytes, buffers: int, body: memoryview) -> int:
-    """The sum over a vector of (offset, length) of the sizes at the beginning of each."""
+    """Return the sum of the sizes at the beginnings of the buffers, which a vector of (offset, length) locates."""
     size = 0
     for place in range(buffers + 4, buffers + 4 + 16 * _uint32(content, buffers), 16):
         offset, length = struct.unpack_from("<qq", content, place)
         if not length:
             continue
         if offset < 0 or length < 8 or offset + length > len(body):
-            raise MalformedBodyError("A compressed buffer lies outside of its message.")
+            raise MalformedBodyError("A compressed buffer exceeds its message.")
         (claimed,) = struct.unpack_from("<q", body, offset)
         size += length if claimed < 0 else claimed
     return size
 
 
 def _member(buffer: bytes, table: int, number: int) -> int:
-    """Where a table's member stands, 0 where it has none."""
+    """Return the position of a table's member, 0 where it is absent."""
     (distance,) = struct.unpack_from("<i", buffer, table)
     listed = table - distance
     (size,) = struct.unpack_from("<H", buffer, listed)

@@ -1,4 +1,4 @@
-"""Rows to predict for in a stream of Arrow's record batches."""
+"""Rows to predict for in Arrow's stream format."""
 
 from collections.abc import Iterator
 
@@ -14,9 +14,9 @@ from relevance_bayes.types.values import ColumnKind
 
 
 def read_arrow(body: bytes, expected: Expected) -> ReadRows:
-    """The rows of an Arrow stream, without copying what is numbers already.
+    """Read the rows of an Arrow stream; float64 columns are not copied.
 
-    Raises MalformedBodyError, InvalidDataError for columns that are not those expected, and TooLargeError.
+    Raises MalformedBodyError, InvalidDataError for columns other than those expected, and TooLargeError.
     """
     with reading("body", "an Arrow stream"):
         buffer = pa.py_buffer(body)
@@ -25,14 +25,14 @@ def read_arrow(body: bytes, expected: Expected) -> ReadRows:
 
 
 def rows_of_stream(stream: pa.Buffer, expected: Expected) -> ReadRows:
-    """The rows of a stream whose messages were checked; raises as `read_arrow` does, and pa.ArrowException."""
+    """Read the rows of a stream whose messages were checked; raises as `read_arrow` does, and pa.ArrowException."""
     reader = pa.ipc.open_stream(stream)
     columns = expected.among(reader.schema.names)
     return rows_of(reader.schema, reader, columns, expected)
 
 
 def rows_of(schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: Columns, expected: Expected) -> ReadRows:
-    """Those columns of batches that have no more rows than may be; raises as `read_arrow` does."""
+    """Read these columns of batches, up to the maximum number of rows; raises as `read_arrow` does."""
     names = [name for name, _ in columns]
     check_types(pa.schema([schema.field(name) for name in names]))
     found: list[pa.RecordBatch] = []
@@ -41,7 +41,7 @@ def rows_of(schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: Colum
         rows += batch.num_rows
         expected.check_rows(rows)
         chosen = batch.select(names)
-        chosen.validate(full=True)  # texts that are not UTF-8, codes beyond their dictionary
+        chosen.validate(full=True)  # invalid UTF-8, dictionary indices out of bounds
         found.append(chosen)
     need_rows(rows)
     table = pa.Table.from_batches(found)
@@ -59,6 +59,6 @@ def _column(
     try:
         column, cell_faults = typed_column(kind, chunks.combine_chunks(), exact=False)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        detail = f"Values of the type {chunks.type} can't be read: {first_line(error)}."
+        detail = f"Values of the type {chunks.type} can't be converted: {first_line(error)}."
         raise InvalidDataError(detail, [Fault(detail, column=name)]) from None
     return column, [Fault(detail, row=row, column=name) for row, detail in cell_faults]

@@ -1,4 +1,4 @@
-"""Arrow's stream of record batches as a stream of typed blocks, read where it lies on disk."""
+"""Arrow's stream format as a stream of typed blocks, memory-mapped from disk."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ from relevance_bayes.types.values import ColumnKind
 
 
 def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
-    """An Arrow stream as a stream of blocks, by the rules of `open_parquet`; compressed buffers are refused.
+    """Return an Arrow stream as a stream of blocks, with the types of `open_parquet`; compressed buffers are refused.
 
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column),
     TooLargeError.
@@ -25,7 +25,7 @@ def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_colum
 
 
 def open_batches(stream: pa.Buffer, what: str, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
-    """A stream whose messages were checked as a stream of blocks; `what` it is, where it can't be read."""
+    """Return a stream whose messages were checked as a stream of blocks; `what` is the format's name in errors."""
     with reading("file", what):
         reader = pa.ipc.open_stream(stream)
         names = tuple(reader.schema.names)
@@ -35,12 +35,12 @@ def open_batches(stream: pa.Buffer, what: str, *, declared: Mapping[str, ColumnK
 
 
 def _batches(reader: pa.ipc.RecordBatchStreamReader, step: int, what: str) -> Iterator[pa.RecordBatch]:
-    """Batches of at most `step` rows, and mostly of no fewer: each becomes a block, however short they came."""
+    """Yield batches of at most `step` rows; short ones are joined, since each becomes a block."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     with reading("file", what):
         for batch in reader:
-            batch.validate(full=True)  # texts that are not UTF-8, codes beyond their dictionary
+            batch.validate(full=True)  # invalid UTF-8, dictionary indices out of bounds
             waiting.append(batch)
             rows += batch.num_rows
             if rows >= step:

@@ -1,4 +1,4 @@
-"""Flat columns of predictions as Arrow has them."""
+"""Flat columns of predictions as Arrow tables."""
 
 from typing import TypeAlias
 
@@ -14,11 +14,11 @@ from relevance_bayes.types.values import text_of
 AnyArray: TypeAlias = "pa.Array[pa.Scalar[pa.DataType]]"
 
 ERROR = "error"
-"""The column that says what is wrong with rows that could not be predicted for."""
+"""The column with the errors of rows without a prediction."""
 
 
 def arrow_table(flat: FlatTable) -> pa.Table:
-    """The columns, null in rows that are `faulty` and where there is nothing."""
+    """Return the columns as an Arrow table, null in `faulty` rows and where values are missing."""
     arrays: dict[str, AnyArray] = {
         name: raw_array(kept.column, integral=kept.integral) for name, kept in flat.kept.items()
     }
@@ -31,7 +31,7 @@ def arrow_table(flat: FlatTable) -> pa.Table:
 
 
 def without_formulas(table: pa.Table) -> pa.Table:
-    """Return the table with its texts, and the names of its columns, as `escaped` writes them."""
+    """Return the table with the texts and the column names as `escaped` writes them."""
     columns: list[AnyArray] = [
         pa.array([None if text is None else escaped(str(text)) for text in column.to_pylist()], pa.string())
         if pa.types.is_string(column.type)
@@ -43,7 +43,7 @@ def without_formulas(table: pa.Table) -> pa.Table:
 
 
 def raw_array(column: Column, *, integral: bool) -> AnyArray:
-    """A column as it was uploaded; numbers as whole ones where all of its dataset are."""
+    """Return a column as it was uploaded; numbers as integers where `integral`."""
     match column:
         case CategoryColumn(codes=codes, labels=labels):
             texts = pa.array([*labels], pa.string())
@@ -62,7 +62,7 @@ def raw_array(column: Column, *, integral: bool) -> AnyArray:
 
 
 def _numbers(values: Array, faulty: Mask | None) -> AnyArray:
-    """NaN is what there is not."""
+    """Return numbers as an array, null for NaN."""
     if faulty is not None:
         return pa.array(values, pa.float64(), mask=faulty | np.isnan(values))
     missing = np.isnan(values)
@@ -75,7 +75,7 @@ def _labels(labels: Labels, faulty: Mask | None) -> AnyArray:
 
 
 def _classes(labels: Labels) -> AnyArray:
-    """In the type that they all have, else as texts."""
+    """Return classes in their common type, else as strings."""
     texts = [*map(text_of, labels.classes)]
     kinds = {*map(type, labels.classes)}
     try:
@@ -85,6 +85,6 @@ def _classes(labels: Labels) -> AnyArray:
             return pa.array([int(one) for one in labels.classes], pa.int64())
         if kinds == {float}:
             return pa.array([float(one) for one in labels.classes], pa.float64())
-    except (pa.ArrowInvalid, OverflowError):  # whole numbers beyond 64 bits
+    except (pa.ArrowInvalid, OverflowError):  # integers beyond 64 bits
         pass
     return pa.array(texts, pa.string())

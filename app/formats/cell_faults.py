@@ -7,16 +7,16 @@ from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
 MAX_FAULTS_REPORTED = 20
-"""More would not help anybody to mend a file."""
+"""The maximum number of faults in a response."""
 
 MAX_FAULTS = 1_000
-"""Faults that are counted: whoever collects them stops there, so that a list of them is never longer than a table."""
+"""The maximum number of faults that are counted, so that a list of faults is never larger than its table."""
 
 MAX_CHARACTERS = 100_000
-"""The longest text of one cell."""
+"""The maximum number of characters of a cell."""
 
 CellFaults = list[tuple[int, str]]
-"""Row within the block, and what is wrong there."""
+"""The faults of a column: row within the block, and message."""
 
 EXPECTED: dict[ColumnKind, str] = {
     "number": "a number",
@@ -28,53 +28,53 @@ EXPECTED: dict[ColumnKind, str] = {
 
 NOT_A = tuple(f" is not {expected}." for expected in EXPECTED.values())
 NOT_OF_KIND: dict[ColumnKind, str] = {kind: f"The value is not {expected}." for kind, expected in EXPECTED.items()}
-"""The message for values of another kind after the first `MAX_FAULTS` of a column, which are shown."""
+"""The messages for values of another kind, after the first `MAX_FAULTS` of a column, whose messages quote the value."""
 
 KINDS_HINT = " A column's kind can be declared: kinds=NAME:KIND."
 
 
 def not_a(kind: ColumnKind, value: object) -> str:
-    """A value of another kind than its column's."""
+    """Return the message for a value of another kind than its column's."""
     return f"{shown(value)} is not {EXPECTED[kind]}."
 
 
 def not_finite(token: str) -> str:
-    """A token for not-a-number or infinity."""
-    return f"{token} is no finite number; leave the cell empty (null in JSON) where a value is missing."
+    """Return the message for NaN or infinity."""
+    return f"{token} is not a finite number; for a missing value, leave the cell empty (null in JSON)."
 
 
 def out_of_range(value: object) -> str:
-    """A number that float64 can't hold."""
+    """Return the message for a number that float64 can't represent."""
     return f"{shown(value)} is beyond the range of a 64-bit number (about 1.8e308)."
 
 
 def too_long_an_integer(value: object) -> str:
-    """A whole number that would lose digits, in a column whose kind was found out."""
+    """Return the message for an integer that float64 would round, in a column whose kind was inferred."""
     return (
-        f"{shown(value)} has more digits than a 64-bit number keeps; "
+        f"{shown(value)} has more digits than a 64-bit number can represent; "
         "declare the column as category to keep them, as number to round them."
     )
 
 
 def bad_text(text: str) -> str | None:
-    """Why a text can't be stored, None when it can."""
+    """Return why a text can't be stored, None if it can."""
     if "\0" in text:
-        return f"{shown(text)} holds the character NUL."
+        return f"{shown(text)} contains NUL."
     if len(text) > MAX_CHARACTERS:
-        return f"A text has {len(text):,} characters, where {MAX_CHARACTERS:,} are the most: {shown(text)}."
+        return f"Expected at most {MAX_CHARACTERS:,} characters, got {len(text):,}: {shown(text)}."
     return None
 
 
 def shown(value: object) -> str:
-    """A value as a message may quote it: as JSON, cut when long."""
+    """Return a value as JSON for a message, truncated if it is long."""
     text = json.dumps(value, ensure_ascii=False, default=lambda other: f"<{type(other).__name__}>")
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -> None:
-    """Raise InvalidDataError for the first of `faults`, nothing when there are none.
+    """Raise InvalidDataError for the first of `faults`; return if there are none.
 
-    `inferred`: columns whose kind nobody declared, of which the message says how to declare it.
+    `inferred` are the columns with inferred kinds, for which the message explains how to declare them.
     """
     if not faults:
         return
@@ -85,7 +85,7 @@ def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -
 
 
 def _place(fault: Fault) -> str:
-    """Where a fault is, as a sentence begins."""
+    """Return the place of a fault as the beginning of a sentence."""
     row = f"row {fault.row}" if fault.row is not None else None
     line = f"line {fault.line}" if fault.line is not None else None
     column = f"column {shown(fault.column)}" if fault.column is not None else None

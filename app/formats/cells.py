@@ -1,4 +1,4 @@
-"""Cells of JSON, types kept, to typed columns."""
+"""JSON values to typed columns."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -27,14 +27,15 @@ JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 NUMBERS = frozenset({int, float, NoneType})
 PRESENT_NUMBERS = frozenset({int, float})
 MAX_CELLS_TOGETHER = 100
-"""Rows of a table whose numbers are read all at once."""
+"""The maximum number of rows of a table whose numbers are converted at once."""
 
 
 def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -> tuple[Column, CellFaults]:
-    """A column (N,) of `kind` from N cells, missing where they are None or do not fit, and what does not fit.
+    """Return a column (N,) of `kind` from N cells, missing where they are None or do not fit, and the faults.
 
-    A text is no number, boolean or timestamp and no number is a timestamp; 0 and 1 do as booleans, and a text column
-    takes numbers and booleans as JSON writes them. `exact` refuses whole numbers that float64 would round.
+    A string is not accepted as a number, boolean or timestamp, nor a number as a timestamp; 0 and 1 are accepted as
+    booleans, and a text column takes numbers and booleans as JSON writes them. `exact` refuses integers that float64
+    would round.
     """
     match kind:
         case "number":
@@ -50,10 +51,10 @@ def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -
 def block_of(
     columns: Sequence[tuple[str, ColumnKind]], cells: Sequence[Sequence[JSON]]
 ) -> tuple[dict[str, Column], list[tuple[str, CellFaults]]]:
-    """Columns of N cells each by name, and what does not fit, by name too.
+    """Return columns of N cells each by name, and their faults by name.
 
-    Each row with something that does not fit has one misfit at least; all of them are listed up to `MAX_FAULTS`.
-    The numbers of a short table are read all at once while they fit, because a prediction is mostly one row of them.
+    Each row with a cell that does not fit has at least one fault; all faults are listed up to `MAX_FAULTS`. The numbers
+    of a short table are converted at once where all fit, since most predictions are for one such row.
     """
     together = _numbers_together([row for (_, kind), row in zip(columns, cells, strict=True) if kind == "number"])
     block: dict[str, Column] = {}
@@ -64,7 +65,7 @@ def block_of(
             block[name] = NumberColumn(next(together))
             continue
         block[name], cell_faults = column_of(kind, values)
-        if count > MAX_FAULTS:  # by now one for each row is enough
+        if count > MAX_FAULTS:  # beyond the maximum, one fault a row is enough
             cell_faults = [(row, detail) for row, detail in cell_faults if row not in rows]
         if cell_faults:
             wrong.append((name, cell_faults))
@@ -74,7 +75,7 @@ def block_of(
 
 
 def _numbers_together(columns: Sequence[Sequence[JSON]]) -> Iterator[NDArray[np.float64]] | None:
-    """The columns one after the other, None when there are none, they are long, or something does not fit."""
+    """Return the columns, None where there are none, they are long, or a cell does not fit."""
     if not columns or len(columns[0]) > MAX_CELLS_TOGETHER:
         return None
     flat = list(chain.from_iterable(columns))

@@ -1,4 +1,4 @@
-"""CSV, and values divided by tabs."""
+"""CSV, and tab-separated values."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ TABS = "text/tab-separated-values"
 
 
 class Csv(TableFormat, RowFormat, PartsFormat):
-    """Lines of cells; what is not said of how they are written is found out."""
+    """Lines of cells; options that are not given are detected."""
 
     file_format = CSV
     title = "CSV"
@@ -25,25 +25,25 @@ class Csv(TableFormat, RowFormat, PartsFormat):
         TABS,
     )
     row_options = frozenset({"delimiter", "decimal"})
-    rows_summary = "A header, in any order; empty is missing. Tabs and semicolons are found out."
+    rows_summary = "A header, in any order; empty is missing. Tabs and semicolons are detected."
     predictions_summary = "A column for each number."
 
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """Blocks of lines."""
+        """Read lines as blocks."""
         from app.formats.csv_stream import open_csv
 
         return open_csv(file, _by_type(options), declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
-        """Rows below a header."""
+        """Read the rows after a header."""
         from app.formats.csv_rows import read_csv
 
         return read_csv(body, _by_type(options), expected)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
-        """Texts in quotation marks where they need them; labels and names may be kept from being formulas."""
+        """Write texts, quoted where necessary; labels and names may be escaped so that they are not formulas."""
         from app.formats.arrow_parts import csv_part, parts_of
         from app.formats.arrow_tables import arrow_table, without_formulas
 
@@ -52,7 +52,7 @@ class Csv(TableFormat, RowFormat, PartsFormat):
         return parts_of(table, csv_part, self.end())
 
     def part(self, table: FlatTable, *, is_first: bool) -> bytes:
-        """Lines, behind the header where they are the first."""
+        """Return lines, after the header if they are the first."""
         from app.formats.arrow_parts import csv_part
         from app.formats.arrow_tables import arrow_table, without_formulas
 
@@ -60,7 +60,7 @@ class Csv(TableFormat, RowFormat, PartsFormat):
         return csv_part(without_formulas(made) if table.escapes_formulas else made, is_first=is_first)
 
     def end(self) -> bytes:
-        """Nothing."""
+        """Return no bytes."""
         return b""
 
 

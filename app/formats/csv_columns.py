@@ -1,4 +1,4 @@
-"""Cells of a CSV column, as texts of one record batch, to a typed column."""
+"""Cells of a CSV column, as the strings of one record batch, to a typed column."""
 
 from collections.abc import Callable, Sequence
 
@@ -33,10 +33,10 @@ Columns = Sequence[tuple[Column, CellFaults]]
 
 
 def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exact: Sequence[bool]) -> Columns:
-    """Columns (N,) of numbers from N cells each, null where empty, and what does not fit.
+    """Return columns (N,) of numbers from N cells each, missing where empty, and the faults.
 
-    They are read all at once while everything fits, because a wide table has thousands of short ones. `exact` refuses
-    whole numbers that float64 would round.
+    They are converted at once where all cells fit, because a wide table has thousands of short columns. `exact` refuses
+    integers that float64 would round.
     """
     if not columns:
         return []
@@ -47,7 +47,7 @@ def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exa
 
 
 def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, CellFaults]:
-    """A column (N,) of any other kind from N cells, null where empty, and what does not fit."""
+    """Return a column (N,) of another kind from N cells, missing where empty, and the faults."""
     codes, labels = _coded(texts)
     match kind:
         case "number":
@@ -71,7 +71,7 @@ def _unfit(codes: NDArray[np.int32], labels: Sequence[str]) -> CellFaults:
 
 
 def _coded(texts: pa.StringArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Texts without surrounding blanks as codes (-1: missing) into labels."""
+    """Return strings without surrounding blanks as codes (-1: missing) into labels."""
     encoded = pc.utf8_trim_whitespace(texts).dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     labels = [str(label) for label in encoded.dictionary.to_pylist()]
@@ -111,7 +111,7 @@ def _numbers(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[N
 
 
 def _cast(texts: pa.StringArray, decimal: Decimal) -> NDArray[np.float64] | None:
-    """All cells at once, None when some are not finite numbers."""
+    """Return all cells as numbers, None where some are not finite numbers."""
     if decimal == ",":
         if pc.any(pc.match_substring(texts, ".")).as_py():
             return None
@@ -158,13 +158,13 @@ def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool)
 
 
 def all_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
-    """Return whether all cells are finite numbers that float64 holds as they are, so that no closer look is needed."""
+    """Return whether all cells are finite numbers that float64 represents exactly."""
     values = _cast(texts, decimal)
     return values is not None and not (np.abs(values) >= MAX_EXACT_INTEGER).any()
 
 
 def pointed(text: str, decimal: Decimal) -> str:
-    """A number's text with a point as decimal mark; no number where it has a point beside a decimal comma."""
+    """Return a number's text with a decimal point; not a number where it has a point besides a decimal comma."""
     if decimal == ".":
         return text
     return text.replace(",", ".") if "." not in text else text + " "

@@ -1,4 +1,4 @@
-"""The dialect of a CSV file: its delimiter, whether a header leads, where its rows begin."""
+"""The dialect of a CSV file: its delimiter, whether it has a header, the start of its rows."""
 
 import codecs
 import csv
@@ -15,7 +15,7 @@ from relevance_bayes.tables.kinds import is_not_finite, is_number, seconds_of
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 
 DELIMITERS = ("\t", ";", "|", ",")
-"""Those looked for; where more than one divides every line alike, the earlier is right: commas stand in cells too."""
+"""Candidates, in order of preference where several divide every line alike; a comma is also common within cells."""
 
 SAMPLE_BYTES = 2 * 2**20
 SAMPLE_RECORDS = 20
@@ -23,10 +23,10 @@ SAMPLE_RECORDS = 20
 
 @dataclass(frozen=True)
 class Dialect:
-    """The dialect in which a file is read.
+    """The dialect of a file.
 
     Its rows begin at byte `start`, on line `line` (from 1); a row is as wide as `names`. `longest` is the size in bytes
-    of the longest record seen.
+    of the longest record in the sample.
     """
 
     delimiter: str
@@ -39,7 +39,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class _Record:
-    """One record of the sample, and what lies behind it: bytes and lines."""
+    """A record of the sample, and its end: bytes and lines."""
 
     cells: list[str]
     end: int
@@ -47,10 +47,10 @@ class _Record:
 
 
 def find_dialect(file: BinaryIO, options: ReadOptions) -> Dialect:
-    """Look at the beginning of a file, which is read from where it stands.
+    """Detect the dialect from the beginning of a file, from its current position.
 
-    Raises MalformedBodyError when it is not UTF-8, InvalidRequestError for a delimiter that can't be, InvalidDataError
-    when it is empty.
+    Raises MalformedBodyError when it is not UTF-8, InvalidRequestError for an invalid delimiter, InvalidDataError when
+    it is empty.
     """
     sample = file.read(SAMPLE_BYTES)
     whole = len(sample) < SAMPLE_BYTES
@@ -84,7 +84,7 @@ def _decoded(sample: bytes, bom: int, *, final: bool) -> str:
 
 
 def not_utf8(data: bytes, position: int, *, line: int) -> MalformedBodyError:
-    """Return what is said of a byte of `data`, which begins on `line`, that is not UTF-8."""
+    """Return the error for a byte of `data`, which begins on `line`, that is not UTF-8."""
     before = data[:position]
     line += before.count(b"\n") or before.count(b"\r")
     detail = f"The byte 0x{data[position]:02x} is not UTF-8; save the file as UTF-8."
@@ -99,7 +99,7 @@ def _checked(delimiter: str) -> str:
 
 
 def _records(text: str, delimiter: str, *, whole: bool) -> Iterator[_Record]:
-    """The first records that are not blank; the last of a cut-off sample is not to be trusted."""
+    """Yield the first records that are not blank; the last of a truncated sample is incomplete and left out."""
     end = lines = 0
 
     def counted(source: Iterable[str]) -> Iterator[str]:
@@ -120,14 +120,15 @@ def _records(text: str, delimiter: str, *, whole: bool) -> Iterator[_Record]:
             if count == SAMPLE_RECORDS:
                 return
         whole_to_the_last = whole
-    except csv.Error:  # a cell of more than the csv module's 131,072 characters, behind the record that waits
+    except csv.Error:  # a cell longer than the csv module's maximum of 131,072 characters, after the previous record
         whole_to_the_last = True
     if waiting is not None and whole_to_the_last:
         yield waiting
 
 
 def _find_delimiter(text: str, *, whole: bool) -> str:
-    """The one that cuts every record into as many cells, at least two; else the one seen most in the first line."""
+    """Return the delimiter that divides every record into as many cells, at least two; else the most frequent in line
+    1."""
     for delimiter in DELIMITERS:
         widths = {len(record.cells) for record in _records(text, delimiter, whole=whole)}
         if len(widths) == 1 and min(widths) > 1:
@@ -137,10 +138,10 @@ def _find_delimiter(text: str, *, whole: bool) -> str:
 
 
 def _leads_a_header(records: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first record names the columns.
+    """Return whether the first record is a header.
 
-    It does where a text stands above nothing but numbers or timestamps; it does not where it holds a number or a
-    timestamp itself; else it does.
+    It is where a text is above only numbers or timestamps; it is not where it contains a number or a timestamp;
+    otherwise it is.
     """
     first, rest = records[0], records[1:]
     if rest:

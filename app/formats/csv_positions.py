@@ -1,4 +1,4 @@
-"""Where in a CSV file something is wrong: a second, slower reading, once it is known that something is."""
+"""Positions of errors in a CSV file, found by a second, slower parse of an invalid file."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ PIECE = 2**20
 
 
 class BrokenRecord(Exception):
-    """A record that can't be taken apart, and the line on which it begins."""
+    """Raised for a record that can't be parsed, with the line on which it begins."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -24,9 +24,9 @@ class BrokenRecord(Exception):
 
 
 def _records(file: BodyFile, dialect: Dialect, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Records that are not blank, each with the line on which it begins; raises BrokenRecord.
+    """Yield the records that are not blank, each with the line on which it begins; raises BrokenRecord.
 
-    Not to be strict is to take quotation marks as Arrow does, which lets text follow a closing one.
+    Unless `strict`, text may follow a closing quotation mark, as in Arrow.
     """
     text = io.TextIOWrapper(file.reader(dialect.start), encoding="utf-8", newline="")
     reader = csv.reader(text, delimiter=dialect.delimiter, strict=strict)
@@ -41,7 +41,7 @@ def _records(file: BodyFile, dialect: Dialect, *, strict: bool = False) -> Itera
 
 
 def lines_of(file: BodyFile, dialect: Dialect, rows: Sequence[int]) -> list[int]:
-    """The lines (from 1) on which rows (from 0, ascending) begin."""
+    """Return the lines (from 1) on which rows (from 0, ascending) begin."""
     required = iter(rows)
     row = next(required, None)
     lines: list[int] = []
@@ -52,13 +52,13 @@ def lines_of(file: BodyFile, dialect: Dialect, rows: Sequence[int]) -> list[int]
                 row = next(required, None)
                 if row is None:
                     break
-    except BrokenRecord as broken:  # a cell longer than the csv module reads
+    except BrokenRecord as broken:  # a cell longer than the csv module's maximum
         lines += [broken.line] * (len(rows) - len(lines))
     return lines
 
 
 def why_unreadable(file: BodyFile, dialect: Dialect, reason: str) -> RelevanceError:
-    """Return the error of a file that can't be read for `reason`: its first broken or unequal lines."""
+    """Return the error of a file that can't be read for `reason`: its first malformed or unequal lines."""
     try:
         faults = _first_faults(file, dialect)
     except UnicodeDecodeError:
@@ -66,7 +66,7 @@ def why_unreadable(file: BodyFile, dialect: Dialect, reason: str) -> RelevanceEr
     if not faults:
         return MalformedBodyError(f"The file can't be read as CSV: {reason}.")
     first = faults[0]
-    return MalformedBodyError(f"Line {first.line}, cut at {shown(dialect.delimiter)}: {first.detail}", faults)
+    return MalformedBodyError(f"Line {first.line}, delimiter {shown(dialect.delimiter)}: {first.detail}", faults)
 
 
 def _first_faults(file: BodyFile, dialect: Dialect) -> Sequence[Fault]:
@@ -74,11 +74,11 @@ def _first_faults(file: BodyFile, dialect: Dialect) -> Sequence[Fault]:
         return _of_other_width(_records(file, dialect, strict=True), len(dialect.names))
     except BrokenRecord as broken:
         if broken.unclosed:
-            return [Fault("A quotation mark in the record that begins here is never closed.", line=broken.line)]
+            return [Fault("The record that begins here has a quotation mark that is never closed.", line=broken.line)]
     try:
         return _of_other_width(_records(file, dialect), len(dialect.names))
     except BrokenRecord as broken:
-        return [Fault(f"The record that begins here can't be taken apart: {broken}.", line=broken.line)]
+        return [Fault(f"The record that begins here can't be parsed: {broken}.", line=broken.line)]
 
 
 def _of_other_width(records: Iterator[tuple[int, list[str]]], width: int) -> Sequence[Fault]:

@@ -18,10 +18,10 @@ from relevance_bayes.types.errors import Fault
 
 
 def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
-    """The rows of a CSV file, in which an empty cell is a missing value; what is not said of it is found out.
+    """Read the rows of a CSV file, in which an empty cell is a missing value; options not given are detected.
 
-    Raises MalformedBodyError, InvalidDataError for columns that are not those expected, InvalidRequestError for a
-    delimiter that can't be, and TooLargeError.
+    Raises MalformedBodyError, InvalidDataError for columns other than those expected, InvalidRequestError for an
+    invalid delimiter, and TooLargeError.
     """
     file = HeldBody(body)
     dialect = find_dialect(file.reader(), replace(options, header=True))
@@ -47,7 +47,7 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
 
 
 def _faults(wrong: Sequence[tuple[str, CellFaults]], file: BodyFile, dialect: Dialect) -> list[Fault]:
-    """Return what does not fit, row by row; of the first rows the lines are told too."""
+    """Return the faults by row; those of the first rows have lines."""
     reported = sorted(
         ((row, name, detail) for name, cell_faults in wrong for row, detail in cell_faults), key=lambda one: one[0]
     )

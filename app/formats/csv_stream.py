@@ -1,4 +1,4 @@
-"""CSV as a stream of typed blocks, read by Arrow (outside the interpreter's lock) a small piece at a time."""
+"""CSV as a stream of typed blocks, parsed by Arrow (without the GIL) in small chunks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from relevance_bayes.types.values import ColumnKind
 
 PIECE = 2**20
 MAX_PIECE_BYTES = 2 * 2**20
-"""Bytes that are parsed at once, more where rows are long; Arrow reads some sixteen of them ahead."""
+"""The number of bytes that are parsed at once, more where rows are long; Arrow reads some sixteen chunks ahead."""
 
 RECORDS_OF_A_PIECE = 64
 MAX_BYTES_LOOKED_AT = 16 * 2**20
-"""Kinds are found in fewer than the first 1,000 rows where those are larger."""
+"""The maximum size of the first rows, at most 1,000, from which kinds are inferred."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Reading:
 def open_csv(
     file: BodyFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], max_columns: int
 ) -> TableStream:
-    """A CSV file that can be sought in as a stream of blocks; what is not said is found out.
+    """Return a seekable CSV file as a stream of blocks; options not given are detected.
 
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and
     TooLargeError.
@@ -53,7 +53,7 @@ def open_csv(
     batches = text_batches(file, dialect)
     head = _head(batches)
     if not head:
-        raise InvalidDataError("The table has no rows: the file holds a header alone.")
+        raise InvalidDataError("The table has no rows: the file has only a header.")
     table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT)
     decimal = options.decimal or find_decimal(table, dialect.delimiter)
     kinds = kinds_of(
@@ -64,9 +64,9 @@ def open_csv(
 
 
 def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
-    """The rows as texts, null where empty; raises MalformedBodyError where the file can't be read as CSV.
+    """Yield the rows as strings, null where empty; raises MalformedBodyError where the file can't be parsed as CSV.
 
-    One empty row is put behind the last: when it does not come out again, a quotation mark before it was never closed.
+    An empty row is appended: if it is not parsed as one, a quotation mark before it is never closed.
     """
     width = len(dialect.names)
     names = [str(position) for position in range(width)]
@@ -82,7 +82,7 @@ def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
                 column_types=dict.fromkeys(names, pa.string()),
                 null_values=[""],
                 strings_can_be_null=True,
-                # Not used, but each of thousands of columns would keep copies.
+                # Unused, but otherwise each of thousands of columns keeps copies of the defaults.
                 true_values=[],
                 false_values=[],
             ),
@@ -101,7 +101,7 @@ def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
 
 
 def _head(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """The first batches, until they hold enough to find out the kinds."""
+    """Return the first batches, as many as are needed to infer the kinds."""
     head: list[pa.RecordBatch] = []
     for batch in batches:
         head.append(batch)
@@ -115,7 +115,7 @@ def _texts(table: pa.Table, position: int) -> list[str]:
 
 
 def find_decimal(table: pa.Table, delimiter: str) -> Decimal:
-    """A comma where numbers have one, never in a file whose cells commas divide.
+    """Return the decimal separator: a comma where numbers have one, unless commas delimit cells.
 
     Raises InvalidDataError where some numbers have a comma and others a point.
     """
@@ -123,13 +123,13 @@ def find_decimal(table: pa.Table, delimiter: str) -> Decimal:
         return "."
     if _has_number(table, "."):
         raise InvalidDataError(
-            "Some numbers have a decimal comma, others a point: say which with decimal=, and which columns are text."
+            "Some numbers have a decimal comma, others a point: set decimal=, and declare the columns that are text."
         )
     return ","
 
 
 def _has_number(table: pa.Table, mark: str) -> bool:
-    """Return whether a cell is a number with this decimal mark."""
+    """Return whether a cell is a number with this decimal separator."""
     marked = [
         position
         for position in range(table.num_columns)
@@ -157,7 +157,7 @@ def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Bl
 
 
 def strings_of(batch: pa.RecordBatch) -> list[pa.StringArray]:
-    """The columns of such a batch."""
+    """Return the columns of such a batch."""
     return [column for column in batch.columns if isinstance(column, pa.StringArray)]
 
 

@@ -1,4 +1,4 @@
-"""The columns and limits that rows to predict for must have, in any format."""
+"""The columns and limits of rows to predict for, in any format."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
 Columns = tuple[tuple[str, ColumnKind], ...]
-"""Names and kinds, in the order in which a model has its inputs."""
+"""Names and kinds, in the order of a model's inputs."""
 
 MIN_MAX_MEMBERS = 1_000
-"""A row of no more members is decoded, so that each wrong name is said."""
+"""The minimum of `max_members`: such a row is decoded, so that the error lists each wrong name."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The `columns` that must be there; `noise`, a column of numbers that may be, in all rows; those that may be but
-    are `not_read`; how many rows there may be, and how many bytes they may unpack to."""
+    """The required `columns`; `noise`, an optional column of numbers, for all rows; optional columns that are
+    `not_read`; the maximum number of rows, and the maximum decompressed size."""
 
     columns: Columns
     noise: str | None
@@ -30,7 +30,8 @@ class Expected:
     max_bytes: int
 
     def among(self, names: Sequence[str], *, line: int | None = None) -> Columns:
-        """The columns to read of a table with these; raises InvalidDataError for missing, unknown and repeated ones."""
+        """Return the columns to read of a table with these; raises InvalidDataError for missing, unknown and repeated
+        ones."""
         required = self.columns if self.noise is None or self.noise not in names else self.with_noise
         known, here = {name for name, _ in required} | self.not_read, set(names)
         missing = (Fault("The column is missing.", column=name, line=line) for name, _ in required if name not in here)
@@ -47,25 +48,26 @@ class Expected:
 
     @property
     def with_noise(self) -> Columns:
-        """The columns, and that of the noise behind them."""
+        """Return the columns, and last that of the noise."""
         return self.columns if self.noise is None else (*self.columns, (self.noise, "number"))
 
     def check_rows(self, rows: int) -> None:
         """Raise TooLargeError for too many rows."""
         if rows > self.max_rows:
-            raise TooLargeError(f"The table has more rows than {self.max_rows:,}; send it in parts.")
+            raise TooLargeError(f"Expected at most {self.max_rows:,} rows, got more; split the request.")
 
     def check_bytes(self, size: int) -> None:
         """Raise TooLargeError for too many bytes."""
         if size > self.max_bytes:
-            raise TooLargeError(f"The body unpacks to more than {self.max_bytes:,} bytes; send it in parts.")
+            detail = f"Expected at most {self.max_bytes:,} bytes once decompressed, got more; split the request."
+            raise TooLargeError(detail)
 
 
 @dataclass(frozen=True, eq=False)
 class ReadRows:
-    """Rows as they were read, and what does not fit in them, which is missing in the block.
+    """The rows, and the faults of cells, which are missing in the block.
 
-    `lines`: the number of each row's line, from 1, where each stands on a line of its own.
+    `lines` are the numbers of the rows' lines, from 1, in formats with one row a line.
     """
 
     block: Block
@@ -74,6 +76,6 @@ class ReadRows:
 
 
 def need_rows(rows: int) -> None:
-    """Raise InvalidDataError where there are none."""
+    """Raise InvalidDataError where there are no rows."""
     if not rows:
         raise InvalidDataError("The table has no rows.")

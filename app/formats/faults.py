@@ -1,4 +1,4 @@
-"""Rows that could not be predicted for, as columns have them."""
+"""Rows without a prediction, as columns."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from relevance_bayes.types.errors import Fault, sentence
 
 
 def faulty_rows(rows: int, faults: Sequence[Fault]) -> Mask | None:
-    """Those of so many rows that have faults, (N,); None where none has."""
+    """Return a mask (N,) of the rows with faults; None where there are none."""
     places = [fault.row for fault in faults if fault.row is not None]
     if not places:
         return None
@@ -19,7 +19,7 @@ def faulty_rows(rows: int, faults: Sequence[Fault]) -> Mask | None:
 
 
 def errors_by_row(faults: Sequence[Fault]) -> dict[int, str]:
-    """Return what is wrong with each row that has faults."""
+    """Return the message for each row with faults."""
     reported: dict[int, str] = {}
     for fault in faults:
         if fault.row is not None:

@@ -1,4 +1,4 @@
-"""Feather, which is Arrow's file format: a stream of record batches between two marks, and behind it their places."""
+"""Feather, Arrow's file format (IPC): a stream of record batches, followed by a footer with their positions."""
 
 from collections.abc import Iterator, Mapping
 
@@ -22,26 +22,26 @@ class Feather(TableFormat, RowFormat, AssembledFormat):
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """Batches, each unpacked as it is drawn."""
+        """Read batches as blocks, each decompressed when it is read."""
         from app.formats.feather_file import open_feather
 
         return open_feather(file, declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
-        """Rows of all batches."""
+        """Read the rows of all batches."""
         from app.formats.feather_file import read_feather
 
         return read_feather(body, expected)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
-        """The file whole."""
+        """Write the file at once."""
         from app.formats.arrow_tables import arrow_table
         from app.formats.feather_file import feather_file
 
         return iter([feather_file(arrow_table(predictions.flat()))])
 
     def assemble(self, parts: Iterator[bytes]) -> Iterator[bytes]:
-        """The batches that came."""
+        """Write the file from a stream of batches."""
         import pyarrow as pa
 
         from app.formats.arrow_assembled import assembled

@@ -1,4 +1,4 @@
-"""Arrow's file format as the stream that it holds; the places of its batches, which stand behind that, are not used."""
+"""Arrow's file format, read as the stream that it contains; the footer is not used."""
 
 from collections.abc import Mapping
 
@@ -16,17 +16,19 @@ from relevance_bayes.types.values import ColumnKind
 
 MARK, FORMER_MARK = b"ARROW1", b"FEA1"
 MARK_OF_STREAM = b"\xff\xff\xff\xff"
-"""A stream without a file around it: `.arrow` is used for both, and clients guess one media type from it."""
+"""The beginning of a stream without a file around it. Both have the suffix `.arrow`, so clients may send either type.
+"""
 
 BEGINNING = 8
-"""Bytes before the stream: the mark, filled up."""
+"""The size of the file's magic bytes with padding."""
 
 MAX_BYTES_OF_A_BATCH = 2**28
-"""A batch is unpacked in memory."""
+"""The maximum decompressed size of a batch, which is decompressed in memory."""
 
 
 def open_feather(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
-    """A file as a stream of blocks; raises as `open_arrow` does, and TooLargeError for a batch that is too large."""
+    """Return a file as a stream of blocks; raises as `open_arrow` does, and TooLargeError for a batch that is too
+    large."""
     if file.reader().read(len(MARK_OF_STREAM)) == MARK_OF_STREAM:
         return open_arrow(file, declared=declared, max_columns=max_columns)
     what = "Feather"
@@ -37,7 +39,7 @@ def open_feather(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_col
 
 
 def read_feather(body: bytes, expected: Expected) -> ReadRows:
-    """The rows of a file; raises as `read_arrow` does."""
+    """Read the rows of a file; raises as `read_arrow` does."""
     if body.startswith(MARK_OF_STREAM):
         return read_arrow(body, expected)
     with reading("body", "Feather"):
@@ -47,7 +49,7 @@ def read_feather(body: bytes, expected: Expected) -> ReadRows:
 
 
 def feather_file(table: pa.Table) -> bytes:
-    """All rows of a table in one file."""
+    """Return all rows of a table as one file."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table.combine_chunks())
@@ -57,21 +59,21 @@ def feather_file(table: pa.Table) -> bytes:
 def _stream_in(file: pa.Buffer) -> pa.Buffer:
     content = memoryview(file)
     if content[: len(FORMER_MARK)] == FORMER_MARK:
-        raise MalformedBodyError("The file is Feather of version 1; write it anew, which makes it version 2.")
+        raise MalformedBodyError("Expected Feather of version 2, got version 1; write it with a current library.")
     if len(content) <= BEGINNING or content[: len(MARK)] != MARK or content[-len(MARK) :] != MARK:
-        raise MalformedBodyError("The file can't be read as Feather; is it cut off?")
+        raise MalformedBodyError("The file can't be read as Feather; is it truncated?")
     return file.slice(BEGINNING)
 
 
 def _unpacked(stream: pa.Buffer) -> int:
-    """Bytes to which the stream's compressed buffers unpack."""
+    """Return the decompressed size of the stream's compressed buffers."""
     sizes = [0]
 
     def check(message: pa.ipc.Message) -> None:
         sizes.append(unpacked_size(message) or 0)
         if sizes[-1] > MAX_BYTES_OF_A_BATCH:
             raise TooLargeError(
-                f"A record batch unpacks to more than {MAX_BYTES_OF_A_BATCH:,} bytes: write smaller ones."
+                f"Expected record batches of at most {MAX_BYTES_OF_A_BATCH:,} bytes once decompressed, got more."
             )
 
     read_messages(stream, check)

@@ -1,4 +1,4 @@
-"""Predictions as a table without members within members, before a format writes them."""
+"""Predictions as a flat table, before a format writes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from relevance_bayes.tables.columns import Column, FlatColumn
 
 @dataclass(frozen=True, eq=False)
 class KeptColumn:
-    """A column of a dataset (N,) that stands before the predictions; `integral`: all its numbers are whole."""
+    """A column of a dataset (N,) that precedes the predictions; `integral`: all its numbers are integers."""
 
     column: Column
     integral: bool
@@ -17,11 +17,10 @@ class KeptColumn:
 
 @dataclass(frozen=True, eq=False)
 class FlatTable:
-    """Predictions for N rows by column, missing in rows that are `faulty` (N,).
+    """Predictions for N rows by column, missing in `faulty` rows (N,).
 
-    `errors` by row are a last column `error`, None where there is none. `about` says which version predicted, where a
-    format has room for it. `kept` stand before the predictions. `escapes_formulas`: in CSV no text is a formula for a
-    spreadsheet.
+    `errors` by row are a last column `error`, None where there is none. `about` describes the version, in formats with
+    metadata. `kept` precede the predictions. `escapes_formulas`: in CSV no text is a formula for a spreadsheet.
     """
 
     columns: Mapping[str, FlatColumn]

@@ -1,9 +1,9 @@
-"""The classes of formats, each of which says its media types and suffixes, and has a method for each thing it can.
+"""The base classes of formats: media types, suffixes, and a method for each direction.
 
 A format derives from each of `TableFormat` (uploads), `RowFormat` (rows to predict for) and `WritableFormat`
-(predictions) whose method it has; from `PartsFormat` or `AssembledFormat` where batch predictions too are.
-Arrow and other large libraries are imported within the methods: a process that only predicts from JSON does without
-their memory.
+(predictions) that it supports; from `PartsFormat` or `AssembledFormat` where batch predictions support it. Arrow and
+other large libraries are imported within the methods, so that a process that only predicts from JSON does not load
+them.
 """
 
 from abc import ABC, abstractmethod
@@ -20,23 +20,23 @@ from relevance_bayes.types.values import ColumnKind
 
 
 class Predictions(Protocol):
-    """Predictions for N rows, in the shape that a format needs."""
+    """Predictions for N rows, in the shapes that formats need."""
 
     def flat(self) -> FlatTable:
-        """A column for each number and label."""
+        """Return a column for each number and label."""
 
     def document(self) -> Iterator[bytes]:
-        """The API's own JSON document, in pieces."""
+        """Yield the API's JSON document in chunks."""
 
     def lines(self) -> Iterator[bytes]:
-        """The document's predictions alone, one on each line, in pieces."""
+        """Yield the predictions of the document, one a line, in chunks."""
 
 
 class Format(ABC):
     """A format of tables or predictions.
 
-    `is_read_whole`: a table of it is held in memory at once, so that it may be no larger than other bodies. `is_light`:
-    its rows and predictions do without a large library.
+    `is_read_whole`: a table is held in memory at once, so it may be no larger than other bodies. `is_light`: its rows
+    and predictions need no large library.
     """
 
     is_read_whole = False
@@ -45,26 +45,26 @@ class Format(ABC):
     @property
     @abstractmethod
     def file_format(self) -> FileFormat:
-        """The public part of it."""
+        """Return its public description."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """The name in a sentence."""
+        """Return the name in a sentence."""
 
     @property
     def other_media_types(self) -> tuple[str, ...]:
-        """The media types of bodies beside the one that `file_format` has."""
+        """Return the media types of bodies besides that of `file_format`."""
         return ()
 
     @property
     def name(self) -> str:
-        """The name in options and fields of the API."""
+        """Return the name in options and fields of the API."""
         return self.file_format.name
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """The suffixes of files, with their points; the first is that of files written."""
+        """Return the suffixes of files, with their points; the first is that of written files."""
         return self.file_format.suffixes
 
     @property
@@ -74,44 +74,44 @@ class Format(ABC):
 
     @property
     def is_document(self) -> bool:
-        """Return whether a body is the API's own JSON, with options and the version beside the rows."""
+        """Return whether a body is the API's own JSON, with options and the version besides the rows."""
         return self.file_format.is_document
 
     @property
     def media_type(self) -> str:
-        """The media type of responses."""
+        """Return the media type of responses."""
         return self.file_format.media_type
 
     @property
     def media_types(self) -> tuple[str, ...]:
-        """The media types of bodies; the first is that of responses."""
+        """Return the media types of bodies; the first is that of responses."""
         return (self.media_type, *self.other_media_types)
 
     @property
     def rows_summary(self) -> str:
-        """Return the layout of rows to predict for, for the table of formats in the docs; empty where it has none."""
+        """Return the layout of rows to predict for, for the table of formats in the docs; empty where not supported."""
         return ""
 
 
 class TableFormat(Format):
-    """A format in which tables, or images, are uploaded."""
+    """A format of uploaded tables or images."""
 
     @abstractmethod
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """The file as a stream of blocks; kinds of columns that are not `declared` are found out.
+        """Return the file as a stream of blocks; kinds of columns that are not `declared` are inferred.
 
         Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column, an
-        option that can't be) and TooLargeError, drawing from the blocks too.
+        invalid option) and TooLargeError; so do the blocks as they are read.
         """
 
 
 class RowFormat(Format):
-    """A format in which rows to predict for come.
+    """A format of rows to predict for.
 
-    `row_options` are those of `ReadOptions` that it takes. `streams_lines`: a row stands on each line, so that rows are
-    predicted for as they come. `has_names`: columns are found by name, not by their order.
+    `row_options` are the supported options of `ReadOptions`. `streams_lines`: it has one row a line, so that rows are
+    predicted for as they arrive. `has_names`: columns are matched by name, not by order.
     """
 
     row_options: frozenset[OptionName] = frozenset()
@@ -121,21 +121,21 @@ class RowFormat(Format):
     @property
     @abstractmethod
     def rows_summary(self) -> str:
-        """Return how rows stand in it, for the table of formats in the docs."""
+        """Return the layout of rows, for the table of formats in the docs."""
 
     @abstractmethod
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
-        """The rows of a body; `strict` raises MalformedBodyError for a row that can't be read, which is else a misfit.
+        """Read the rows of a body; `strict` raises MalformedBodyError for a malformed row, otherwise it is a fault.
 
-        Raises MalformedBodyError, InvalidDataError for columns that are not those expected, InvalidRequestError for an
-        option that can't be, and TooLargeError.
+        Raises MalformedBodyError, InvalidDataError for columns other than those expected, InvalidRequestError for an
+        invalid option, and TooLargeError.
         """
 
 
 class WritableFormat(Format):
-    """A format in which predictions are written.
+    """A format of predictions.
 
-    `is_nested`: a prediction may have members within members (explanations). `has_texts`: it holds labels and errors.
+    `is_nested`: a prediction may have nested members (explanations). `has_texts`: it has labels and errors.
     """
 
     is_nested = False
@@ -144,28 +144,28 @@ class WritableFormat(Format):
     @property
     @abstractmethod
     def predictions_summary(self) -> str:
-        """Return how predictions stand in it, for the table of formats in the docs."""
+        """Return the layout of predictions, for the table of formats in the docs."""
 
     @abstractmethod
     def write(self, predictions: Predictions) -> Iterator[bytes]:
-        """Predictions, one row of the file for each, in pieces; raises InvalidRequestError before the first piece."""
+        """Yield a file with a row for each prediction, in chunks; raises InvalidRequestError before the first."""
 
 
 class PartsFormat(WritableFormat):
-    """A format of files that are their parts one after the other, so that rows are written as they are known."""
+    """A format of files that are concatenated parts, so that rows are written as they are computed."""
 
     @abstractmethod
     def part(self, table: FlatTable, *, is_first: bool) -> bytes:
-        """The next rows of a file, behind its beginning where they are the first; it depends on these alone."""
+        """Return the next rows of a file, after its beginning if they are the first; it depends only on these rows."""
 
     @abstractmethod
     def end(self) -> bytes:
-        """The bytes behind the last part."""
+        """Return the bytes after the last part."""
 
 
 class AssembledFormat(WritableFormat):
-    """A format of files whose end describes the whole, so that they are written once all rows are known."""
+    """A format of files with a footer, so that they are written once all rows are known."""
 
     @abstractmethod
     def assemble(self, parts: Iterator[bytes]) -> Iterator[bytes]:
-        """A file, in pieces, from the bytes of an Arrow stream that is divided anywhere."""
+        """Yield a file in chunks, from the bytes of an Arrow stream in chunks of any size."""

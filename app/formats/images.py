@@ -1,4 +1,4 @@
-"""Images as tables: a row for each pixel, its place and its intensity, line after line."""
+"""Images as tables: a row for each pixel, its position and its intensity, in row-major order."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +17,11 @@ from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequest
 from relevance_bayes.types.values import ColumnKind
 
 DEEP = frozenset({"I;16", "I;16B", "I;16L", "I"})
-"""Pillow's names for 16 bits a pixel."""
+"""Pillow's modes with 16 bits a pixel."""
 
 
 MAX_PIXELS = 2**22
-"""Of an image, which is unpacked in memory: 32 MiB of numbers."""
+"""The maximum number of pixels of an image, which is decompressed in memory: 32 MiB of numbers."""
 
 
 def open_image(
@@ -31,12 +31,12 @@ def open_image(
     declared: Mapping[str, ColumnKind],
     max_rows: int,
 ) -> TableStream:
-    """An image of `height` lines of `width` pixels, which `read` reads, as a stream of blocks.
+    """Return an image (height, width), which `read` reads, as a stream of blocks.
 
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError for `declared` kinds, TooLargeError.
     """
     if declared:
-        detail = "An image has no columns whose kinds could be declared."
+        detail = "Expected no declared kinds for an image, whose columns are fixed."
         raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
     image = read(file, min(max_rows, MAX_PIXELS))
     size = ImageSize(*image.shape)
@@ -54,7 +54,7 @@ def _blocks(image: Array) -> Iterator[Block]:
 
 
 def png_image(file: SpoolFile, max_pixels: int) -> Array:
-    """Intensities from 0, black, to 1, white (height, width); colours by their luminance (ITU-R 601), opaque.
+    """Return intensities from 0, black, to 1, white (height, width); of colours the luminance (ITU-R 601).
 
     Raises MalformedBodyError, InvalidDataError, TooLargeError.
     """
@@ -67,17 +67,17 @@ def png_image(file: SpoolFile, max_pixels: int) -> Array:
                     return np.asarray(opened, np.float64) / 65535.0
                 return np.asarray(opened.convert("L"), np.float64) / 255.0
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise TooLargeError(f"The image has more pixels than {max_pixels:,}.") from error
+        raise TooLargeError(f"Expected at most {max_pixels:,} pixels, got more.") from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
-        raise MalformedBodyError("The file can't be read as PNG; is it cut off?") from error
+        raise MalformedBodyError("The file can't be read as PNG; is it truncated?") from error
 
 
 def npy_image(file: SpoolFile, max_pixels: int) -> Array:
-    """Numbers as they are in an array (height, width); raises MalformedBodyError, InvalidDataError, TooLargeError."""
+    """Return the numbers of an array (height, width); raises MalformedBodyError, InvalidDataError, TooLargeError."""
     header = read_npy_header(file.reader())
     shape = header.shape
     if len(shape) != 2 or not header.is_numeric:
-        hint = " A signal is a table: send its values as a column." if len(shape) == 1 else ""
+        hint = " Upload a signal as a table with a column of values." if len(shape) == 1 else ""
         kind = np.dtype(header.code)
         raise InvalidDataError(f"Expected an array (height, width) of numbers, got shape {shape} of {kind}.{hint}")
     _check_size(*shape, max_pixels)
@@ -87,7 +87,7 @@ def npy_image(file: SpoolFile, max_pixels: int) -> Array:
         numbers = flat.reshape(shape, order="F" if header.fortran_order else "C").astype(np.float64)
     if not np.isfinite(numbers).all():
         row, column = np.argwhere(~np.isfinite(numbers))[0]
-        detail = f"Row {row}, column {column}: {numbers[row, column]} is no finite number; fill such pixels in."
+        detail = f"Row {row}, column {column}: expected a finite number, got {numbers[row, column]}."
         raise InvalidDataError(detail)
     return numbers
 
@@ -96,4 +96,4 @@ def _check_size(height: int, width: int, max_pixels: int) -> None:
     if height < 1 or width < 1:
         raise InvalidDataError("The image has no pixels.")
     if height * width > max_pixels:
-        raise TooLargeError(f"The image has {height:,} x {width:,} pixels, where {max_pixels:,} are the most.")
+        raise TooLargeError(f"Expected at most {max_pixels:,} pixels, got {height:,} x {width:,}.")

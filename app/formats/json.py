@@ -1,4 +1,4 @@
-"""JSON, the API's own: options stand in its documents beside rows, the version beside predictions."""
+"""JSON documents of the API: options with rows, the version with predictions."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ from relevance_bayes.types.values import ColumnKind
 
 
 class Json(TableFormat, WritableFormat):
-    """Documents."""
+    """JSON documents."""
 
     file_format = JSON
     title = "JSON"
@@ -20,14 +20,14 @@ class Json(TableFormat, WritableFormat):
     is_light = True
     is_nested = True
     rows_summary = "By columns, by rows, or names with rows."
-    predictions_summary = "With the model and the version beside them."
+    predictions_summary = "With the model and the version."
 
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """Blocks of a document that is decoded at once."""
+        """Read a document, which is decoded at once, as blocks."""
         return json_stream(file.read(), declared=declared, max_columns=limits.max_columns)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
-        """The document."""
+        """Write the document."""
         return predictions.document()

@@ -1,4 +1,4 @@
-"""Strict JSON: decoded fast, refused with its place where it is broken, repeats a key or holds NaN."""
+"""Strict JSON: broken JSON, repeated keys and NaN are refused with their positions."""
 
 import json
 import re
@@ -16,35 +16,35 @@ from app.formats.cells import JSON
 from relevance_bayes.types.errors import Fault, InvalidDataError, pointer
 
 MAX_DEPTH = 64
-"""Objects and arrays within each other."""
+"""The maximum depth of nested objects and arrays."""
 
 MAX_BYTES_EXPLAINED = 2**21
-"""A longer body is not decoded a second time, to say with its place what is wrong with it: the decoder of the standard
-library lets nobody else run either, and takes several times as long."""
+"""The maximum size of a body that is decoded a second time to explain an error: the standard library's decoder holds
+the GIL and takes several times as long."""
 
 LARGE_BYTES = 2**20
 PAUSE_SECONDS = 2e-3
-"""Bodies above this are decoded one after the other, and the event loop runs for at least so long between them."""
+"""The minimum pause between two decodings of large bodies, in which the event loop runs."""
 
 _LARGE = threading.Lock()
 _PLACE = re.compile(r"\(byte (\d+)\)")
 _NOT_FINITE = re.compile(rb"-?Infinity|NaN")
-TOO_DEEP = f"The body is nested too deeply: at most {MAX_DEPTH} objects and arrays may stand within each other."
+TOO_DEEP = f"Expected at most {MAX_DEPTH} nested objects and arrays, got more."
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
 def decode(body: bytes) -> JSON:
-    """The value that `body` holds.
+    """Return the value of a JSON body.
 
-    A repeated key, which decoders drop in silence, is found by counting: without escapes each text and key has two
+    Repeated keys, which decoders drop silently, are found by counting: without escapes each string and key has two
     quotation marks, so the body has more of them than the decoded value needs. This costs a fraction of the decoding.
     Raises MalformedBodyError, also above `MAX_DEPTH`, or InvalidDataError for NaN, Infinity and numbers that float64
-    can't hold.
+    can't represent.
     """
     body = body.removeprefix(b"\xef\xbb\xbf")
     if len(body) > LARGE_BYTES:
-        # Each decoding is one call during which the event loop waits: not for a second one right after the first.
+        # A decoding blocks the event loop, so another one must not follow at once.
         with _LARGE:
             time.sleep(PAUSE_SECONDS)
             return _decode(body)
@@ -66,7 +66,7 @@ def _decode(body: bytes) -> JSON:
 
 
 def _count_texts(value: JSON, depth: int) -> int:
-    """Return how many texts and keys a value has that stands within `depth` others."""
+    """Return the number of strings and keys in a value at this depth."""
     if isinstance(value, str):
         return 1
     if isinstance(value, dict):
@@ -105,7 +105,7 @@ def _name_the_repeated_key(body: bytes) -> None:
 
 
 class _NotFinite(str):
-    """The token of a number that no finite float64 is, where it stood."""
+    """The token of a non-finite number, in the place of its value."""
 
     __slots__ = ()
 
@@ -116,7 +116,7 @@ def _number(token: str) -> float | _NotFinite:
 
 
 def _explain(body: bytes, error: Exception) -> NoReturn:
-    """Say in full what is wrong with a body that could not be decoded."""
+    """Raise the error, with its position, of a body that could not be decoded."""
     if isinstance(error, RecursionError):
         raise MalformedBodyError(TOO_DEEP) from None
     if not body.strip():
@@ -133,23 +133,23 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
         raise MalformedBodyError(f"The body is not JSON: {broken.msg} at {where}.", faults) from None
     except RecursionError:
         raise MalformedBodyError(TOO_DEEP) from None
-    except ValueError:  # more digits than Python cares to read
-        raise MalformedBodyError("The body holds a whole number of thousands of digits.") from None
+    except ValueError:  # an integer with more digits than Python converts
+        raise MalformedBodyError("The body has an integer of thousands of digits.") from None
     refuse([_fault(path, found) for path, found in islice(_not_finite(value, ()), MAX_FAULTS)])
     if _is_half(value):
-        raise MalformedBodyError("The body holds half of a surrogate pair, which is no character.") from None
+        raise MalformedBodyError("The body has an unpaired surrogate, which is not a character.") from None
     raise MalformedBodyError(f"The body is not JSON: {error}.") from None
 
 
 def _explain_shortly(body: bytes, error: Exception) -> NoReturn:
-    """The same by what the decoder says."""
+    """Raise the error of a long body by the decoder's own message."""
     found = _PLACE.search(str(error))
     place = 0 if found is None else int(found[1])
     token = _NOT_FINITE.match(body, place - body.endswith(b"-", 0, place))
     if token is not None:
         raise InvalidDataError(f"{not_finite(token[0].decode())} It is at byte {token.start()}.") from None
     if "out of range" in str(error):
-        raise InvalidDataError(f"The body is not JSON that can be read: {error}.") from None
+        raise InvalidDataError(f"The body has a number that can't be represented: {error}.") from None
     raise MalformedBodyError(f"The body is not JSON: {error}.") from None
 
 
@@ -174,7 +174,7 @@ def _not_finite(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[tu
 
 
 def _fault(path: tuple[str | int, ...], token: _NotFinite) -> Fault:
-    """A fault where `path` leads: in a table the row and, where the path names it, the column."""
+    """Return a fault at `path`: in a table, its row and, if the path has one, its column."""
     is_constant = token in _CONSTANTS
     in_table = not_finite(token) if is_constant else out_of_range(token)
     match path:
@@ -183,5 +183,5 @@ def _fault(path: tuple[str | int, ...], token: _NotFinite) -> Fault:
         case ("rows", int(row), int()):
             return Fault(in_table, pointer=pointer(path), row=row)
         case _:
-            detail = f"{token} is no finite number." if is_constant else in_table
+            detail = f"{token} is not a finite number." if is_constant else in_table
             return Fault(detail, pointer=pointer(path))

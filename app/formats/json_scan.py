@@ -1,4 +1,4 @@
-"""The structure of a large JSON body, bounded before it is decoded into objects that take many times its memory."""
+"""Limits on the structure of a large JSON body before it is decoded into objects that take many times its memory."""
 
 import re
 from collections.abc import Iterator
@@ -8,27 +8,28 @@ from app.formats.json_body import MAX_DEPTH, TOO_DEEP
 from relevance_bayes.types.errors import Fault, InvalidDataError
 
 MAX_UNCHECKED = 50_000
-"""Colons of a body that is decoded without a look: its objects have no more members than that together."""
+"""The number of colons up to which a body is decoded without a check: its objects have no more members in all."""
 
 CHUNK_BYTES = 2**20
-"""Read at once: the interpreter is free for others between two chunks."""
+"""The number of bytes scanned at once; the GIL is released between two chunks."""
 
 MAX_CONTAINERS = 1_000_000
-"""Objects and arrays of a JSON body together: each takes a hundred bytes or more where it was sent as two."""
+"""The maximum number of objects and arrays of a JSON body: each takes a hundred bytes or more, but may be sent as two.
+"""
 
 MAX_CONTAINERS_OF_A_LINE = 8
-"""The same of a line of NDJSON: a row is one object, and of its cells none is usable that is an object or an array."""
+"""The maximum for a line of NDJSON: a row is one object, and none of its cells may be an object or an array."""
 
 _BRACE = re.compile(rb"[{}]")
 _TOO_DEEP = re.compile(rb"[{[]{%d}" % (MAX_DEPTH + 2))
 
 
 def check_members(body: bytes, max_members: int) -> None:
-    """Raise InvalidDataError for an object of more than `max_members` members, MalformedBodyError for too deep a one.
+    """Raise InvalidDataError for an object of more than `max_members` members, MalformedBodyError for too deep nesting.
 
-    A decoder is one call during which nothing else in the process runs: a million members of one object take it most of
-    a second. This ends at the first chunk with too many, and takes a fraction of the decoder's time (32 MB of rows:
-    0.2 s, where a step of Python for each object takes 0.9 s). What is not JSON is left to the decoder.
+    A decoder is one call during which nothing else in the process runs: a million members of one object take most of a
+    second. This ends at the first chunk with too many, and takes a fraction of the decoder's time (32 MB of rows: 0.2
+    s, where a step of Python for each object takes 0.9 s). The decoder reports malformed JSON.
     """
     if body.count(b":") <= MAX_UNCHECKED:
         return
@@ -36,10 +37,10 @@ def check_members(body: bytes, max_members: int) -> None:
     outer: list[int] = []
     members = 0
     for whole in _structures(body, b"{}:"):
-        structure = closed.sub(b"", whole)  # most objects hold no other one, and need no step of Python
+        structure = closed.sub(b"", whole)  # most objects contain no other one and need no step of Python
         end = 0
         for brace in _BRACE.finditer(structure):
-            members += brace.start() - end  # all between two braces are colons
+            members += brace.start() - end  # between two braces, each colon is of a member
             end = brace.end()
             _check(members, max_members)
             if brace[0] == b"{":
@@ -56,10 +57,10 @@ def check_members(body: bytes, max_members: int) -> None:
 
 
 def check_containers(body: bytes, max_containers: int = MAX_CONTAINERS) -> None:
-    """Raise TooLargeError for a body of more objects and arrays, MalformedBodyError where these are nested too deeply.
+    """Raise TooLargeError for too many objects and arrays, MalformedBodyError where they are nested too deeply.
 
-    32 MB of `{}` are 10 million objects, for which a decoder takes a gigabyte and keeps all else in the process waiting
-    for seconds. This ends at the first chunk with too many; a body that has few costs two counts of a character.
+    32 MB of `{}` are 10 million objects, for which a decoder takes a gigabyte and blocks the process for seconds. This
+    ends at the first chunk with too many; a body with few costs two counts of a character.
     """
     if len(body) <= 2 * max_containers or body.count(b"{") + body.count(b"[") <= max_containers:
         return
@@ -69,27 +70,27 @@ def check_containers(body: bytes, max_containers: int = MAX_CONTAINERS) -> None:
             raise MalformedBodyError(TOO_DEEP)
         containers += opened_and_closed.count(b"{") + opened_and_closed.count(b"[")
         if containers > max_containers:
-            raise TooLargeError(f"The JSON has more than {max_containers:,} objects and arrays.")
+            raise TooLargeError(f"Expected at most {max_containers:,} objects and arrays, got more.")
 
 
 def _check(members: int, max_members: int) -> None:
     if members > max_members:
-        detail = f"An object has more than {max_members:,} members, the most that one may have here."
+        detail = f"Expected objects of at most {max_members:,} members, got more."
         raise InvalidDataError(detail, [Fault(detail, pointer="")])
 
 
 def _structures(body: bytes, kept: bytes) -> Iterator[bytes]:
-    """Yield the characters `kept`, all of them structure, of each chunk of a body, without those within its strings."""
+    """Yield the structural characters `kept` of each chunk of a body, without those within strings."""
     dropped = bytes({*range(256)} - {*kept, *b'",:'})
     start = is_within_string = 0
     while start < len(body):
         chunk = body[start : start + CHUNK_BYTES]
-        if (len(chunk) - len(chunk.rstrip(b"\\"))) % 2:  # the last escape is cut in two
+        if (len(chunk) - len(chunk.rstrip(b"\\"))) % 2:  # the last escape sequence is divided
             chunk += body[start + len(chunk) : start + len(chunk) + 1]
         start += len(chunk)
         if b"\\" in chunk:
             chunk = chunk.replace(b"\\\\", b"").replace(b'\\"', b"")
-        # Between two strings a comma or a colon stands: as long as these do, two marks in succession are of one string.
+        # A comma or a colon is between two strings; without those, each pair of marks is of one string.
         parts = chunk.translate(None, dropped).replace(b'""', b"").split(b'"')
         yield b"".join(parts[is_within_string::2]).translate(None, bytes({*b",:"} - {*kept}))
         is_within_string ^= (len(parts) - 1) & 1

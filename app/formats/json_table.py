@@ -1,4 +1,4 @@
-"""Tables in JSON, in three forms: columns by name, rows as objects, names with rows as lists."""
+"""Tables in JSON, in three forms: columns by name, rows as objects, or names with rows as lists."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ from relevance_bayes.types.values import Cell, ColumnKind
 
 @dataclass(frozen=True)
 class ByColumn:
-    """`{"columns": {name: [cells]}}`."""
+    """The form `{"columns": {name: [cells]}}`."""
 
     columns: dict[str, JSON]
 
 
 @dataclass(frozen=True)
 class ByRow:
-    """`{"rows": [{name: cell}]}`."""
+    """The form `{"rows": [{name: cell}]}`."""
 
     rows: list[JSON]
 
 
 @dataclass(frozen=True)
 class ByPosition:
-    """`{"names": [names], "rows": [[cells]]}`."""
+    """The form `{"names": [names], "rows": [[cells]]}`."""
 
     names: list[JSON]
     rows: list[JSON]
@@ -40,7 +40,7 @@ class ByPosition:
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as it came, and the other members of the object that held it."""
+    """A decoded table, and the other members of its object."""
 
     form: ByColumn | ByRow | ByPosition
     others: Mapping[str, JSON]
@@ -48,7 +48,7 @@ class RawTable:
 
 @dataclass(frozen=True)
 class Cells:
-    """A table of cells by column; a row of a wrong shape is in `faults` and missing in all columns."""
+    """Cells by column; a row of a wrong shape is in `faults` and missing in all columns."""
 
     names: tuple[str, ...]
     columns: tuple[Sequence[JSON], ...]
@@ -56,7 +56,7 @@ class Cells:
 
 
 MAX_CELLS_WITH_FAULTS = 2**24
-"""Of a table with faults, whose cells may be far more than its text has characters."""
+"""The maximum number of cells of a table with faults, which may be far more than its text has characters."""
 
 FORMS = 'one of {"columns": {...}}, {"rows": [{...}]} or {"names": [...], "rows": [[...]]}'
 
@@ -64,16 +64,16 @@ FORMS = 'one of {"columns": {...}}, {"rows": [{...}]} or {"names": [...], "rows"
 def read_json(
     body: bytes, *, max_columns: int, others: Collection[str] = (), max_containers: int = MAX_CONTAINERS
 ) -> RawTable:
-    """The table in a JSON body, which may have the members `others` besides.
+    """Return the table in a JSON body, which may also have the members `others`.
 
-    Raises MalformedBodyError for what is not JSON, InvalidDataError for what is no table, or has more columns, and
+    Raises MalformedBodyError for malformed JSON, InvalidDataError for other than a table or too many columns, and
     TooLargeError for more than `max_containers` objects and arrays.
     """
     check_containers(body, max_containers)
     check_members(body, max_columns)
     value = decode(body)
     if not isinstance(value, dict):
-        raise InvalidDataError(f"The body must be an object, {FORMS}.", [Fault("This is not an object.", pointer="")])
+        raise InvalidDataError(f"Expected an object, {FORMS}.", [Fault("Expected an object.", pointer="")])
     form: ByColumn | ByRow | ByPosition
     match value:
         case {"columns": dict(columns)} if not value.keys() & {"names", "rows"}:
@@ -83,24 +83,24 @@ def read_json(
         case {"rows": list(rows)} if not value.keys() & {"columns", "names"}:
             form = ByRow(rows)
         case _:
-            raise InvalidDataError(f"The body must hold a table: {FORMS}.", [Fault(f"Expected {FORMS}.", pointer="")])
+            raise InvalidDataError(f"Expected a table, {FORMS}.", [Fault(f"Expected {FORMS}.", pointer="")])
     rest = {name: member for name, member in value.items() if name not in {"columns", "names", "rows"}}
     unknown = [*islice((name for name in rest if name not in others), MAX_FAULTS)]
     if unknown:
-        faults = [Fault("There is no such member here.", pointer=pointer((name,))) for name in unknown]
+        faults = [Fault("The member is unknown.", pointer=pointer((name,))) for name in unknown]
         raise InvalidDataError(f"The body has an unknown member: {shown(unknown[0])}.", faults)
     return RawTable(form, rest)
 
 
 def count_rows(raw: RawTable) -> int:
-    """Return the number of rows; of columns of unequal length, the greatest."""
+    """Return the number of rows: the length of the longest column."""
     if isinstance(raw.form, ByColumn):
         return max((len(column) for column in raw.form.columns.values() if isinstance(column, list)), default=0)
     return len(raw.form.rows)
 
 
 def has_column(raw: RawTable, name: str) -> bool:
-    """Return whether some row of a table has a column of that name."""
+    """Return whether a table has a column of that name."""
     match raw.form:
         case ByColumn(columns):
             return name in columns
@@ -113,11 +113,11 @@ def has_column(raw: RawTable, name: str) -> bool:
 def typed_block(
     raw: RawTable, columns: Sequence[tuple[str, ColumnKind]], *, not_read: Collection[str] = ()
 ) -> tuple[Block, tuple[Fault, ...]]:
-    """The named columns (N rows) of a table as a block, and a fault for each row or cell that does not fit, which is
-    missing in the block.
+    """Return the named columns (N rows) of a table as a block, and a fault for each row or cell that does not fit,
+    which is missing in the block.
 
-    Columns in `not_read` may be there or not. Raises InvalidDataError for what concerns the whole table: no rows, a
-    column that is unknown or missing, columns of unequal length.
+    Columns in `not_read` are optional. Raises InvalidDataError for an error of the whole table: no rows, an unknown or
+    missing column, columns of unequal length.
     """
     cells = cells_of(raw, names=tuple(name for name, _ in columns), not_read=not_read)
     block, wrong = block_of(columns, cells.columns)
@@ -126,7 +126,7 @@ def typed_block(
 
 
 def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
-    """A whole JSON body as a stream of blocks; the kinds are those declared, else found out."""
+    """Return a JSON body as a stream of blocks; kinds not declared are inferred."""
     cells = cells_of(read_json(body, max_columns=max_columns))
     check_names(cells.names, max_columns=max_columns)
     refuse(cells.faults)
@@ -135,7 +135,7 @@ def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], max_columns:
 
 
 def kinds_in(cells: Cells, declared: Mapping[str, ColumnKind]) -> tuple[ColumnKind, ...]:
-    """The kinds declared, else found out from the first rows; raises InvalidRequestError as `kinds_of`."""
+    """Return the declared kinds, else those inferred from the first rows; raises InvalidRequestError as `kinds_of`."""
     found = (kind_of_cells(map(_scalar, column[:ROWS_LOOKED_AT])) for column in cells.columns)
     return kinds_of(cells.names, declared, found)
 
@@ -157,7 +157,7 @@ def _blocks(cells: Cells, kinds: Sequence[ColumnKind], inferred: frozenset[str])
 
 
 def cells_of(raw: RawTable, *, names: Sequence[str] | None = None, not_read: Collection[str] = ()) -> Cells:
-    """The columns `names` of a table, or all of them when None is given; raises InvalidDataError as `typed_block`."""
+    """Return the columns `names` of a table, None for all; raises InvalidDataError as `typed_block`."""
     match raw.form:
         case ByColumn(columns):
             return _by_column(columns, names, not_read)
@@ -224,7 +224,7 @@ def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[
 
 
 def _refuse_if_large(faults: Sequence[Fault], rows: int, columns: int) -> None:
-    """Refuse a table with faults that may be larger than its text: a row that lacks all its cells takes two bytes."""
+    """Refuse a table with faults that may be larger than its text: a row without any cell takes two bytes."""
     if rows * columns > MAX_CELLS_WITH_FAULTS:
         refuse(faults)
 
@@ -235,7 +235,7 @@ def _picker(names: tuple[str, ...]) -> "itemgetter[tuple[JSON, ...]] | _One":
 
 @dataclass(frozen=True)
 class _One:
-    """itemgetter for fewer than two names."""
+    """The equivalent of itemgetter for fewer than two names."""
 
     names: tuple[str, ...]
 
@@ -244,7 +244,7 @@ class _One:
 
 
 def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequence[str]) -> Iterator[Fault]:
-    """Yield what is wrong with a row that should have the columns `names` and may have those `known`."""
+    """Yield the faults of a row that should have the columns `names` and may have those `known`."""
     place = pointer(("rows", number))
     if not isinstance(row, dict):
         yield Fault("The row is not an object.", pointer=place, row=number)
@@ -252,14 +252,12 @@ def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequen
     unknown = [*islice((name for name in row if name not in known), MAX_FAULTS_REPORTED + 1)]
     if len(unknown) > MAX_FAULTS_REPORTED:
         listed = ", ".join(map(shown, unknown[:3]))
-        detail = (
-            f"The row has {len(row):,} members, where there are {len(known):,} columns; no such column as {listed}."
-        )
+        detail = f"The row has {len(row):,} members, but the table {len(known):,} columns; unknown are {listed}."
         yield Fault(detail, pointer=place, row=number)
         return
     for name in names:
         if name not in row:
-            yield Fault("The column is missing; null says that a value is.", pointer=place, row=number, column=name)
+            yield Fault("The column is missing; use null for a missing value.", pointer=place, row=number, column=name)
     for name in unknown:
         yield Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
 
@@ -296,7 +294,7 @@ def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | Non
 
 
 def _required(found: tuple[str, ...], names: Sequence[str] | None, not_read: Collection[str]) -> tuple[str, ...]:
-    """The columns to read, in order; raises InvalidDataError when one is unknown or missing."""
+    """Return the columns to read, in order; raises InvalidDataError when one is unknown or missing."""
     if names is None:
         return found
     here, required = set(found), {*names, *not_read}

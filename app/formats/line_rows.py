@@ -1,4 +1,4 @@
-"""Rows to predict for in NDJSON: on each line an object, a row as JSON has it."""
+"""Rows to predict for in NDJSON: an object a line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,21 +23,21 @@ ROWS_BETWEEN_CHECKS = 1_000
 
 @dataclass(frozen=True)
 class Line:
-    """One that is not blank, by its number from 1."""
+    """A line that is not blank, with its number from 1."""
 
     number: int
     text: bytes
 
 
 def lines_of(body: bytes, max_rows: int) -> list[Line]:
-    """Return the lines of a body that are not blank, and no more of them than tell that they are above `max_rows`."""
+    """Return the lines of a body that are not blank, at most one more than `max_rows`."""
     lines = enumerate(BytesIO(body.removeprefix(b"\xef\xbb\xbf")), start=1)
     filled = ((number, line) for number, line in lines if line.strip())
     return [Line(number, line) for number, line in islice(filled, max_rows + 1)]
 
 
 def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> ReadRows:
-    """A row from each line; a line that is no JSON is a misfit, or raises MalformedBodyError where that is `strict`.
+    """Read a row from each line; a line of malformed JSON is a fault, or raises MalformedBodyError if `strict`.
 
     Raises InvalidDataError where there are no lines, and TooLargeError.
     """
@@ -72,7 +72,7 @@ def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> Re
 
 
 def _numbers(lines: Sequence[Line], expected: Expected) -> NumberBlock | None:
-    """Rows of exactly the expected columns, all of them numbers; None for any other."""
+    """Return rows of exactly the expected columns, all numbers; None for any others."""
     if any(kind != "number" for _, kind in expected.columns):
         return None
     names = tuple(name for name, _ in expected.columns)
@@ -84,7 +84,7 @@ def _numbers(lines: Sequence[Line], expected: Expected) -> NumberBlock | None:
 
 
 def _faults(error: RelevanceError, row: int, line: int) -> tuple[Fault, ...]:
-    """Its faults, or where it names none itself, at this line."""
+    """Return the error's faults, or one at this line if it has none."""
     found = error.faults or (Fault(error.detail),)
     columns = [fault.column or (fault.pointer or "").removeprefix("/") or None for fault in found]
     return tuple(
@@ -93,5 +93,5 @@ def _faults(error: RelevanceError, row: int, line: int) -> tuple[Fault, ...]:
 
 
 def _placed(fault: Fault, lines: Sequence[Line]) -> Fault:
-    """The line in the place of a pointer into a body that there is not."""
+    """Return the fault with a line instead of a pointer."""
     return replace(fault, pointer=None, line=None if fault.row is None else lines[fault.row].number)

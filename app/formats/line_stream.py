@@ -1,4 +1,4 @@
-"""NDJSON as a stream of typed blocks: on each line an object, a row; all have the columns of the first."""
+"""NDJSON as a stream of typed blocks: an object a line; all have the columns of the first."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,11 +19,11 @@ from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
 Group = tuple[int, Sequence[Line], Sequence[JSON]]
-"""The number of its first row, its lines, and what is on these."""
+"""The number of the first row, the lines, and their values."""
 
 
 def open_lines(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int, max_bytes: int) -> TableStream:
-    """Lines of JSON, of at most `max_bytes` each, as a stream of blocks; the kinds are those declared, else found out.
+    """Return lines of JSON, of at most `max_bytes` each, as a stream of blocks; kinds not declared are inferred.
 
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and
     TooLargeError.
@@ -51,7 +51,7 @@ def _lines(file: SpoolFile, max_bytes: int) -> Iterator[Line]:
     while text := reader.readline(max_bytes + 1):
         number += 1
         if len(text) > max_bytes:
-            raise TooLargeError(f"Line {number} is longer than {max_bytes:,} bytes.")
+            raise TooLargeError(f"Line {number}: expected at most {max_bytes:,} bytes, got more.")
         if number == 1:
             text = text.removeprefix(b"\xef\xbb\xbf")
         if text.strip():
@@ -65,7 +65,7 @@ def _groups(lines: Iterator[Line], max_columns: int, first: int, step: int) -> I
 
 
 def _group(lines: Iterator[Line], max_columns: int, first: int, most: int) -> Group | None:
-    """At most so many rows; None where there are no more."""
+    """Return the next rows, at most so many; None at the end."""
     some: list[Line] = []
     rows: list[JSON] = []
     for line in lines:
@@ -84,7 +84,7 @@ def _group(lines: Iterator[Line], max_columns: int, first: int, most: int) -> Gr
 
 
 def _cells(group: Group, names: Sequence[str]) -> Cells:
-    """The cells of a group by column; raises InvalidDataError for rows with other columns."""
+    """Return the cells of a group by column; raises InvalidDataError for rows with other columns."""
     first, lines, rows = group
     cells = cells_of(RawTable(ByRow([*rows]), {}), names=names)
     refuse([_placed(fault, first, lines) for fault in cells.faults])
@@ -92,7 +92,7 @@ def _cells(group: Group, names: Sequence[str]) -> Cells:
 
 
 def _placed(fault: Fault, first: int, lines: Sequence[Line]) -> Fault:
-    """Where in the file a fault of a group is."""
+    """Return a fault of a group with its line in the file."""
     row = fault.row or 0
     return replace(fault, pointer=None, row=first + row, line=lines[row].number)
 

@@ -1,4 +1,4 @@
-"""NDJSON, also called JSON lines."""
+"""NDJSON, also called JSON Lines."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,7 +13,7 @@ from relevance_bayes.types.values import ColumnKind
 
 
 class Ndjson(TableFormat, RowFormat, WritableFormat):
-    """On each line an object."""
+    """An object on each line."""
 
     file_format = NDJSON
     title = "NDJSON"
@@ -24,21 +24,21 @@ class Ndjson(TableFormat, RowFormat, WritableFormat):
     is_light = True
     is_nested = True
     streams_lines = True
-    rows_summary = "On each line an object."
-    predictions_summary = "On each line what JSON has of a row."
+    rows_summary = "An object on each line."
+    predictions_summary = "An object on each line, as in JSON."
 
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """Blocks of lines that all have the members of the first."""
+        """Read lines as blocks; all have the members of the first."""
         from app.formats.line_stream import open_lines
 
         return open_lines(file, declared=declared, max_columns=limits.max_columns, max_bytes=limits.max_bytes)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
-        """A row from each line."""
+        """Read a row from each line."""
         return read_lines(lines_of(body, expected.max_rows), expected, strict=strict)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
-        """A prediction on each line."""
+        """Write a prediction on each line."""
         return predictions.lines()

@@ -1,4 +1,4 @@
-"""npy, numpy's own file of one array."""
+"""npy, numpy's file format of one array."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,7 +15,7 @@ from relevance_bayes.types.values import ColumnKind
 
 
 class Npy(TableFormat, RowFormat, WritableFormat):
-    """A matrix of numbers; uploaded, it is an image or a signal."""
+    """A matrix of numbers; uploaded, an image or a signal."""
 
     file_format = NPY
     title = "npy"
@@ -28,16 +28,16 @@ class Npy(TableFormat, RowFormat, WritableFormat):
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """The pixels of an image (height, width)."""
+        """Read the pixels of an image (height, width)."""
         from app.formats.images import npy_image, open_image
 
         return open_image(file, npy_image, declared=declared, max_rows=limits.max_rows)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
-        """A row from each line of the matrix, its columns in the order of those expected."""
+        """Read a row from each row of the matrix, whose columns are in the expected order."""
         return read_npy(body, expected)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
-        """A matrix (rows, numbers), NaN where there is nothing."""
+        """Write a matrix (rows, numbers), NaN for missing values."""
         flat = predictions.flat()
         return npy_file([column for column in flat.columns.values() if not isinstance(column, Labels)], flat.faulty)

@@ -1,4 +1,4 @@
-"""Numbers of predictions as numpy's own file."""
+"""Numbers of predictions as an npy file."""
 
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -9,16 +9,16 @@ from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 ROWS_AT_ONCE = 8192
-"""So many rows of all columns are in the processor's caches while they are put side by side."""
+"""The number of rows that are interleaved at once, so that all their columns fit into the processor's caches."""
 
 
 def npy_file(columns: Sequence[Array], faulty: Mask | None) -> Iterator[bytes]:
-    """A matrix (N, c) in C order, NaN in the rows that are `faulty`, in pieces.
+    """Yield a matrix (N, c) in C order, NaN in `faulty` rows, in chunks.
 
     Raises InvalidRequestError for no columns.
     """
     if not columns:
-        raise InvalidRequestError("There are no numbers among these outputs.", [Fault("No numbers.", "/outputs")])
+        raise InvalidRequestError("Expected outputs that are numbers, got none.", [Fault("No numbers.", "/outputs")])
     return _pieces(columns, faulty)
 
 

@@ -1,4 +1,4 @@
-"""Rows to predict for in npy: a matrix of numbers, its columns in the order of the model's inputs, never a pickle."""
+"""Rows to predict for in npy: a matrix of numbers, its columns in the order of the model's inputs; no pickles."""
 
 import io
 import math
@@ -16,15 +16,14 @@ from relevance_bayes.types.values import ColumnKind
 
 
 def read_npy(body: bytes, expected: Expected) -> ReadRows:
-    """The rows of an array (N, k), NaN where a value is missing; float64 in C order is not copied.
+    """Read the rows of an array (N, k), NaN for missing values; float64 in C order is not copied.
 
-    Booleans are 0 and 1 in it, timestamps seconds since 1970 UTC. A column more than the model has inputs is the
-    noise's, where the model knows of it; a model of one input takes an array (N,) too. Raises MalformedBodyError,
-    InvalidDataError, TooLargeError.
+    Booleans are 0 and 1, timestamps seconds since 1970 UTC. An additional last column is the noise, where the model has
+    it; a model of one input also takes an array (N,). Raises MalformedBodyError, InvalidDataError, TooLargeError.
     """
     texts = [name for name, kind in expected.columns if kind == "category"]
     if texts:
-        detail = "This input is a text, which an array of numbers can't hold: send the rows in another format."
+        detail = "This input is text, which an array of numbers can't contain: use another format."
         raise InvalidDataError(detail, [Fault(detail, column=name) for name in texts])
     matrix = _matrix(body, expected)
     columns = expected.with_noise if matrix.shape[1] > len(expected.columns) else expected.columns
@@ -34,7 +33,7 @@ def read_npy(body: bytes, expected: Expected) -> ReadRows:
 
 
 def _matrix(body: bytes, expected: Expected) -> Array:
-    """The array in a body (N, k); a view of it where that is float64 in C order."""
+    """Return the array in a body (N, k), a view if it is float64 in C order."""
     header, width = read_npy_header(io.BytesIO(body)), len(expected.columns)
     if not header.is_numeric:
         raise InvalidDataError(f"Expected an array of numbers, got one of {np.dtype(header.code)}.")
@@ -42,7 +41,7 @@ def _matrix(body: bytes, expected: Expected) -> Array:
     shape = (*header.shape, 1) if len(header.shape) == 1 and width == 1 else header.shape
     if len(shape) != 2 or shape[1] not in {width, len(expected.with_noise)}:
         names = ", ".join(name for name, _ in expected.columns)
-        or_noise = "" if expected.noise is None else f", or {width + 1} with {expected.noise} behind them"
+        or_noise = "" if expected.noise is None else f", or {width + 1} with {expected.noise} last"
         raise InvalidDataError(
             f"Expected an array (rows, {width}), its columns {names} in this order{or_noise}; got shape {header.shape}."
         )
@@ -65,7 +64,7 @@ def _by_column(matrix: Array, columns: Columns) -> ReadRows:
 
 
 def _column(kind: ColumnKind, values: Array) -> tuple[Column, CellFaults]:
-    """A column of numbers (N,) as what it stands for; what does not fit is missing in it."""
+    """Return a column of numbers (N,) as a column of `kind`, missing where they do not fit, and the faults."""
     missing = np.isnan(values)
     match kind:
         case "boolean":
@@ -88,4 +87,4 @@ def _column(kind: ColumnKind, values: Array) -> tuple[Column, CellFaults]:
 def _given(kind: ColumnKind, value: float) -> str:
     if not math.isfinite(value):
         return not_finite(str(value))
-    return not_a("boolean", value) if kind == "boolean" else f"{value:g} s since 1970 is no year from 1 to 9999."
+    return not_a("boolean", value) if kind == "boolean" else f"{value:g} s since 1970 is not in the years 1 to 9999."

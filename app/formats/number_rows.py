@@ -1,7 +1,7 @@
-"""The commonest body of a prediction, rows of nothing but numbers, decoded straight to a matrix.
+"""The most frequent body of a prediction, rows of numbers only, decoded directly to a matrix.
 
-A short cut beside `json_table`, which reads every body and says what is wrong with it: what is read here is read to the
-same numbers there, and all else is left to it without a word.
+A fast path beside `json_table`, which reads every body and reports its errors: what is read here gives the same numbers
+there, and any other body returns None.
 """
 
 import re
@@ -17,10 +17,10 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import NumberBlock
 
 MAX_COLUMNS = 64
-"""In a wider row each name that does not come in its turn is looked for among too many others."""
+"""The maximum number of columns: in a wider row, the search for a name out of order takes too long."""
 
 PIECE_BYTES = 65_536
-"""A long body is decoded in pieces of about this size, and others run after each: a decoder holds the GIL."""
+"""The size of the chunks in which a long body is decoded; the decoder holds the GIL only for one chunk."""
 
 _BEGINNING = re.compile(rb'"rows"\s*:\s*\[\s*\Z')
 _BETWEEN = re.compile(rb"\}\s*,\s*\{")
@@ -28,7 +28,7 @@ _MAX_BEGINNING_LENGTH = 100
 
 
 class _Body(msgspec.Struct, forbid_unknown_fields=True):
-    """The members beside the rows, None where they are absent."""
+    """The members besides the rows, None where they are absent."""
 
     rows: list[msgspec.Struct]
     interval: float | None = None
@@ -36,13 +36,13 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def texts(self) -> int:
-        """Return how many keys and texts it has outside of its rows."""
+        """Return the number of keys and strings outside of the rows."""
         return 1 + (self.interval is not None) + (0 if self.outputs is None else 1 + len(self.outputs))
 
 
 @dataclass(frozen=True, eq=False)
 class NumberRows:
-    """A table of numbers, and what was said of how predictions are wanted: None where nothing was."""
+    """A table of numbers, and the options of the prediction: None where they are absent."""
 
     block: NumberBlock
     interval: float | None
@@ -52,9 +52,9 @@ class NumberRows:
 def read_number_rows(
     body: bytes, names: tuple[str, ...], *, yield_gil: Callable[[], None] = lambda: None
 ) -> NumberRows | None:
-    """Rows (at least one) that have exactly the columns `names`, all of them numbers; None for any other body.
+    """Return rows (at least one) with exactly the columns `names`, all numbers; None for any other body.
 
-    Decoders drop repeated keys in silence. As in `json_body.decode` they are found by counting: each text and key has
+    Decoders drop repeated keys silently. As in `json_body.decode` they are found by counting: each string and key has
     two quotation marks.
     """
     if b"\\" in body or (reader := _reader(names)) is None:
@@ -66,9 +66,9 @@ def read_number_rows(
 
 
 def decoded_rows(texts: Sequence[bytes], names: tuple[str, ...]) -> Array | None:
-    """The matrix (N, k) of N rows, each a text of its own with exactly the columns `names` (k), all of them numbers.
+    """Return the matrix (N, k) of N rows, each a JSON text with exactly the columns `names` (k), all numbers.
 
-    None, or msgspec's error, for all else.
+    Returns None, or raises msgspec's error, for any others.
     """
     if (reader := _reader(names)) is None or any(b"\\" in text for text in texts):
         return None
@@ -79,7 +79,7 @@ def decoded_rows(texts: Sequence[bytes], names: tuple[str, ...]) -> Array | None
 
 @dataclass(frozen=True, eq=False)
 class _Reader:
-    """Decoders of bodies, of lists of rows, and of rows, that have the columns `names` (k)."""
+    """Decoders of bodies, of lists of rows, and of rows, with the columns `names` (k)."""
 
     names: tuple[str, ...]
     body: "msgspec.json.Decoder[_Body]"
@@ -93,7 +93,7 @@ class _Reader:
         return self._read(found, self.values(found.rows))
 
     def in_pieces(self, body: bytes, yield_gil: Callable[[], None]) -> NumberRows | None:
-        """The same where no name has a brace: rows are all that has some then, but for the body itself."""
+        """Return the same, decoded in chunks; no name may have a brace, so that only rows and the body have them."""
         first, last = body.find(b"{", body.find(b"{") + 1), body.rfind(b"}", 0, body.rfind(b"}")) + 1
         if not 0 < first < last or not _BEGINNING.search(body, max(0, first - _MAX_BEGINNING_LENGTH), first):
             return None
@@ -111,7 +111,7 @@ class _Reader:
         return self._read(found, np.concatenate(parts))
 
     def values(self, rows: list[msgspec.Struct]) -> Array:
-        """The matrix of rows."""
+        """Return the matrix of rows."""
         cells = chain.from_iterable(map(msgspec.structs.astuple, rows))
         return np.fromiter(cells, np.float64, len(rows) * len(self.names)).reshape(-1, len(self.names))
 
@@ -120,7 +120,7 @@ class _Reader:
 
 
 def _pieces(body: bytes, first: int, last: int) -> Iterator[bytes]:
-    """The rows from one place to another, some at a time, without the commas between."""
+    """Yield the rows between two positions, some at a time, without the commas between them."""
     while cut := _BETWEEN.search(body, first + PIECE_BYTES, last):
         yield body[first : cut.start() + 1]
         first = cut.end() - 1
@@ -131,7 +131,7 @@ def _pieces(body: bytes, first: int, last: int) -> Iterator[bytes]:
 def _reader(names: tuple[str, ...]) -> _Reader | None:
     if not 0 < len(names) <= MAX_COLUMNS or any("{" in name or "}" in name for name in names):
         return None
-    # A row is a struct whose members have the columns' names in JSON alone: those need not be identifiers.
+    # A row is a struct whose members have the columns' names only in JSON, since names need not be identifiers.
     members = [(f"column_{place}", float, msgspec.field(name=name)) for place, name in enumerate(names)]
     row = msgspec.defstruct("Row", members, forbid_unknown_fields=True, gc=False)
     rows = list[row]  # type: ignore[valid-type]

@@ -1,4 +1,4 @@
-"""Options that say how a body is written, and the limits of tables."""
+"""Options of how a body is parsed, and limits of tables."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,14 +6,14 @@ from typing import Literal
 Decimal = Literal[".", ","]
 
 OptionName = Literal["delimiter", "decimal", "sheet"]
-"""Options that the rows to predict for may come with, in the URL's query."""
+"""Options that prediction requests take as query parameters."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options that say how a body is written; None is found out.
+    """Options of how a body is parsed; None is detected.
 
-    `delimiter`, `decimal` and `header` are of CSV, `sheet` is of workbooks. `media_type` is the body's own.
+    `delimiter`, `decimal` and `header` are for CSV, `sheet` for workbooks. `media_type` is the body's own.
     """
 
     delimiter: str | None = None
@@ -25,7 +25,7 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class TableLimits:
-    """The greatest table that is read: columns, rows, and bytes that are held in memory at once, as those of a line."""
+    """The maximum numbers of columns, rows, and bytes held in memory at once, such as those of a line."""
 
     max_columns: int
     max_rows: int

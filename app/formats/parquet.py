@@ -12,7 +12,7 @@ from relevance_bayes.types.values import ColumnKind
 
 
 class Parquet(TableFormat, RowFormat, AssembledFormat):
-    """Columns of row groups, whose places stand at the end of the file."""
+    """Row groups of columns, located by a footer."""
 
     file_format = PARQUET
     title = "Parquet"
@@ -23,26 +23,26 @@ class Parquet(TableFormat, RowFormat, AssembledFormat):
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """Blocks of row groups."""
+        """Read row groups as blocks."""
         from app.formats.parquet_stream import open_parquet
 
         return open_parquet(file, declared=declared, max_columns=limits.max_columns, max_rows=limits.max_rows)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
-        """Rows of the expected columns; the others are not unpacked."""
+        """Read the rows of the expected columns; other columns are not decompressed."""
         from app.formats.parquet_rows import read_parquet
 
         return read_parquet(body, expected)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
-        """The file whole."""
+        """Write the file at once."""
         from app.formats.arrow_tables import arrow_table
         from app.formats.parquet_file import parquet_file
 
         return iter([parquet_file(arrow_table(predictions.flat()))])
 
     def assemble(self, parts: Iterator[bytes]) -> Iterator[bytes]:
-        """A row group for each record batch."""
+        """Write a row group for each record batch."""
         from app.formats.arrow_assembled import assembled
         from app.formats.parquet_file import RowGroups
 

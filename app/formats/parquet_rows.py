@@ -11,7 +11,7 @@ BATCH = 65_536
 
 
 def read_parquet(body: bytes, expected: Expected) -> ReadRows:
-    """The rows of a Parquet file; raises as `read_arrow` does."""
+    """Read the rows of a Parquet file; raises as `read_arrow` does."""
     with reading("body", "Parquet"):
         parquet = pq.ParquetFile(pa.BufferReader(body))
         schema, about = parquet.schema_arrow, parquet.metadata
@@ -19,7 +19,7 @@ def read_parquet(body: bytes, expected: Expected) -> ReadRows:
         expected.check_rows(about.num_rows)
         groups = [about.row_group(number) for number in range(about.num_row_groups)]
         expected.check_bytes(sum(group.total_byte_size for group in groups))
-        # As codes, because one long text may stand in all rows.
+        # As dictionaries, because a long text may occur in all rows.
         texts = [name for name, kind in columns if kind == "category" and pa.types.is_string(schema.field(name).type)]
         parquet = pq.ParquetFile(pa.BufferReader(body), read_dictionary=texts)
         batches = parquet.iter_batches(batch_size=BATCH, use_threads=False, columns=[name for name, _ in columns])

@@ -1,4 +1,4 @@
-"""Parquet as a stream of typed blocks: the file's own types decide, nested and binary ones are refused."""
+"""Parquet as a stream of typed blocks: kinds follow from the file's types, nested and binary ones are refused."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,11 +17,11 @@ BUFFER = 2**20
 def open_parquet(
     file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int, max_rows: int
 ) -> TableStream:
-    """A Parquet file as a stream of blocks.
+    """Return a Parquet file as a stream of blocks.
 
-    Numbers (also decimals), booleans, texts, dates and timestamps are read; NaN and infinity are refused, null is a
-    missing value. Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown
-    column), TooLargeError.
+    Numbers (including decimals), booleans, texts, dates and timestamps are supported; NaN and infinity are refused,
+    null is a missing value. Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an
+    unknown column), TooLargeError.
     """
     with reading("file", "Parquet"):
         parquet = pq.ParquetFile(file.reader(), buffer_size=BUFFER, pre_buffer=False)
@@ -29,7 +29,7 @@ def open_parquet(
     names = tuple(schema.names)
     check_names(names, max_columns=max_columns)
     if rows > max_rows:
-        raise TooLargeError(f"The table has {rows:,} rows, where {max_rows:,} are the most.")
+        raise TooLargeError(f"Expected at most {max_rows:,} rows, got {rows:,}.")
     check_types(schema)
     return stream_of(names, _batches(parquet, rows_of_a_block(len(names))), declared=declared)
 
@@ -37,6 +37,6 @@ def open_parquet(
 def _batches(parquet: pq.ParquetFile, step: int) -> Iterator[pa.RecordBatch]:
     with reading("file", "Parquet"):
         for batch in parquet.iter_batches(batch_size=step, use_threads=False):
-            batch.validate(full=True)  # texts that are not UTF-8, codes beyond their dictionary
+            batch.validate(full=True)  # invalid UTF-8, dictionary indices out of bounds
             if batch.num_rows:
                 yield batch

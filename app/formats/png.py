@@ -1,4 +1,4 @@
-"""PNG, of images alone."""
+"""PNG images."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ class Png(TableFormat):
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """The pixels of an image, from 0, black, to 1, white."""
+        """Read the pixels of an image, from 0, black, to 1, white."""
         from app.formats.images import open_image, png_image
 
         return open_image(file, png_image, declared=declared, max_rows=limits.max_rows)

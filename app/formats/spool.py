@@ -1,4 +1,4 @@
-"""Bodies on disk: a file without a name, gone when it is closed or the process dies, and never larger than allowed."""
+"""Bodies on disk: unnamed files of bounded size, which vanish when they are closed or the process dies."""
 
 import hashlib
 import io
@@ -15,14 +15,14 @@ from anyio import to_thread
 from app.errors import TooLargeError, UnavailableError
 
 PIECE = 2**20
-"""So much is gathered in memory before it is written, off the event loop."""
+"""The number of bytes buffered in memory before they are written, off the event loop."""
 
 
 class BodyFile(Protocol):
-    """A body that has come whole and can be read from any place, on disk or in memory."""
+    """A complete body, on disk or in memory, that can be read from any position."""
 
     def reader(self, position: int = 0, *, then: bytes = b"") -> BinaryIO:
-        """Read from byte `position` on, and `then` behind the end; readers don't disturb one another."""
+        """Return a reader from byte `position` on, which appends `then` to the end; readers are independent."""
 
 
 class HeldBody:
@@ -32,7 +32,7 @@ class HeldBody:
         self._body = body
 
     def reader(self, position: int = 0, *, then: bytes = b"") -> BinaryIO:
-        """Read from byte `position` on, and `then` behind the end; readers don't disturb one another."""
+        """Return a reader from byte `position` on, which appends `then` to the end; readers are independent."""
         reader = io.BytesIO(self._body + then if then else self._body)
         reader.seek(position)
         return reader
@@ -49,17 +49,17 @@ class SpoolFile:
         self.size = 0
 
     def allow(self, max_bytes: int) -> None:
-        """Lower the limit once it is known what comes; raises TooLargeError."""
+        """Lower the limit once the format is known; raises TooLargeError."""
         self._max_bytes = min(self._max_bytes, max_bytes)
         self.refuse_above(self.size)
 
     def refuse_above(self, size: int) -> None:
         """Raise TooLargeError when a body of `size` bytes is too large."""
         if size > self._max_bytes:
-            raise TooLargeError(f"The body is larger than {self._max_bytes:,} bytes.")
+            raise TooLargeError(f"Expected a body of at most {self._max_bytes:,} bytes, got more.")
 
     async def write(self, piece: bytes) -> None:
-        """Append; raises TooLargeError at the first byte too many, UnavailableError when the disk is full."""
+        """Append; raises TooLargeError above the limit, UnavailableError when the disk is full."""
         self.size += len(piece)
         self.refuse_above(self.size)
         self._waiting += piece
@@ -67,7 +67,7 @@ class SpoolFile:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what waits in memory; raises UnavailableError when the disk is full."""
+        """Write the buffer; raises UnavailableError when the disk is full."""
         waiting, self._waiting = self._waiting, bytearray()
         await to_thread.run_sync(self._write, waiting)
 
@@ -77,30 +77,30 @@ class SpoolFile:
             self._file.write(piece)
             self._file.flush()
         except OSError as error:
-            raise UnavailableError("There is no room for the body now.") from error
+            raise UnavailableError("The disk has no space for the body.") from error
 
     def digest(self) -> bytes:
-        """The SHA-256 of what was flushed."""
+        """Return the SHA-256 of the flushed bytes."""
         return self._digest.digest()
 
     def reader(self, position: int = 0, *, then: bytes = b"") -> io.BufferedReader:
-        """Read from byte `position` on, and `then` behind the end; readers don't disturb one another."""
+        """Return a reader from byte `position` on, which appends `then` to the end; readers are independent."""
         return io.BufferedReader(_Reader(self._file.fileno(), self.size, position, then), PIECE)
 
     def mapped(self) -> bytes | mmap.mmap:
-        """All of it, in memory only as far as it is looked at."""
+        """Return the complete body, memory-mapped."""
         return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ) if self.size else b""
 
     def read(self) -> bytes:
-        """All of it."""
+        """Return the complete body."""
         return self.reader().read()
 
 
 class _Reader(io.RawIOBase):
-    """A file of `size` bytes, and what is put behind it, from `position` on."""
+    """A reader of a file of `size` bytes, and of bytes appended to it, from `position` on."""
 
     def __init__(self, descriptor: int, size: int, position: int, then: bytes) -> None:
-        # Its own: a thread may still read when the request, and with it the file, has ended.
+        # A duplicate, since a thread may still read after the request has closed the file.
         self._descriptor = os.dup(descriptor)
         self._size = size
         self._position = position
@@ -135,7 +135,7 @@ class _Reader(io.RawIOBase):
 
 @asynccontextmanager
 async def spooled(directory: Path | None, *, max_bytes: int) -> AsyncIterator[SpoolFile]:
-    """A new, empty file in `directory`, which is made where there is none (None: the system's place for such files)."""
+    """Return a new, empty file in `directory`, which is created if absent (None: the system's temporary directory)."""
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=directory) as file:

@@ -1,4 +1,4 @@
-"""Streams of tables, to which every format is read: names, kinds, and blocks that are read as they are drawn."""
+"""Streams of tables, the result of every format: names, kinds, and blocks that are read lazily."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,16 +12,16 @@ from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequest
 from relevance_bayes.types.values import ColumnKind
 
 MAX_CELLS_OF_A_BLOCK = 2**19
-"""4 MiB of numbers: storing one is a matter of milliseconds."""
+"""The maximum number of cells of a block, 4 MiB of numbers; storing one takes milliseconds."""
 
 MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True)
 class TableStream:
-    """A table on its way in; or an image, as a table.
+    """A table, or an image as a table, that is being read.
 
-    Drawing from `blocks` reads on, and raises InvalidDataError or MalformedBodyError where it can't.
+    Iteration over `blocks` reads the file, and raises InvalidDataError or MalformedBodyError where it is invalid.
     """
 
     names: tuple[str, ...]
@@ -31,16 +31,16 @@ class TableStream:
 
 
 def rows_of_a_block(columns: int) -> int:
-    """Return how many rows of so many columns are stored together."""
+    """Return the number of rows, of so many columns, that are stored together."""
     return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
 
 
 def check_names(names: Sequence[str], *, max_columns: int, line: int | None = None) -> None:
-    """Raise InvalidDataError for names that can't be or are repeated, TooLargeError for too many, all on `line`."""
+    """Raise InvalidDataError for invalid or repeated names, TooLargeError for too many, all on `line`."""
     if not names:
         raise InvalidDataError("The table has no columns.")
     if len(names) > max_columns:
-        raise TooLargeError(f"The table has {len(names):,} columns, where {max_columns:,} are the most.")
+        raise TooLargeError(f"Expected at most {max_columns:,} columns, got {len(names):,}.")
     faults: list[Fault] = []
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
@@ -49,13 +49,13 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
         elif len(name) > MAX_NAME_LENGTH:
             faults.append(
                 Fault(
-                    f"The name has {len(name):,} characters, where {MAX_NAME_LENGTH} are the most.",
+                    f"Expected a name of at most {MAX_NAME_LENGTH} characters, got {len(name):,}.",
                     column=name,
                     line=line,
                 )
             )
         elif not is_plain(name):
-            faults.append(Fault("The name holds a control character.", column=name, line=line))
+            faults.append(Fault("The name contains a control character.", column=name, line=line))
         elif name in seen:
             faults.append(Fault("The column is named twice.", column=name, line=line))
         seen.add(name)
@@ -63,14 +63,14 @@ def check_names(names: Sequence[str], *, max_columns: int, line: int | None = No
 
 
 def is_plain(text: str) -> bool:
-    """Return whether a text holds no control characters, line or paragraph separators."""
+    """Return whether a text has no control characters and no line or paragraph separators."""
     return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
 
 
 def kinds_of(
     names: Sequence[str], declared: Mapping[str, ColumnKind], found: Iterable[ColumnKind]
 ) -> tuple[ColumnKind, ...]:
-    """The declared kinds, else those found; raises InvalidRequestError for a column that is not there."""
+    """Return the declared kinds, else those found; raises InvalidRequestError for a kind of an unknown column."""
     unknown = sorted(declared.keys() - set(names))
     if unknown:
         raise InvalidRequestError(
@@ -81,12 +81,12 @@ def kinds_of(
 
 
 def within(blocks: Iterator[Block], *, max_rows: int, max_cells: int) -> Iterator[Block]:
-    """The same blocks, ended by TooLargeError where there are more rows or cells than allowed."""
+    """Yield the blocks; raises TooLargeError where there are more rows or cells than allowed."""
     rows = 0
     for block in blocks:
         rows += block_rows(block)
         if rows > max_rows:
-            raise TooLargeError(f"The table has more than {max_rows:,} rows.")
+            raise TooLargeError(f"Expected at most {max_rows:,} rows, got more.")
         if rows * len(block) > max_cells:
-            raise TooLargeError(f"The table has more than {max_cells:,} cells.")
+            raise TooLargeError(f"Expected at most {max_cells:,} cells, got more.")
         yield block

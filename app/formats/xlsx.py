@@ -1,4 +1,4 @@
-"""xlsx, the workbooks of spreadsheets, which are read and not written."""
+"""xlsx, the workbooks of spreadsheets, which are read but not written."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from relevance_bayes.types.values import ColumnKind
 
 
 class Xlsx(TableFormat, RowFormat):
-    """A sheet of a workbook, the first unless another is named; no formula is computed and no link followed."""
+    """A sheet of a workbook, by default the first; formulas are not computed, links not followed."""
 
     file_format = XLSX
     title = "xlsx"
@@ -23,13 +23,13 @@ class Xlsx(TableFormat, RowFormat):
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
-        """Blocks of a sheet's rows."""
+        """Read a sheet's rows as blocks."""
         from app.formats.xlsx_rows import open_xlsx
 
         return open_xlsx(file, options.sheet, declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
-        """A sheet's rows."""
+        """Read a sheet's rows."""
         from io import BytesIO
 
         from app.formats.xlsx_rows import read_xlsx

@@ -1,4 +1,4 @@
-"""The parts of an xlsx file, a zip of XML, looked at before they are read: few bytes could claim gigabytes."""
+"""Checks of an xlsx file, a zip of XML, before it is parsed: few bytes could claim gigabytes."""
 
 import zipfile
 from typing import IO
@@ -10,37 +10,38 @@ from relevance_bayes.types.errors import InvalidDataError
 
 MAX_PARTS = 10_000
 MAX_BYTES = 2**27
-"""Of all parts, unpacked."""
+"""The maximum decompressed size of all parts."""
 
 MAX_ELEMENTS = 3_000_000
-"""Of all parts: a cell with a value has two of them."""
+"""The maximum number of elements of all parts; a cell with a value has two of them."""
 
 MAX_ELEMENTS_TOGETHER = 100_000
-"""Of a row, of which 16,384 cells are the most; and of a part that is no sheet: these become objects all at once."""
+"""The maximum number of elements of a row, which has at most 16,384 cells, and of a part other than a sheet: these
+become objects all at once."""
 
 _PIECE = 2**16
 _RESETS = frozenset({"row", "si"})
-"""Elements of sheets and of shared texts that are read one after the other."""
+"""Elements of sheets and of shared strings that are parsed one at a time."""
 
 _WHOLE = frozenset({"[Content_Types].xml", "xl/styles.xml", "docProps/core.xml", "docProps/custom.xml"})
 _PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 
 def check_package(archive: zipfile.ZipFile) -> None:
-    """Raise TooLargeError, MalformedBodyError or InvalidDataError for what is not to be read.
+    """Raise TooLargeError, MalformedBodyError or InvalidDataError for a file that is not to be parsed.
 
-    Refused are parts that unpack to more than `MAX_BYTES` together or have too many elements, document types, which
-    declare entities, and chart sheets. Raises zipfile.BadZipFile, zlib.error and EOFError for what is broken.
+    Refused are parts that decompress to more than `MAX_BYTES` together or have too many elements, document types, which
+    declare entities, and chart sheets. Raises zipfile.BadZipFile, zlib.error and EOFError for a corrupt file.
     """
     parts = archive.infolist()
     if len(parts) > MAX_PARTS:
-        raise TooLargeError(f"The workbook has {len(parts):,} parts, where {MAX_PARTS:,} are the most.")
-    if sum(part.file_size for part in parts) > MAX_BYTES:  # which zipfile reads no further than
-        raise TooLargeError(f"The workbook unpacks to more than {MAX_BYTES:,} bytes; save it as CSV.")
+        raise TooLargeError(f"Expected a workbook of at most {MAX_PARTS:,} parts, got {len(parts):,}.")
+    if sum(part.file_size for part in parts) > MAX_BYTES:  # zipfile reads no more than these sizes
+        raise TooLargeError(f"Expected at most {MAX_BYTES:,} bytes once decompressed, got more; save it as CSV.")
     if any(part.flag_bits & 1 for part in parts):
         raise InvalidDataError("The workbook is encrypted.")
     if any(part.compress_type not in _PACKINGS for part in parts):
-        raise MalformedBodyError("The workbook is packed by another method than deflate.")
+        raise MalformedBodyError("Expected a workbook compressed with deflate, got another method.")
     scan = _Scan()
     for part in parts:
         with archive.open(part) as opened:
@@ -49,7 +50,7 @@ def check_package(archive: zipfile.ZipFile) -> None:
 
 
 class _Scan:
-    """Counts elements."""
+    """A counter of elements."""
 
     def __init__(self) -> None:
         self._total = 0
@@ -58,7 +59,7 @@ class _Scan:
         self._before = self._since = 0
 
     def part(self, name: str, opened: IO[bytes]) -> None:
-        """Look at a part, as far as it is XML; what is none is not read as such later either."""
+        """Count the elements of a part as far as it is XML; openpyxl does not parse other parts as XML either."""
         parser = expat.ParserCreate()
         parser.StartDoctypeDeclHandler = _refuse_doctype
         parser.StartElementHandler = self._start
@@ -81,7 +82,7 @@ class _Scan:
     def _check_whole(self, name: str) -> None:
         count, most = self._counts[name], MAX_ELEMENTS_TOGETHER
         if count > most:
-            raise TooLargeError(f"{name} has {count:,} elements, where {most:,} are the most.")
+            raise TooLargeError(f"{name}: expected at most {most:,} elements, got {count:,}.")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._total += 1
@@ -89,14 +90,14 @@ class _Scan:
         if local in _RESETS:
             self._since = self._total
         elif self._total - self._since > MAX_ELEMENTS_TOGETHER:
-            raise TooLargeError(f"A row has more than {MAX_ELEMENTS_TOGETHER:,} elements.")
+            raise TooLargeError(f"Expected rows of at most {MAX_ELEMENTS_TOGETHER:,} elements, got more.")
         elif local == "Override" and "main+xml" in attributes.get("ContentType", ""):
             self._workbooks.add(attributes.get("PartName", "").lstrip("/"))
         elif local == "Relationship" and "chartsheet" in attributes.get("Type", ""):
-            raise InvalidDataError("The workbook has a sheet that is a chart: save the table's sheet alone.")
+            raise InvalidDataError("The workbook has a chart sheet: save only the sheet with the table.")
         if self._total > MAX_ELEMENTS:
-            raise TooLargeError(f"The workbook has more than {MAX_ELEMENTS:,} elements; save it as CSV.")
+            raise TooLargeError(f"Expected at most {MAX_ELEMENTS:,} elements, got more; save it as CSV.")
 
 
 def _refuse_doctype(*_: object) -> None:
-    raise MalformedBodyError("A part of the workbook declares a document type, which workbooks have not.")
+    raise MalformedBodyError("A part of the workbook declares a document type, which is not allowed.")

@@ -19,10 +19,10 @@ from relevance_bayes.types.values import Cell, ColumnKind
 def open_xlsx(
     file: SpoolFile, sheet: str | None, *, declared: Mapping[str, ColumnKind], max_columns: int
 ) -> TableStream:
-    """A sheet as a stream of blocks; types of cells are kept, as those of JSON.
+    """Return a sheet as a stream of blocks; types of cells are preserved, as those of JSON.
 
-    Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a sheet that is not there, a kind declared for an
-    unknown column), TooLargeError.
+    Raises MalformedBodyError, InvalidDataError, InvalidRequestError (an unknown sheet, a kind declared for an unknown
+    column), TooLargeError.
     """
     names, rows = _table_of(file.reader(), sheet)
     check_names(names, max_columns=max_columns)
@@ -35,7 +35,7 @@ def open_xlsx(
 
 
 def read_xlsx(body: BinaryIO, sheet: str | None, expected: Expected) -> ReadRows:
-    """The rows of a sheet; raises as `open_xlsx`, and InvalidDataError for columns that are not those expected."""
+    """Read the rows of a sheet; raises as `open_xlsx`, and InvalidDataError for columns other than those expected."""
     names, rows = _table_of(body, sheet)
     columns = expected.among(names)
     read = [*islice(rows, expected.max_rows + 1)]
@@ -47,7 +47,7 @@ def read_xlsx(body: BinaryIO, sheet: str | None, expected: Expected) -> ReadRows
 
 
 def _table_of(file: BinaryIO, sheet: str | None) -> tuple[tuple[str, ...], Iterator[Row]]:
-    """The names in the first row that has a value, and all rows below it, as wide as that is."""
+    """Return the names in the first row with a value, and all rows below it, of the same width."""
     rows = sheet_rows(file, sheet)
     header = next((row for row in rows if row), ())
     if not header:

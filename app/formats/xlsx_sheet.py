@@ -1,4 +1,4 @@
-"""A sheet of a workbook as rows of cells, values as they were computed last: formulas and links are not followed."""
+"""A sheet of a workbook as rows of cells with cached values: formulas and links are not followed."""
 
 import warnings
 import zipfile
@@ -20,7 +20,7 @@ from relevance_bayes.types.values import Cell, text_of
 
 MAX_ROWS = 2**20
 MAX_PLACES = 2**23
-"""Cells that are there or left out between those that are."""
+"""The maximum number of cells, present or omitted between present ones."""
 
 ROWS_AT_ONCE = 1_000
 
@@ -28,10 +28,10 @@ Row = tuple[Cell, ...]
 
 
 def sheet_rows(file: BinaryIO, sheet: str | None) -> Iterator[Row]:
-    """The rows of a sheet, of the first by default, as far as cells with values go: each to its own last cell.
+    """Yield the rows of a sheet, by default of the first, each up to its last cell with a value.
 
-    Texts are without surrounding blanks, dates and times as ISO 8601 writes them. Raises MalformedBodyError,
-    InvalidDataError, InvalidRequestError for a sheet that is not there, TooLargeError.
+    Texts are without surrounding blanks, dates and times in ISO 8601. Raises MalformedBodyError, InvalidDataError,
+    InvalidRequestError for an unknown sheet, TooLargeError.
     """
     with _readable():
         with zipfile.ZipFile(file) as archive:
@@ -39,17 +39,17 @@ def sheet_rows(file: BinaryIO, sheet: str | None) -> Iterator[Row]:
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         sheets = {one.title: one for one in book.worksheets}
     if sheet is not None and sheet not in sheets:
-        detail = f"There is no sheet {shown(sheet)}; there are {', '.join(map(shown, islice(sheets, 20)))}."
+        detail = f"Expected one of the sheets {', '.join(map(shown, islice(sheets, 20)))}; got {shown(sheet)}."
         raise InvalidRequestError(detail, [Fault(detail, parameter="sheet")])
     if not sheets:
         raise InvalidDataError("The workbook has no sheets.")
     chosen = next(iter(sheets.values())) if sheet is None else sheets[sheet]
-    chosen.reset_dimensions()  # which the file may claim
+    chosen.reset_dimensions()  # the dimensions in the file may be wrong
     return _filled(chosen.iter_rows(values_only=True))
 
 
 def _filled(rows: Iterator[tuple[object, ...]]) -> Iterator[Row]:
-    """The rows up to the last that has a value."""
+    """Yield the rows up to the last with a value."""
     empty, seen, places = 0, 0, 0
     while True:
         with _readable():
@@ -59,7 +59,7 @@ def _filled(rows: Iterator[tuple[object, ...]]) -> Iterator[Row]:
         check_cancelled()
         seen, places = seen + len(some), places + sum(map(len, some))
         if seen > MAX_ROWS or places > MAX_PLACES:
-            raise TooLargeError(f"The sheet has more than {MAX_ROWS:,} rows or {MAX_PLACES:,} cells; save it as CSV.")
+            raise TooLargeError(f"Expected at most {MAX_ROWS:,} rows, {MAX_PLACES:,} cells; save it as CSV.")
         for values in some:
             row = tuple(map(_cell, values))
             if not any(cell is not None for cell in row):
@@ -87,20 +87,20 @@ def _cell(value: object) -> Cell:
 
 
 def name_of(cell: Cell, position: int) -> str:
-    """The name of a column, by the cell above it and its position from 1."""
+    """Return the name of a column, by its first cell and its position from 1."""
     return f"column_{position}" if cell is None else text_of(cell)
 
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Raise MalformedBodyError for what is raised of a file that is no workbook, or a broken one."""
+    """Raise MalformedBodyError for exceptions of a file that is not a workbook, or a corrupt one."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what it can't keep when it writes
+            warnings.simplefilter("ignore")  # about content that it would not write
             yield
     except zipfile.BadZipFile as error:
-        raise MalformedBodyError("The file can't be read as xlsx; is it cut off, or an older .xls?") from error
+        raise MalformedBodyError("The file can't be read as xlsx; is it truncated, or an older .xls?") from error
     except (zlib.error, OSError, EOFError, SyntaxError, ValueError, TypeError, LookupError) as error:
-        raise MalformedBodyError("The file can't be read as xlsx: a part of it is broken.") from error
+        raise MalformedBodyError("The file can't be read as xlsx: a part of it is corrupt.") from error
     except (AttributeError, ArithmeticError, AssertionError, RuntimeError) as error:
-        raise MalformedBodyError("The file can't be read as xlsx: a part of it is not as it should be.") from error
+        raise MalformedBodyError("The file can't be read as xlsx: a part of it is invalid.") from error

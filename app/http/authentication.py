@@ -1,4 +1,4 @@
-"""Who is asking: the API key, as every door reads it."""
+"""Authentication of requests by an API key, for every protocol."""
 
 import hmac
 from collections.abc import Collection
@@ -7,13 +7,13 @@ HOW_TO_SEND = "Send the API key as `Authorization: Bearer <key>`."
 
 
 class Key:
-    """The key that is asked for; None: everybody is let in."""
+    """The expected API key; with None, every request is authenticated."""
 
     def __init__(self, key: str | None) -> None:
         self._expected = None if key is None else f"Bearer {key}".encode()
 
     def is_sent(self, authorizations: Collection[bytes]) -> bool:
-        """Return whether these values of `Authorization` let somebody in: the key, once."""
+        """Return whether these values of `Authorization` are exactly one, the key."""
         if self._expected is None:
             return True
         if len(authorizations) != 1:
@@ -23,6 +23,6 @@ class Key:
 
 
 def _normal(authorization: bytes) -> bytes:
-    """The header with its scheme as `Bearer`, which may come in any case."""
+    """Return the header with its scheme, which is case-insensitive, as `Bearer`."""
     scheme, _, credentials = authorization.partition(b" ")
     return b"Bearer " + credentials.strip() if scheme.lower() == b"bearer" else authorization

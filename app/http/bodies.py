@@ -1,4 +1,4 @@
-"""Small JSON bodies, read strictly and without converting anything."""
+"""Small JSON bodies, parsed strictly: no value is converted."""
 
 import json
 from collections.abc import Collection, Iterator, Sequence
@@ -17,26 +17,26 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError, pointer
 T = TypeVar("T")
 
 _NUL = "\\u0000"
-"""As JSON escapes the character; a backslash before the same letters looks alike."""
+"""The escape of NUL in JSON. A backslash before the same letters matches too, so a match is checked again."""
 
 MAX_MEMBERS = 1_000
-"""Members of all objects in a small JSON body: a request, or the options of one."""
+"""The maximum number of members of all objects in a small JSON body."""
 
 MAX_DECODED_MEMBERS = 250_000
-"""Members of one object in a body that is decoded, a tenth of a second, to say what is wrong with it."""
+"""The maximum number of members of one object in a body that is decoded; more take over a tenth of a second."""
 
 MAX_ELEMENTS = 50_000
-"""Elements of all arrays in a small JSON body: some name each of a table's columns."""
+"""The maximum number of elements of all arrays in a small JSON body, which may list the columns of a table."""
 
 MAX_MENDED = 100
-"""Times that a body is validated anew after integers written as 3.0 became integers: a few for each list."""
+"""The maximum number of validations of one body, each after integers written as 3.0 were converted."""
 
 MAX_DOCUMENT_MEMBERS = 100_000
-"""Members of all objects in an exported version: each input is one, and there may be 10,000."""
+"""The maximum number of members of all objects in an exported version: one an input, of which 10,000 are allowed."""
 
 
 def read_strictly(adapter: TypeAdapter[T], body: bytes) -> T:
-    """A body as the adapter's type.
+    """Return a body as the adapter's type.
 
     Raises MalformedBodyError, InvalidDataError (NaN), InvalidRequestError, TooLargeError.
     """
@@ -55,17 +55,16 @@ def checked(
 ) -> T:
     """Return a JSON value as the adapter's type; raises InvalidRequestError.
 
-    An integer may be written as 3.0, since JSON has one type of numbers; not where a query has it, `is_json` False.
+    With `is_json`, an integer may be written as 3.0, since JSON has one type of numbers; query parameters may not.
 
-    pydantic lists everything that is wrong, which takes more memory than what was sent: what has more members of
-    objects or elements of arrays than may be is refused before.
+    The size is checked first: pydantic lists every error, which can take more memory than the value itself.
     """
     _check_size(value, max_members, max_elements)
-    # From text again, because only there strictness knows that JSON has neither UUIDs nor tuples.
+    # Strict validation accepts UUIDs and tuples as strings and arrays only when it parses JSON text.
     text = json.dumps(value, allow_nan=False)
     if _NUL in text:
         _refuse_nul(value)
-    for _ in range(MAX_MENDED):  # of a list's errors pydantic may tell the first alone
+    for _ in range(MAX_MENDED):  # pydantic may report only the first error of a list
         try:
             return adapter.validate_json(text, strict=True)
         except ValidationError as error:
@@ -78,7 +77,7 @@ def checked(
 
 
 def _summary(faults: Sequence[Fault], n_errors: int) -> str:
-    """Say the first fault and how many places there are; above what is shown, the number of pydantic's errors."""
+    """Return the first fault and the number of places; above MAX_ENTRIES, the number of pydantic's errors."""
     found = n_errors if n_errors > MAX_ENTRIES else len(faults)
     more = f" (and {found - 1:,} more)" if found > 1 else ""
     detail = f"At {faults[0].pointer}: {faults[0].detail}" if faults[0].pointer else faults[0].detail
@@ -86,8 +85,8 @@ def _summary(faults: Sequence[Fault], n_errors: int) -> str:
 
 
 def _refuse_nul(value: object) -> None:
-    """Raise InvalidRequestError where a text or a key in a JSON value holds NUL, which PostgreSQL does not store."""
-    faults = [Fault("A text holds the character NUL.", place) for place in islice(_places_of_nul(value), MAX_FAULTS)]
+    """Raise InvalidRequestError where a string or key of a JSON value contains NUL, which PostgreSQL can't store."""
+    faults = [Fault("The text contains NUL.", place) for place in islice(_places_of_nul(value), MAX_FAULTS)]
     if faults:
         raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
 
@@ -106,7 +105,7 @@ def _places_of_nul(value: object) -> Iterator[str]:
 
 
 def _check_size(value: object, max_members: int, max_elements: int | None) -> None:
-    """Raise InvalidRequestError for a JSON value of too many parts; a list of numbers is not looked into."""
+    """Raise InvalidRequestError for a JSON value with too many members or elements."""
     members = elements = 0
     pending = [value]
     while pending:

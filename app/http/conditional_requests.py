@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, section 13): entity tags, what changes may depend on, and what is known already."""
+"""Conditional requests (RFC 9110, section 13): entity tags and preconditions."""
 
 import hashlib
 import re
@@ -16,32 +16,32 @@ IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"
 
 MAX_SHOWN = 60
-"""Characters of a header that a message repeats."""
+"""The maximum number of characters of a header that a message repeats."""
 
 REVALIDATED = "private, no-cache"
-"""For what may change: it is asked for again each time."""
+"""Cache-Control of content that may change: caches revalidate it each time."""
 
 UNCHANGING = "private, max-age=86400, immutable"
-"""For what never changes: it is not asked for again for a day. It may be deleted meanwhile."""
+"""Cache-Control of content that never changes: caches keep it for a day, even if it is deleted meanwhile."""
 
 TAGGED: dict[str, object] = {
     "headers": {
-        "ETag": {"schema": {"type": "string"}, "description": "Another one after each change."},
+        "ETag": {"schema": {"type": "string"}, "description": "The entity tag, which changes with the content."},
         "Cache-Control": {"schema": {"type": "string"}},
     }
 }
-"""The OpenAPI description of a response that `conditional_response` gives."""
+"""The OpenAPI description of the headers of `conditional_response`."""
 
-NOT_MODIFIED: dict[str, object] = {"description": "What `If-None-Match` has is still so."}
+NOT_MODIFIED: dict[str, object] = {"description": "The content still has the entity tag in `If-None-Match`."}
 
 _TAG = r'(?:W/)?"[!#-~\x80-\xff]*"'
 _TAGS = re.compile(rf"[ \t]*{_TAG}[ \t]*(?:,[ \t]*{_TAG}[ \t]*)*")
 
 _PATTERN = r'^(\*|(W/)?"[!#-~]*"([ \t]*,[ \t]*(W/)?"[!#-~]*")*)$'
-"""The same as OpenAPI is told, for text of ASCII."""
+"""The pattern of both headers in OpenAPI, for ASCII."""
 
-_MATCH = "Change it only if its `ETag` is one of these still, else 412: what somebody else changed is not lost."
-_NONE_MATCH = "`*`: only if there is none yet, else 412."
+_MATCH = "Apply the change only if the `ETag` is one of these, else 412, so that no concurrent change is lost."
+_NONE_MATCH = "`*`: apply the change only if the resource does not exist yet, else 412."
 
 
 _CONDITION_HEADERS = {"type": "string", "pattern": _PATTERN}
@@ -70,12 +70,13 @@ RemovalCondition = Annotated[Condition, Depends(_removal_condition)]
 
 
 def condition_of(request: Request) -> Condition:
-    """Return what a request says that it depends on; raises InvalidRequestError where that can't be read."""
+    """Return the preconditions of a request; raises InvalidRequestError for a malformed header."""
     return Condition(_tags(request, IF_MATCH), _tags(request, IF_NONE_MATCH))
 
 
 def _tags(request: Request, header: str) -> frozenset[str] | None:
-    """The tags that a header lists, None where there is none. Those that are weak are like none of ours."""
+    """Return the entity tags in a header, None without the header. Weak tags match nothing: this service sends strong
+    ones."""
     lines = request.headers.getlist(header)
     if not lines:
         return None
@@ -89,7 +90,7 @@ def _tags(request: Request, header: str) -> frozenset[str] | None:
 
 
 def tag_of(content: bytes) -> str:
-    """The entity tag of an answer: a digest of all that it says."""
+    """Return the entity tag of a content: a digest of its bytes."""
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
@@ -102,9 +103,9 @@ def conditional_response(
     vary: str | None = None,
     tag: str | None = None,
 ) -> Response:
-    """An answer with its `tag`, a digest of it where none is said.
+    """Return a response with an entity tag: `tag`, or a digest of the content where it is None.
 
-    304 without content where the caller's If-None-Match has that already.
+    Its status is 304, without content, where If-None-Match has the tag.
     """
     tag = tag_of(content) if tag is None else tag
     headers = {"ETag": tag, "Cache-Control": cache_control} | ({} if vary is None else {"Vary": vary})
@@ -114,6 +115,6 @@ def conditional_response(
 
 
 def is_known(request: Request, tag: str) -> bool:
-    """Return whether the caller's If-None-Match says that they have what has this entity tag."""
+    """Return whether If-None-Match of the request matches this entity tag."""
     known = ",".join(request.headers.getlist(IF_NONE_MATCH))
     return known.strip() == ANY or tag in {one.removeprefix("W/") for one in re.findall(_TAG, known)}

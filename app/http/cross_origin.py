@@ -1,4 +1,4 @@
-"""Pages of other origins: refused by browsers unless the settings name their origin."""
+"""Cross-origin resource sharing (CORS): only pages of the origins in the settings may read responses."""
 
 from collections.abc import Sequence
 
@@ -27,14 +27,14 @@ EXPOSED = (
     "Content-Disposition",
     REPLAYED,
 )
-"""Headers of answers that a page may read beside those that every page may."""
+"""Response headers that pages may read, in addition to those that CORS always exposes."""
 
 
 REFUSED = ProblemKind(400, "cross-origin-refused", "Not allowed for pages of this origin")
 
 
 class CrossOrigin(CORSMiddleware):
-    """Answers preflight requests of the named origins and lets their pages read answers; cookies are never taken."""
+    """Responds to preflight requests and lets pages of the given origins read responses, without cookies."""
 
     def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
         super().__init__(
@@ -49,7 +49,7 @@ class CrossOrigin(CORSMiddleware):
 
 
 class _RefusedPreflight(Response):
-    """The problem that says what of a preflight request is not allowed; it is made when the request is known."""
+    """The problem response to a refused preflight request; it is built when the request's scope is known."""
 
     def __init__(self, refused: Response) -> None:
         super().__init__(status_code=refused.status_code)

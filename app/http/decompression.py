@@ -1,4 +1,4 @@
-"""Bodies with a Content-Encoding, unpacked in pieces and never beyond a bound, whatever they claim."""
+"""Bodies with a Content-Encoding, decompressed in chunks up to a maximum size."""
 
 import sys
 import zlib
@@ -15,24 +15,24 @@ else:
     from backports import zstd
 
 PIECE = 65_536
-"""Most bytes that are unpacked at once."""
+"""The maximum number of bytes that are decompressed at once."""
 
 SLICE = 16_384
-"""Most packed bytes that a decoder gets at once: it copies what it has not used."""
+"""The maximum number of compressed bytes passed to a decoder at once; it copies those that it has not used."""
 
 FREE_MEMBERS = 1_000
 BYTES_PER_MEMBER = 8_192
-"""A body may have `FREE_MEMBERS` gzip members or zstd frames, and one more for so many bytes that it unpacks to: each
-costs time even where it is empty. Writers of many members put 64 KiB (bgzip) or more into each."""
+"""A body may have `FREE_MEMBERS` gzip members or zstd frames, and one more for each `BYTES_PER_MEMBER` decompressed
+bytes: even an empty member costs time. Writers of many members (bgzip) put 64 KiB or more into each."""
 
 MAX_WINDOW_BITS = 23
-"""Of zstd, as a power of 2: what a decoder of the web's must take (RFC 9659), 8 MiB."""
+"""The base-2 logarithm of the maximum zstd window, 8 MiB: what decoders on the web must support (RFC 9659)."""
 
 GZIP, ZLIB, RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 
 
 class _Decoder(Protocol):
-    """Takes what came, and gives back at most PIECE bytes at a time."""
+    """A decoder of one encoding, which yields at most PIECE bytes at a time."""
 
     @property
     def eof(self) -> bool: ...
@@ -44,7 +44,7 @@ class _Decoder(Protocol):
 
 
 class _Zlib:
-    """gzip and deflate."""
+    """The decoder of gzip and deflate."""
 
     def __init__(self, bits: int) -> None:
         self._decoder = zlib.decompressobj(bits)
@@ -64,7 +64,7 @@ class _Zlib:
 
 
 class _Zstandard:
-    """zstd."""
+    """The decoder of zstd."""
 
     def __init__(self) -> None:
         options = {int(zstd.DecompressionParameter.window_log_max): MAX_WINDOW_BITS}
@@ -85,7 +85,7 @@ class _Zstandard:
 
 
 def _deflate(first: bytes) -> _Zlib:
-    """With zlib's two bytes before it, as it should be, or without them, as some send it."""
+    """Return the decoder of deflate, with the zlib header of the standard or, as some clients send it, without."""
     has_header = len(first) > 1 and first[0] & 0x0F == 8 and (first[0] << 8 | first[1]) % 31 == 0
     return _Zlib(ZLIB if has_header else RAW)
 
@@ -101,9 +101,9 @@ _AS_IT_IS = frozenset({"", "identity"})
 
 
 class Decompressor:
-    """Unpacks a body as it comes, to at most `max_bytes`; one without an encoding is passed on as it is.
+    """Decompresses a body to at most `max_bytes`; a body without an encoding is passed on unchanged.
 
-    Raises 415 for an encoding that is not known.
+    Raises 415 for an unknown encoding.
     """
 
     def __init__(self, content_encoding: str, max_bytes: int) -> None:
@@ -119,7 +119,7 @@ class Decompressor:
         self._begins = b""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Return what a piece of the body unpacks to; raises TooLargeError, MalformedBodyError."""
+        """Yield the decompressed bytes of a chunk; raises TooLargeError, MalformedBodyError."""
         if not self.is_needed:
             if data:
                 yield data
@@ -131,7 +131,7 @@ class Decompressor:
         data, self._begins = self._begins + data, b""
         while data:
             if self._decoder is None:
-                if len(data) < 2:  # too few to tell how it begins
+                if len(data) < 2:  # too few to recognise the header
                     self._begins = data
                     return
                 self._decoder = _DECODERS[self._name](data)
@@ -142,32 +142,32 @@ class Decompressor:
                         self._count(piece)
                         yield piece
             except (zlib.error, zstd.ZstdError, EOFError) as error:
-                raise MalformedBodyError(f"The body is not {self._name}: {error}.") from None
+                raise MalformedBodyError(f"Expected a {self._name} body, got other bytes: {error}.") from None
             if not self._decoder.eof:
                 return
-            data, self._decoder = self._decoder.unused_data, None  # another member follows, or nothing
+            data, self._decoder = self._decoder.unused_data, None  # followed by another member or by the end
 
     def finish(self) -> None:
-        """Raise MalformedBodyError where the body ends before it should."""
+        """Raise MalformedBodyError where the encoding is incomplete."""
         if self._decoder is not None or self._begins:
-            raise MalformedBodyError(f"The body ends before its {self._name} does.")
+            raise MalformedBodyError(f"Expected a complete {self._name} body, got a truncated one.")
 
     def _count_member(self) -> None:
         self._members += 1
         if self._members > FREE_MEMBERS + (self._max_bytes - self._left) // BYTES_PER_MEMBER:
             raise MalformedBodyError(
                 f"The body has too many {self._name} members: at most {FREE_MEMBERS:,}, and one for each"
-                f" {BYTES_PER_MEMBER:,} bytes that it unpacks to."
+                f" {BYTES_PER_MEMBER:,} decompressed bytes."
             )
 
     def _count(self, piece: bytes) -> None:
         self._left -= len(piece)
         if self._left < 0:
-            raise TooLargeError(f"The body unpacks to more than {self._max_bytes:,} bytes.")
+            raise TooLargeError(f"Expected at most {self._max_bytes:,} bytes once decompressed, got more.")
 
 
 def expanded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
-    """A whole body unpacked; raises as Expander does."""
+    """Return a complete body decompressed; raises as `Decompressor` does."""
     decompressor = Decompressor(content_encoding, max_bytes)
     if not decompressor.is_needed:
         return body

@@ -25,7 +25,7 @@ class Services:
         self._by_class = {type(service): service for service in services}
 
     def __getitem__(self, kind: type[T]) -> T:
-        """The service of this class; raises KeyError where there is none."""
+        """Return the service of this class; raises KeyError where there is none."""
         service = self._by_class[kind]
         assert isinstance(service, kind)
         return service
@@ -44,18 +44,18 @@ class Limits:
 
 
 def services_of(request: Request) -> Services:
-    """The application's services."""
+    """Return the application's services."""
     services: Services = request.app.state.services
     return services
 
 
 def limits_of(request: Request) -> Limits:
-    """The application's limits."""
+    """Return the application's limits."""
     return services_of(request)[Limits]
 
 
 def owner_of(request: Request) -> str:
-    """Who is asking, as the API key middleware found."""
+    """Return the owner whom the API key middleware found."""
     owner: str = request.state.owner
     return owner
 
@@ -69,14 +69,14 @@ async def _owner(request: Request) -> str:
 
 
 def require_json(request: Request) -> None:
-    """Raise 415 unless the body claims to be JSON: a form in a page of another site could claim nothing of the kind."""
+    """Raise 415 unless Content-Type is JSON, which a form on a page of another site can't send."""
     media_type = media_type_of(request.headers.get("content-type", ""))
     if media_type != "application/json" and not media_type.endswith("+json"):
         raise HTTPException(415, f"Expected application/json, got {media_type or 'no Content-Type'}.")
 
 
 def content_encoding_of(request: Request) -> str:
-    """Return the request's Content-Encoding, empty where the body is not encoded; raise 415 for an unknown one."""
+    """Return the request's Content-Encoding, empty for identity; raises 415 for an unknown one."""
     encodings = request.headers.getlist("content-encoding")
     if not encodings:
         return ""
@@ -85,7 +85,7 @@ def content_encoding_of(request: Request) -> str:
 
 
 async def unpacked_body_of(request: Request) -> bytes:
-    """Return the whole body without its Content-Encoding; raise what `content_encoding_of` and `expanded` do."""
+    """Return the complete body, decompressed; raises as `content_encoding_of` and `expanded` do."""
     encoding = content_encoding_of(request)
     body = await body_of(request.receive)
     if not encoding:
@@ -94,19 +94,19 @@ async def unpacked_body_of(request: Request) -> bytes:
 
 
 async def json_body_of(request: Request) -> bytes:
-    """The body of a request that claims to be JSON."""
+    """Return the complete body of a request whose Content-Type is JSON; raises 415 for another."""
     require_json(request)
     return await unpacked_body_of(request)
 
 
-# Async, because a plain function would cost each request a trip through the threadpool.
+# These are async because FastAPI runs plain functions in the threadpool, at a cost for each request.
 ServicesDependency = Annotated[Services, Depends(_services)]
 Owner = Annotated[str, Depends(_owner)]
 JsonBody = Annotated[bytes, Depends(json_body_of)]
 
 
 def identifier(text: str, noun: str) -> UUID:
-    """An id from a path; what is no id names nothing. Raises NotFoundError."""
+    """Return an id from a path; raises NotFoundError where the text is not a UUID."""
     try:
         return UUID(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Work in a thread for a client, cancelled when the client leaves or the server cancels the request."""
+"""Calls in a thread, cancelled when the client disconnects or the server cancels the request."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,10 +21,10 @@ async def run_for_client(
     limiter: CapacityLimiter | None = None,
     before: Callable[[], Awaitable[None]] | None = None,
 ) -> T:
-    """A call in a thread, once `before` is done, which ends at its next `check_cancelled` after the client has left.
+    """Run a call in a thread, after `before`, and cancel it where the client disconnects.
 
-    Only once the body has been received as a whole: what `receive` gives is dropped. Without it, the task of a request
-    is cancelled when its client leaves, and the call ends then. Raises ClientLeftError.
+    The call ends at its next `check_cancelled`. The body must have been received completely: messages from `receive`
+    are dropped. With `receive` None, the call ends when the task of the request is cancelled. Raises ClientLeftError.
     """
     cancellation = Cancellation()
 
@@ -39,23 +39,23 @@ async def run_for_client(
         await asyncio.wait({work} if leaving is None else {work, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
             return work.result()
-        raise ClientLeftError("The client closed the connection before the answer was ready.")
+        raise ClientLeftError("The client closed the connection before the response was ready.")
     finally:
         cancellation.cancel()
         if leaving is not None:
             leaving.cancel()
         if not cancellation.has_begun:
-            work.cancel()  # a thread that runs keeps its place in the limiter until it ends
+            work.cancel()  # a running thread keeps its token of the limiter until it ends
         work.add_done_callback(_retrieve_error)
 
 
 async def _disconnected(receive: Receive) -> None:
-    """Return when the client has left."""
+    """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 def _retrieve_error(work: "asyncio.Future[T]") -> None:
-    """Have asyncio not log the error of work that nobody waits for."""
+    """Retrieve the error of work whose result nobody awaits, so that asyncio does not log it."""
     if not work.cancelled():
         work.exception()

@@ -1,4 +1,4 @@
-"""The pages that show OpenAPI in a browser, from files of this service alone."""
+"""Swagger UI and ReDoc, from files that this service serves itself."""
 
 from fastapi import APIRouter, Request
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html

@@ -1,4 +1,4 @@
-"""Events as a stream (`text/event-stream`): the form that HTML's EventSource reads."""
+"""Server-sent events (`text/event-stream`)."""
 
 from fastapi.sse import format_sse_event
 
@@ -6,13 +6,13 @@ from app.http.rendering import to_json
 from relevance_bayes.types.jobs import Event
 
 RETRY_MILLISECONDS = 1000
-"""After how long a reader whose stream broke should ask again."""
+"""The delay after which a client reconnects when its stream breaks."""
 
 BEGINNING = format_sse_event(retry=RETRY_MILLISECONDS)
 STILL_HERE = format_sse_event(comment="still here")
-"""Says nothing, so that nobody in between takes the connection for dead."""
+"""A comment that keeps an idle connection open through proxies."""
 
 
 def rendered(event: Event) -> bytes:
-    """An event: its number as `id`, its kind as `event`, and as `data` what the pages of events have."""
+    """Return an event as bytes: its number as `id`, its kind as `event`, its JSON as `data`."""
     return format_sse_event(id=str(event.number), event=event.kind, data_str=to_json(event).decode())

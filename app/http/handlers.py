@@ -1,4 +1,4 @@
-"""Whatever goes wrong below a route ends here and leaves as problem+json."""
+"""Exception handlers that turn every error into problem+json (RFC 9457)."""
 
 import structlog
 from fastapi import FastAPI
@@ -28,7 +28,7 @@ log = structlog.stdlib.get_logger("app.problems")
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Have every exception answered as a problem."""
+    """Register the exception handlers."""
     app.add_exception_handler(RelevanceError, _own)
     app.add_exception_handler(RequestValidationError, _parameters)
     app.add_exception_handler(HTTPException, _framework)
@@ -36,30 +36,30 @@ def add_handlers(app: FastAPI) -> None:
 
 
 async def problem_of(request: Request, error: RelevanceError | HTTPException) -> Response:
-    """The answer to a request that nothing else handles the exceptions of."""
+    """Return the problem response to an error that no route handled."""
     return await (_own if isinstance(error, RelevanceError) else _framework)(request, error)
 
 
 async def _own(request: Request, error: Exception) -> Response:
     assert isinstance(error, RelevanceError)
-    if kind_of(error) is UNEXPECTED:  # an error from below that no request can bring about
+    if kind_of(error) is UNEXPECTED:  # a programming error, which no request should cause
         return await _unexpected(request, error)
     if isinstance(error, UnavailableError) and not isinstance(error, OutOfReachError):  # the monitor logs an outage
         log.info("unavailable", detail=error.detail, path=request.url.path, request_id=_request_id(request))
     response = error_response(request.scope, error)
-    # A future of the thread in which it was raised refers to the error, and its traceback to that future and the body:
-    # without it all of them are freed at once, and not at some collection of garbage.
+    # A future of the thread in which it was raised refers to the error, and its traceback to that future and the body.
+    # Without the traceback, reference counting frees all of them at once.
     error.__traceback__ = None
     return response
 
 
 async def _parameters(request: Request, error: Exception) -> Response:
-    """Query and path parameters; bodies are read by the routes themselves."""
+    """Return the problem for invalid query or path parameters; bodies are validated by the routes."""
     assert isinstance(error, RequestValidationError)
     errors = [
         {
             "header" if entry["loc"][0] == "header" else "parameter": ".".join(str(step) for step in entry["loc"][1:]),
-            "detail": "There is no such parameter." if entry["type"] == "extra_forbidden" else _sentence(entry["msg"]),
+            "detail": "The parameter is unknown." if entry["type"] == "extra_forbidden" else _sentence(entry["msg"]),
         }
         for entry in error.errors()
     ]
@@ -76,21 +76,21 @@ async def _framework(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     match status:
         case 404:
-            detail = f"There is nothing at {request.url.path}."
+            detail = f"There is no resource at {request.url.path}."
         case 405:
             allowed = ", ".join(_allowed(request))
             headers["Allow"] = allowed
-            detail = f"{request.url.path} answers {allowed}, not {request.method}."
+            detail = f"Expected {allowed} at {request.url.path}, got {request.method}."
         case _:
             detail = str(error.detail)
     return problem_response(request.scope, kind, detail=detail, headers=headers)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    """Answered outside of all middleware, so that what every answer has is put into it here."""
+    """Return the problem for an unexpected error; it bypasses all middleware, so their headers are set here."""
     request_id = _request_id(request)
     log.error("unexpected", path=request.url.path, request_id=request_id, exc_info=error)
-    detail = "Something went wrong that should not. The request id finds it in the service's log."
+    detail = "The service failed unexpectedly. Its log has the error under the request id."
     headers = SECURITY_HEADERS | ({REQUEST_ID_HEADER: request_id} if request_id else {})
     return problem_response(request.scope, UNEXPECTED, detail=detail, headers=headers)
 
@@ -101,7 +101,7 @@ def _request_id(request: Request) -> str | None:
 
 
 def _allowed(request: Request) -> list[str]:
-    """The methods of every route at this path: the framework names those of the first one only."""
+    """Return the methods of every route at this path; the framework reports only those of the first."""
     methods: set[str] = set()
     for route in iter_route_contexts(request.app.routes):
         match, _ = route.original_route.matches({**request.scope, "path_params": {}})

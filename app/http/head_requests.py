@@ -1,13 +1,13 @@
-"""HEAD for every path that answers GET: the headers of the same answer, without its body (RFC 9110, 9.3.2)."""
+"""HEAD for every path with GET: the headers of the same response, without its body (RFC 9110, 9.3.2)."""
 
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class HeadRequests:
-    """A middleware that answers HEAD by the application's answer to GET, up to its headers.
+    """A middleware that responds to HEAD with the headers of the application's response to GET.
 
-    The application is cancelled once its headers are known: no file is read and no stream of events waits.
+    The application is cancelled once its headers are sent: no file is read, and no event stream waits.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -25,5 +25,5 @@ class HeadRequests:
                     await send({"type": "http.response.body", "body": b""})
                     answered.cancel()
 
-            # A scope of its own: the server leaves out the body of a HEAD by the method of the scope that it made.
+            # A copy of the scope: the server omits the body of a HEAD response by the method of its own scope.
             await self._app({**scope, "method": "GET"}, receive, send_headers)

@@ -1,4 +1,4 @@
-"""Health: for probes, without a key."""
+"""Health probes, which need no key."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,7 @@ router = APIRouter(prefix="/health", tags=["Health"])
 
 
 class LiveOut(BaseModel):
-    """The process answers."""
+    """The process responds."""
 
     status: Literal["live"] = "live"
 
@@ -22,17 +22,15 @@ class ReadyOut(BaseModel):
     """The readiness to serve requests, and to run trainings."""
 
     status: Literal["ready", "not_ready", "stopping"]
-    database: bool = Field(description="The database answers.")
-    migrated: bool = Field(description="Its tables are those of this release.")
-    worker: bool = Field(description="A worker was heard of lately; without one, trainings wait.")
-    has_loaded_versions: bool = Field(
-        description="Versions are in memory: they are predicted with without the database."
-    )
+    database: bool = Field(description="The database responds.")
+    migrated: bool = Field(description="The database has the tables of this release.")
+    worker: bool = Field(description="A worker sent a recent heartbeat; without a worker, trainings wait.")
+    has_loaded_versions: bool = Field(description="Versions are cached and predict without the database.")
 
 
 @router.get("/live", summary="Is the process alive?")
 async def live() -> LiveOut:
-    """Answers as long as the process does."""
+    """Respond with 200 while the process runs."""
     return LiveOut()
 
 
@@ -45,13 +43,13 @@ async def ready(
     response: Response,
     purpose: Annotated[
         Literal["predictions", "training"],
-        Query(alias="for", description="What the process should be ready for: `training` needs a worker too."),
+        Query(alias="for", description="What to check the readiness for: `training` also needs a worker."),
     ] = "predictions",
 ) -> ReadyOut:
-    """200 while the process can predict: the database is within reach and migrated, or versions are in memory.
+    """Respond with 200 while the process can predict: the database is reachable and migrated, or versions are cached.
 
-    `for=training` needs the database, migrated, and a worker. Otherwise 503, and as soon as the process begins to stop,
-    while it still answers.
+    `for=training` needs the database, migrated, and a worker. Otherwise 503, as well as from the beginning of a
+    shutdown, while the process still serves requests.
     """
     is_able = report.can_train if purpose == "training" else report.can_predict
     is_ready = is_able and not shutdown.is_requested

@@ -1,6 +1,6 @@
-"""`Idempotency-Key`: a creating request that comes again gets the first answer again, and creates nothing.
+"""`Idempotency-Key`: a repeated request gets the stored response and creates nothing.
 
-As in draft-ietf-httpapi-idempotency-key-header; a key may come quoted, as there, or bare.
+As in draft-ietf-httpapi-idempotency-key-header; a key may be quoted, as there, or bare.
 """
 
 import hashlib
@@ -27,15 +27,15 @@ _QUOTED = re.compile(r'"((?:[!#-\[\]-~]|\\["\\])+)"')
 _BARE = re.compile(r"[!#-~][!-~]*")
 
 DESCRIPTION = (
-    "A name of your own for this request, new for each: 1 to 255 visible ASCII characters, as a quoted string or bare. "
-    "The same request with the same key again makes nothing new: it gets the first answer, byte for byte, with "
-    f"`{REPLAYED}: true`. Another request with it is 422, and one that is still being done 409. What was refused is "
-    "not kept, so that a request may be mended under its key."
+    "A unique key for this request: 1 to 255 visible ASCII characters, quoted or bare. "
+    "The same request with the same key creates nothing: it gets the first response, byte for byte, with "
+    f"`{REPLAYED}: true`. Another request with the key is 422, and one still in progress 409. Errors are "
+    "not stored, so a corrected request may use the same key."
 )
 
 
 _PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{MAX_KEY_LENGTH}}}"|[!#-~][!-~]{{0,{MAX_KEY_LENGTH - 1}}})$'
-"""Both ways to write a key, as OpenAPI is told."""
+"""The pattern of both ways to write a key, for OpenAPI."""
 
 _KeyHeader = Annotated[
     str | SkipJsonSchema[None],
@@ -55,7 +55,7 @@ Key = Annotated[str | None, Depends(_key)]
 
 
 def read_key(text: str) -> str:
-    """The key that a header says; raises InvalidRequestError."""
+    """Return the key in a header; raises InvalidRequestError."""
     bare = text.strip()
     if quoted := _QUOTED.fullmatch(bare):
         key = re.sub(r"\\(.)", r"\1", quoted[1])
@@ -64,15 +64,15 @@ def read_key(text: str) -> str:
     else:
         key = ""
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
-        detail = f"{HEADER} has 1 to {MAX_KEY_LENGTH} visible ASCII characters, quoted or bare: a UUID is a good one."
+        detail = f"Expected an {HEADER} of 1 to {MAX_KEY_LENGTH} visible ASCII characters, such as a UUID."
         raise InvalidRequestError(detail, [Fault(detail, header=HEADER)])
     return key
 
 
 def named(request: Request, owner: str, key: str | None, *content: bytes) -> RequestKey | None:
-    """The request by its key, if it has one; `content` is what was sent (or its digest) and what it claims to be.
+    """Return the request's key with a fingerprint of the request, None without a key.
 
-    Parameters in the URL count as content.
+    The fingerprint is of `content` (the body or its digest, and its media type) and of the query.
     """
     if key is None:
         return None
@@ -91,10 +91,10 @@ def once(
     *,
     shown: Callable[[StoredResponse], StoredResponse] = lambda kept: kept,
 ) -> Response:
-    """Create and `response`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
+    """Create, or return the stored response; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
 
-    `create` keeps the answer of a keyed request with what it makes. What is not to be kept in it, `shown` puts into it,
-    the first time and each time after.
+    `create` stores the response to a keyed request with what it creates. `shown` adds what is not stored, to the first
+    response and to each repeated one.
     """
     if key is None:
         return _response(shown(response(create(None))))
@@ -104,7 +104,7 @@ def once(
         try:
             return _response(shown(keyed.response(create(keyed))))
         except KeyInUseError:
-            kept = idempotency.stored_response(key)  # somebody was first meanwhile, and may be done
+            kept = idempotency.stored_response(key)  # a concurrent request had the key first and may have finished
             if kept is None:
                 raise
     return _response(shown(kept), replayed=True)

@@ -1,4 +1,4 @@
-"""Answers that are given again to a request that comes again."""
+"""Stored responses to requests with an idempotency key."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from app.http.key_repository import IdempotencyKeyRepository
 
 @dataclass(frozen=True)
 class Idempotency:
-    """The responses to requests with a key; the services that make things keep it, each with what it made."""
+    """The responses to requests with a key; the services that create resources store them in the same transaction."""
 
     transaction: OpenTransaction
 
     def stored_response(self, key: RequestKey) -> StoredResponse | None:
-        """Return the response to the first request with this key, None where this is the first.
+        """Return the response to the first request with this key, None if this is the first.
 
-        Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
+        Raises KeyReusedError where the first was another request, KeyInUseError while it is in progress.
         """
         with self.transaction() as tx:
             return IdempotencyKeyRepository(tx).find(key)

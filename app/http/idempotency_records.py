@@ -1,4 +1,4 @@
-"""Requests that may come again: what tells them apart, and what the first of them was answered."""
+"""Idempotent requests: their keys, and the response to the first request with a key."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class RequestKey:
-    """A creating request as its sender named it: `key` is theirs, unique within owner and `scope` (method and path).
+    """The key of a creating request: `key` is the client's, unique within owner and `scope` (method and path).
 
-    `fingerprint` is a digest of all that was sent: the same key over another one is a mistake.
+    `fingerprint` is a digest of the whole request: the same key with another one is an error.
     """
 
     owner: str
@@ -22,7 +22,7 @@ class RequestKey:
 
 @dataclass(frozen=True)
 class StoredResponse:
-    """An answer as the door gave it, to be given again byte for byte."""
+    """A response that is repeated byte for byte."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -30,7 +30,7 @@ class StoredResponse:
 
 
 class Keyed(Generic[T]):
-    """A creating request with its key; `response` says what was made, is called before that is, and once at most."""
+    """A creating request with its key; `response` renders what is created, at most once, before it is stored."""
 
     def __init__(self, key: RequestKey, response: Callable[[T], StoredResponse]) -> None:
         self.key = key
@@ -38,7 +38,7 @@ class Keyed(Generic[T]):
         self._kept: StoredResponse | None = None
 
     def response(self, made: T) -> StoredResponse:
-        """The answer, in bytes: outside of transactions, since thousands of columns take their time."""
+        """Return the response. Called outside of transactions, since rendering thousands of columns takes time."""
         if self._kept is None:
             self._kept = self._response(made)
         return self._kept

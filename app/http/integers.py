@@ -12,14 +12,14 @@ MAX_EXACT = 2**53
 
 
 def as_integer(value: object) -> object:
-    """Return a float that is a whole number as an integer, and anything else as it is."""
+    """Return a float with an integral value as an integer, and anything else unchanged."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
         return int(value)
     return value
 
 
 def with_integers(value: object, error: ValidationError) -> object | None:
-    """Return a JSON value in which whole numbers are integers where `error` expects these; None where none is."""
+    """Return a JSON value with integral floats as integers where `error` expects these; None without any."""
     entries = islice(error.errors(include_url=False, include_context=False), MAX_ENTRIES)
     expected = [entry for entry in entries if entry["type"] == "int_type" and isinstance(entry["input"], float)]
     places = [place_of(entry, value) for entry in expected if isinstance(as_integer(entry["input"]), int)]
@@ -32,7 +32,7 @@ def with_integers(value: object, error: ValidationError) -> object | None:
 
 
 def _mend(value: object, steps: Sequence[int | str], last: int | str) -> None:
-    """Mend the place in each element of the lists on its way: of a list's errors only the first may be known."""
+    """Convert the place in each element of the lists along its path: pydantic may report only a list's first error."""
     if isinstance(value, list):
         if steps:
             for element in value:

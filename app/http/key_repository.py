@@ -1,4 +1,4 @@
-"""Idempotency keys and the answers that go with them."""
+"""Idempotency keys and the responses stored with them."""
 
 import json
 import zlib
@@ -17,22 +17,22 @@ from app.http.idempotency_records import RequestKey, StoredResponse
 from app.http.tables import RequestKeyRow
 
 LEASE_SECONDS = 30.0
-"""A holder that was not heard of for so long is taken to be dead: its key may be had again."""
+"""The seconds without a renewal after which a holder counts as dead, and its key is free again."""
 
 AT_ONCE = 500
-"""Rows that one sweep looks at; on SQLite about 5 ms."""
+"""The rows read by one deletion; on SQLite about 5 ms."""
 
 
 @dataclass(frozen=True)
 class IdempotencyKeyRepository:
-    """Creating requests by the keys that came with them, for a time; every time is the database's own."""
+    """Creating requests by their idempotency keys, kept for a time; all times are those of the database's clock."""
 
     tx: Transaction
 
     def find(self, key: RequestKey) -> StoredResponse | None:
         """Return the response to the first request with this key, None when there was none or its time is over.
 
-        Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
+        Raises KeyReusedError when that was another request, KeyInUseError while it is still being processed.
         """
         row = self.tx.session.scalars(
             select(RequestKeyRow).where(_is(key), ~self._over()).execution_options(populate_existing=True)
@@ -49,28 +49,28 @@ class IdempotencyKeyRepository:
         return StoredResponse(row.status, headers, zlib.decompress(row.content))
 
     def keep(self, key: RequestKey, response: StoredResponse) -> None:
-        """Keep a response with what it tells of, in one transaction; raises KeyInUseError when somebody was first."""
+        """Store a response in the transaction that creates its resource; raises KeyInUseError if the key is taken."""
         self._take(key, _columns(response))
 
     def begin(self, key: RequestKey, holder: UUID) -> None:
-        """Take a key for what takes several transactions; raises KeyInUseError when somebody was first."""
+        """Take a key for a request of several transactions; raises KeyInUseError if the key is taken."""
         self._take(key, {"holder": holder})
 
     def renew(self, key: RequestKey, holder: UUID) -> None:
-        """Put off the end of the holder's time; raises KeyInUseError when it was over, and the key taken over."""
+        """Extend the holder's time; raises KeyInUseError if it had expired and the key was taken over."""
         self._change(key, holder, {})
 
     def complete(self, key: RequestKey, holder: UUID, response: StoredResponse) -> None:
-        """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
+        """Store the holder's response; raises KeyInUseError if the key was taken over."""
         self._change(key, holder, _columns(response))
 
     def release(self, key: RequestKey, holder: UUID) -> None:
-        """Let go of a key whose holder made nothing."""
+        """Release a key whose holder created nothing."""
         mine = (_is(key), RequestKeyRow.holder == holder, RequestKeyRow.status.is_(None))
         changed(self.tx.session, delete(RequestKeyRow).where(*mine))
 
     def remove_expired(self) -> bool:
-        """Forget some whose time is over; whether to call again, in a new transaction."""
+        """Delete some expired keys; return whether to call again, in a new transaction."""
         # Read before the deletion, which alone takes SQLite's write lock.
         oldest = select(RequestKeyRow).order_by(RequestKeyRow.heard_at).limit(AT_ONCE).subquery()
         over = select(oldest.c.owner, oldest.c.scope, oldest.c.key).where(
@@ -88,7 +88,7 @@ class IdempotencyKeyRepository:
         changed(self.tx.session, delete(RequestKeyRow).where(_is(key), self._over()))
         insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         row = {"owner": key.owner, "scope": key.scope, "key": key.key, "fingerprint": key.fingerprint}
-        # On PostgreSQL this waits for whoever is just keeping the same key, and then finds it there, or gone.
+        # On PostgreSQL this waits for a transaction that stores the same key, and then finds it stored or free.
         taken = self.tx.session.execute(
             insert(RequestKeyRow)
             .values(**row, heard_at=DatabaseNow(), **values)
@@ -113,10 +113,10 @@ def _is(key: RequestKey) -> ColumnElement[bool]:
 
 
 def _columns(response: StoredResponse) -> dict[str, object]:
-    # An answer about thousands of columns repeats itself: packed, it is a tenth.
+    # A response with thousands of columns is repetitive: compressed, it has a tenth of the size.
     content = zlib.compress(response.content, 1)
     return {"status": response.status, "headers": json.dumps(response.headers), "content": content}
 
 
 def _in_use() -> KeyInUseError:
-    return KeyInUseError("The first request with this Idempotency-Key is still being done: ask again in a moment.")
+    return KeyInUseError("The first request with this Idempotency-Key is still being processed; retry in a moment.")

@@ -1,4 +1,4 @@
-"""Bodies of requests: short ones in memory, and of long ones no more than a bounded part, the rest on disk."""
+"""Request bodies in bounded memory: short ones stay in memory, long ones are written to disk."""
 
 import tempfile
 from pathlib import Path
@@ -10,17 +10,17 @@ from starlette.types import Receive
 from app.errors import MalformedBodyError, UnavailableError
 
 PIECE_BYTES = 2**19
-"""So much of a body is in memory at least before it is written, off the event loop; shorter bodies are short."""
+"""The minimum number of bytes in memory that are written at once, off the event loop."""
 
 MAX_BYTES_IN_MEMORY = 2**24
-"""Of all long bodies of a process that come or wait: one that waits alone is not written."""
+"""The number of bytes in memory, over all long bodies of a process, above which they are written to disk."""
 
 MAX_WRITERS = 2
-"""Threads of their own: all others may be taken by requests that wait for a database that does not answer."""
+"""The number of writer threads. They are separate, since requests that wait for the database may occupy all others."""
 
 
 class LargeBodies:
-    """The long bodies of a process, in files without names in `directory` (None: the system's place for such files)."""
+    """The long bodies of a process, in unnamed files in `directory` (None: the system's temporary directory)."""
 
     def __init__(self, directory: Path | None, max_bytes_in_memory: int = MAX_BYTES_IN_MEMORY) -> None:
         self.directory = directory
@@ -29,9 +29,9 @@ class LargeBodies:
         self.writers = CapacityLimiter(MAX_WRITERS)
 
     async def receive(self, receive: Receive) -> "bytes | LargeBody":
-        """A body, mostly one message; a long one is to be closed.
+        """Return a body: bytes where it is short, else a `LargeBody`, which the caller must close.
 
-        Raises MalformedBodyError where the client leaves before the last, UnavailableError where there is no space.
+        Raises MalformedBodyError where the client disconnects early, UnavailableError where the disk is full.
         """
         message = await receive()
         if message["type"] == "http.request" and not message.get("more_body"):
@@ -48,11 +48,11 @@ class LargeBodies:
             body.close()
             raise
         body.close()
-        raise MalformedBodyError("The connection ended before the body did.")
+        raise MalformedBodyError("Expected a complete body, got a connection closed before its end.")
 
 
 class LargeBody:
-    """A body that comes in several messages: their bytes that are in memory follow those on disk."""
+    """A body received in several messages: a part on disk, followed by a part in memory."""
 
     def __init__(self, others: LargeBodies) -> None:
         self._others = others
@@ -61,7 +61,7 @@ class LargeBody:
         self._file: BinaryIO | None = None
 
     async def append(self, piece: bytes) -> None:
-        """Raises UnavailableError where what is in memory has to be written and can't."""
+        """Append a chunk; raises UnavailableError where the part in memory must be written and can't be."""
         self._pieces.append(piece)
         self._count(len(piece))
         is_full = self._others.bytes_in_memory > self._others.max_bytes_in_memory
@@ -69,13 +69,13 @@ class LargeBody:
             await self._flush()
 
     async def end(self) -> "bytes | LargeBody":
-        """The body as it is when all has come: a short one is bytes."""
+        """Return the complete body: bytes where it is short."""
         if self._file is not None:
             await self._flush()
         return self.read() if self._file is None and self._bytes_in_memory < PIECE_BYTES else self
 
     def read(self) -> bytes:
-        """All of it, which is given up."""
+        """Return the complete body as bytes, and close it."""
         try:
             if self._file is None:
                 return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
@@ -85,7 +85,7 @@ class LargeBody:
             self.close()
 
     def close(self) -> None:
-        """Give it up."""
+        """Release its memory and its file."""
         self._pieces = []
         self._count(-self._bytes_in_memory)
         if self._file is not None:
@@ -109,4 +109,4 @@ class LargeBody:
             self._file.writelines(pieces)
             self._file.flush()
         except OSError as error:
-            raise UnavailableError("There is no space for the body now.") from error
+            raise UnavailableError("The disk has no space for the body.") from error

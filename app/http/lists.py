@@ -14,25 +14,25 @@ MAX_TAG_FILTERS = 10
 
 
 class ListQuery(BaseModel):
-    """A stretch of a list. A parameter that it does not know is refused: a filter with a slip would let all through."""
+    """The query of a page. Unknown parameters are refused: a misspelt filter would not filter."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    limit: int = Field(20, ge=1, le=1000, description="Most items of the answer.")
-    after: str | None = Field(None, description="`after` of the page before; without it, the first page.")
-    order: Order = Field("newest", description="Which come first.")
+    limit: int = Field(20, ge=1, le=1000, description="The maximum number of items.")
+    after: str | None = Field(None, description="`after` of the previous page; without it, the first page.")
+    order: Order = Field("newest", description="The order of the items.")
 
     @property
     def part(self) -> PageRequest:
-        """As the service has it."""
+        """Return the page for the service."""
         return PageRequest(self.limit, self.after, self.order)
 
 
 class DatasetsQuery(ListQuery):
-    """Datasets, each of which says what all its columns hold."""
+    """The query of datasets, whose items are large: each describes all of its columns."""
 
-    limit: int = Field(20, ge=1, le=200, description="Most datasets of the answer.")
-    name: str | None = Field(None, description="Only those of this name.")
+    limit: int = Field(20, ge=1, le=200, description="The maximum number of datasets.")
+    name: str | None = Field(None, description="Only datasets of this name.")
 
 
 class VersionsQuery(ListQuery):
@@ -41,29 +41,29 @@ class VersionsQuery(ListQuery):
     tag: Sequence[Annotated[str, Field(json_schema_extra={"pattern": ":"})]] = Field(
         (),
         max_length=MAX_TAG_FILTERS,
-        description="NAME:VALUE, for what has this tag; once more for each further one that it shall have.",
+        description="Only items with this tag, as NAME:VALUE; repeat it for further tags.",
     )
 
     @field_validator("tag")
     @classmethod
     def _is_readable(cls, tag: Sequence[str]) -> Sequence[str]:
         if any(":" not in given for given in tag) or len({given.partition(":")[0] for given in tag}) < len(set(tag)):
-            raise PydanticCustomError("tag", "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice")
+            raise PydanticCustomError("tag", "Expected NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice")
         return tag
 
     @property
     def tags(self) -> Mapping[str, str]:
-        """The tags that what is listed shall have."""
+        """Return the tags that items must have."""
         return {name: value for name, _, value in (given.partition(":") for given in self.tag)}
 
 
 class ModelsQuery(VersionsQuery):
-    """Models by what they do and are called."""
+    """Filters of models by task and tags."""
 
-    task: AnyTask | None = Field(None, description="Only those of this task.")
+    task: AnyTask | None = Field(None, description="Only models of this task.")
 
 
 class DeliveriesQuery(ListQuery):
     """Filters of a webhook's deliveries."""
 
-    state: DeliveryState | None = Field(None, description="Only those in this state.")
+    state: DeliveryState | None = Field(None, description="Only deliveries in this state.")

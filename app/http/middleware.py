@@ -1,4 +1,4 @@
-"""The middleware of all requests, in plain ASGI: its id and log line, the key, the limit of its body."""
+"""The middleware of all requests, in plain ASGI: request id, access log, API key, maximum body size."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.errors import TooLargeError, UnavailableError
 from app.http.authentication import HOW_TO_SEND, Key
 from app.http.documentation_pages import DOCS, REDOC
-from app.http.paths import has_owner, path_of
+from app.http.paths import GUIDE, has_owner, is_below, path_of
 from app.http.problems import KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.staleness import CURRENT, Staleness
@@ -26,17 +26,17 @@ REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
 _SECURITY = encoded(SECURITY_HEADERS)
 _PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
-"""The pages state a policy of their own."""
+"""Pages have a Content-Security-Policy of their own."""
 
 _STALE = (b"relevance-stale", b"1")
-STOPPED = "The process stopped before the response was ready; nothing is promised of what the request was to do."
+STOPPED = "The process stopped before the response was ready; the request may have been executed or not."
 _SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 
 log = structlog.stdlib.get_logger("app.requests")
 
 
 class Shortcut(Protocol):
-    """An application that takes some requests past the framework."""
+    """An application that handles some requests without the framework."""
 
     def takes(self, scope: Scope) -> bool: ...
 
@@ -45,8 +45,9 @@ class Shortcut(Protocol):
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of the middleware: the API key (None: everybody is the built-in owner), and bodies up to so many
-    bytes, but for the methods and paths `elsewhere` that see to it themselves; and whether it writes log lines."""
+    """The settings of the middleware: the API key (None: every request is the built-in owner's), the maximum size of
+    bodies, except for the methods and paths `elsewhere`, which limit them themselves, and whether requests are logged.
+    """
 
     api_key: str | None
     max_bytes: int
@@ -55,10 +56,10 @@ class Rules:
 
 
 class Entrance:
-    """Gives each request an id, echoed in the answer, lets only those who know the key to what has an owner, refuses a
-    body above the limit before it is read whole, and writes one line when the request is answered.
+    """Gives each request an id, which the response repeats, authenticates it where the path has an owner, refuses
+    bodies above the maximum size before they are read, and logs the response.
 
-    What one of the `fast_paths` takes goes there and all else to `app`.
+    Requests that one of the `fast_paths` takes go there, all others to `app`.
     """
 
     def __init__(self, app: ASGIApp, rules: Rules, fast_paths: Sequence[Shortcut]) -> None:
@@ -81,7 +82,7 @@ class Entrance:
         scope.setdefault("state", {})[REQUEST_ID] = request_id
         staleness = Staleness()
         CURRENT.set(staleness)
-        status = 500  # what the client gets when an exception passes through here
+        status = 500  # the status that the client gets for an exception raised here
         has_begun = False
 
         async def send_with_id(message: Message) -> None:
@@ -89,7 +90,8 @@ class Entrance:
             if message["type"] == "http.response.start":
                 has_begun = True
                 status = message["status"]
-                security = _SECURITY_OF_PAGES if path in _PAGES and status == 200 else _SECURITY
+                is_page = status == 200 and (path in _PAGES or is_below(path, GUIDE))
+                security = _SECURITY_OF_PAGES if is_page else _SECURITY
                 headers = [*message.get("headers", ()), echoed, *security]
                 if staleness.age is not None:
                     headers += [(b"age", b"%d" % staleness.age), _STALE]
@@ -107,7 +109,7 @@ class Entrance:
         except asyncio.CancelledError:
             if has_begun:
                 raise
-            # Only a server that stops cancels a request: what it did not answer within the grace period.
+            # Only a server that stops cancels requests: those not completed within the grace period.
             await error_response(scope, UnavailableError(STOPPED))(scope, receive, send_with_id)
         finally:
             if self._log:
@@ -122,18 +124,18 @@ class Entrance:
         return self._app
 
     def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
-        """Return the response to send instead; where there is nothing to refuse, the scope says who is asking."""
+        """Return the response that refuses the request, or None after the owner is set in the scope."""
         if has_owner(path):
             if not self._key.is_sent(keys):
                 headers = {"WWW-Authenticate": "Bearer"}
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
             scope["state"]["owner"] = BUILT_IN_OWNER
-        if "\0" in path:  # names nothing: no text that is stored holds it
-            return problem_response(scope, KINDS[NotFoundError], detail=f"There is nothing at {scope['path']}.")
+        if "\0" in path:  # no stored text contains NUL
+            return problem_response(scope, KINDS[NotFoundError], detail=f"There is no resource at {scope['path']}.")
         if b"%00" in scope["query_string"]:
             name = _parameter_with_nul(scope["query_string"])
-            detail = f"The query parameter {name!r} holds the character NUL."
-            errors = [{"parameter": name, "detail": "It holds the character NUL."}]
+            detail = f"The query parameter {name!r} contains NUL."
+            errors = [{"parameter": name, "detail": "It contains NUL."}]
             return problem_response(scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
         too_large = announced.isdigit() and int(announced) > self._max_bytes
         if too_large and (scope["method"], path) not in self._elsewhere:
@@ -142,7 +144,7 @@ class Entrance:
 
 
 def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes]:
-    """The request's own id, all that it says of who it is, and how long it says that its body is."""
+    """Return the client's request id, all Authorization headers, and Content-Length."""
     sent, announced = b"", b""
     keys: list[bytes] = []
     for name, value in headers:
@@ -161,11 +163,11 @@ def _parameter_with_nul(query: bytes) -> str:
 
 
 def _too_large(most: int) -> str:
-    return f"The body is larger than {most} bytes."
+    return f"Expected a body of at most {most} bytes, got more."
 
 
 def _counted(receive: Receive, most: int) -> Callable[[], Awaitable[Message]]:
-    """`receive` that raises TooLargeError once more than `most` bytes came, whatever was announced."""
+    """Return a `receive` that raises TooLargeError after more than `most` bytes, whatever Content-Length was."""
     seen = 0
 
     async def counted() -> Message:

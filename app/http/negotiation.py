@@ -19,12 +19,12 @@ UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
 
 def media_type_of(content_type: str) -> str:
-    """The bare media type of a Content-Type."""
+    """Return the media type of a Content-Type, without parameters."""
     return content_type.partition(";")[0].strip().lower()
 
 
 def table_format_of(content_type: str, file_name: str | None = None) -> TableFormat:
-    """The format of an upload, by its type, else by its file's suffix; raises 415 for any other."""
+    """Return the format of an upload by its media type, else by its file's suffix; raises 415 for an unknown one."""
     media_type = media_type_of(content_type)
     found = by_media_type(TABLE_FORMATS, media_type) or by_suffix(TABLE_FORMATS, file_name or "")
     if found is None:
@@ -34,7 +34,7 @@ def table_format_of(content_type: str, file_name: str | None = None) -> TableFor
 
 
 def row_format_of(content_type: str) -> Format:
-    """The format of rows to predict for; raises 415 for any other, and for texts that are not UTF-8."""
+    """Return the format of rows to predict for; raises 415 for an unknown one, and for a charset other than UTF-8."""
     media_type = media_type_of(content_type)
     found = by_media_type(ROW_FORMATS, media_type)
     if found is None:
@@ -45,12 +45,12 @@ def row_format_of(content_type: str) -> Format:
 
 
 def response_format(accept: str | None) -> WritableFormat:
-    """The format of predictions that Accept weighs most, of those alike the first; raises 406."""
+    """Return the format of predictions with the highest weight in Accept, of equal ones the first; raises 406."""
     weights = [(weight(accept, one.media_type), one) for one in WRITABLE_FORMATS]
     greatest, best = max(weights, key=lambda weighed: weighed[0])
     if not greatest:
         possible = ", ".join(one.media_type for one in WRITABLE_FORMATS)
-        raise HTTPException(406, f"The answer can be {possible}, all of which the Accept header leaves out.")
+        raise HTTPException(406, f"Expected one of {possible} in the Accept header, got none.")
     return best
 
 
@@ -68,12 +68,12 @@ def _charset(content_type: str) -> str:
 
 
 def accepts(accept: str | None, media_type: str) -> bool:
-    """Return whether an Accept header (None: there is none) lets the answer be of this type."""
+    """Return whether an Accept header (None: absent) accepts this media type."""
     return weight(accept, media_type) > 0
 
 
 def weight(accept: str | None, media_type: str) -> float:
-    """Return the weight of this type in an Accept header (None: there is none), from 0, refused, to 1."""
+    """Return the weight of a media type in an Accept header (None: absent), from 0, refused, to 1."""
     if accept is None or not accept.strip():
         return 1.0
     weights: dict[str, float] = {}
@@ -87,21 +87,21 @@ def weight(accept: str | None, media_type: str) -> float:
 
 
 def accepts_json(accept: str | None) -> bool:
-    """Return whether an Accept header (None: there is none) lets the answer be JSON."""
+    """Return whether an Accept header (None: absent) accepts JSON."""
     return accepts(accept, "application/json")
 
 
 def image_media_type(accept: str | None) -> Literal["image/png", "application/x-npy"]:
-    """Return what an image goes out as: PNG where that will do; raises 406."""
+    """Return the media type of an image: PNG if it is accepted, else npy; raises 406."""
     if accepts(accept, "image/png"):
         return "image/png"
     if accepts(accept, "application/x-npy"):
         return "application/x-npy"
-    raise HTTPException(406, "The answer can be image/png or application/x-npy, which the Accept header leaves out.")
+    raise HTTPException(406, "Expected image/png or application/x-npy in the Accept header, got neither.")
 
 
 def _quality(parameter: str) -> float:
-    """The value of a q; 1 for any other parameter, and for a q that is no number from 0 to 1."""
+    """Return the value of a `q` parameter; 1 for another parameter, and for a value outside 0 to 1."""
     name, _, value = parameter.partition("=")
     if name.strip() != "q" or not _QUALITY.fullmatch(value.strip()):
         return 1.0
@@ -109,21 +109,19 @@ def _quality(parameter: str) -> float:
 
 
 def wants_events(accept: Sequence[str]) -> bool:
-    """Return whether Accept prefers a stream of events to JSON; raises 406 where it has neither."""
+    """Return whether Accept prefers an event stream to JSON; raises 406 where it accepts neither."""
     given = ",".join(accept) if accept else None
     events, json = weight(given, EVENT_STREAM), weight(given, "application/json")
     if events == json == 0:
-        raise HTTPException(
-            406, f"The answer can be application/json or {EVENT_STREAM}, which the Accept header leaves out."
-        )
+        raise HTTPException(406, f"Expected application/json or {EVENT_STREAM} in the Accept header, got neither.")
     return events > json
 
 
 def require_json_accept(request: Request) -> None:
-    """Raise 406 where the caller can't take JSON."""
+    """Raise 406 where the client does not accept JSON."""
     accept = request.headers.getlist("accept")
     if not accepts_json(",".join(accept) if accept else None):
-        raise HTTPException(406, "The answer can only be application/json, which the Accept header leaves out.")
+        raise HTTPException(406, "Expected application/json in the Accept header, got only other types.")
 
 
 async def _require_json_accept(request: Request) -> None:
@@ -131,4 +129,4 @@ async def _require_json_accept(request: Request) -> None:
 
 
 AcceptsJson = Depends(_require_json_accept)
-"""For routes that answer in JSON alone: 406 where the caller can't take it."""
+"""The dependency of routes that respond only in JSON: 406 where the client does not accept it."""

@@ -1,4 +1,4 @@
-"""OpenAPI: what FastAPI can't know because the doors read bodies themselves, and examples recorded from a real run."""
+"""OpenAPI beyond what FastAPI infers: the bodies that routes read themselves, and examples recorded from a real run."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -17,14 +17,14 @@ Object: TypeAlias = dict[str, Json]
 
 
 class Schema(Protocol):
-    """The schema of a body that a route reads itself, as pydantic's TypeAdapter has it."""
+    """The schema of a body that a route reads itself, with the interface of pydantic's TypeAdapter."""
 
     def json_schema(self, *, ref_template: str) -> Object:
-        """The JSON schema, with references made by the template."""
+        """Return the JSON schema, with references by the template."""
 
 
 EXAMPLES = Path(__file__).with_name("examples.json")
-"""Exchanges with a running service, one after the other: operation, path, media type, request, status, response."""
+"""Recorded exchanges with a running service, in order: operation, path, media type, request, status, response."""
 
 _REFERENCE = "#/components/schemas/"
 _PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
@@ -41,12 +41,12 @@ _KINDS = {
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, object]]:
-    """A route's answers that are problems: those it is known for, and any other."""
+    """Return a route's problem responses: those with the given statuses, and the default."""
     return _problems(statuses, _PROBLEM)
 
 
 def inference_problems(*statuses: int) -> dict[int | str, dict[str, object]]:
-    """The same as the Open Inference Protocol has them."""
+    """Return the same for the Open Inference Protocol, whose problems have another schema."""
     return _problems(statuses, _INFERENCE_PROBLEM)
 
 
@@ -58,13 +58,13 @@ def _problems(statuses: Collection[int], content: Object) -> dict[int | str, dic
 
 
 def json_body(schema: str) -> dict[str, object]:
-    """A required JSON body that the route reads itself."""
+    """Return a required JSON body that the route reads itself."""
     content = {"application/json": {"schema": {"$ref": f"{_REFERENCE}{schema}"}}}
     return {"requestBody": {"required": True, "content": content}}
 
 
 def file_body(schema: str, media_type: str) -> dict[str, object]:
-    """The same, or the file of another media type that says it."""
+    """Return a required body that is JSON or a file of another media type."""
     content = {
         "application/json": {"schema": {"$ref": f"{_REFERENCE}{schema}"}},
         media_type: {"schema": {"type": "string", "format": "binary"}},
@@ -73,9 +73,9 @@ def file_body(schema: str, media_type: str) -> dict[str, object]:
 
 
 def document(app: FastAPI, schemas: Mapping[str, Schema], *, protected: bool) -> None:
-    """Complete the application's OpenAPI by the `schemas` of bodies that routes read themselves, by their names.
+    """Add the `schemas` of bodies that routes read themselves to the application's OpenAPI, by their names.
 
-    `protected`: what has an owner needs a key.
+    With `protected`, operations on owned resources need a key.
     """
 
     def openapi() -> Object:
@@ -101,7 +101,7 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
     components = _object(made, "components")
     schemas = _object(components, "schemas")
     for name, adapter in bodies.items():
-        # Their own names, because FastAPI has the same classes as they go out, with all members required.
+        # Names of their own, because FastAPI names the response schemas of the same classes, with all members required.
         schema = adapter.json_schema(ref_template=f"{_REFERENCE}{{model}}-Input")
         definitions = _object(schema, "$defs")
         del schema["$defs"]
@@ -120,13 +120,13 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
 
 
 def recorded() -> Sequence[Mapping[str, Json]]:
-    """The recorded exchanges, in the order in which they were made."""
+    """Return the recorded exchanges, in order."""
     exchanges: list[dict[str, Json]] = json.loads(EXAMPLES.read_text(encoding="utf-8")) if EXAMPLES.exists() else []
     return exchanges
 
 
 def _illustrate(paths: Object, exchange: Mapping[str, Json]) -> None:
-    """Show an exchange at the operation that it is one of."""
+    """Add an exchange to its operation as an example."""
     method, _, template = str(exchange["operation"]).partition(" ")
     operation = _object(_object(paths, template), method.lower())
     summary = str(exchange["summary"])
@@ -143,7 +143,7 @@ def _illustrate(paths: Object, exchange: Mapping[str, Json]) -> None:
 
 
 def _object(parent: Object, name: str) -> Object:
-    """A member that is an object, made where there is none."""
+    """Return an object member, created where it is absent."""
     member = parent.setdefault(name, {})
     assert isinstance(member, dict)
     return member

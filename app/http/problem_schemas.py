@@ -1,4 +1,4 @@
-"""Problems as OpenAPI shows them (RFC 9457)."""
+"""OpenAPI schemas of problems (RFC 9457)."""
 
 from pydantic import BaseModel, Field
 
@@ -6,18 +6,18 @@ from relevance_bayes.types.errors import Fault
 
 
 class ProblemOut(BaseModel):
-    """Why there is no other answer (`application/problem+json`)."""
+    """An error response (`application/problem+json`)."""
 
     type: str = Field(description="The kind of problem, for machines: `/problems/...`.")
     title: str
     status: int
-    detail: str = Field(description="What is wrong this time, and what to do.")
-    instance: str = Field(description="The path that was asked for.")
+    detail: str = Field(description="What is wrong in this request, and how to correct it.")
+    instance: str = Field(description="The path of the request.")
     errors: list[Fault]
     request_id: str | None
 
 
 class InferenceProblemOut(ProblemOut):
-    """The same for clients of the Open Inference Protocol, who know of one member alone."""
+    """A problem with the member `error`, the only one that clients of the Open Inference Protocol read."""
 
     error: str = Field(description="The `detail`.")

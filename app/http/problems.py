@@ -1,4 +1,4 @@
-"""The one table from what is wrong to what HTTP says, and the answers that say it (RFC 9457)."""
+"""The table from errors to problems (RFC 9457), and their responses."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,15 +34,15 @@ from relevance_bayes.types.errors import (
 
 PROBLEM_JSON = "application/problem+json"
 MAX_ERRORS = 100
-"""Most entries of a problem's `errors`; its detail says how many more there were."""
+"""The maximum number of entries of a problem's `errors`; above it, the detail has their number."""
 
 REQUEST_ID = "request_id"
-"""Where a request's id stands in its scope's state."""
+"""The key of a request's id in its scope's state."""
 
 
 @dataclass(frozen=True)
 class ProblemKind:
-    """A kind of problem: the status it is answered with, its stable name for machines, its title for people."""
+    """A kind of problem: its HTTP status, its stable name for programs, its title for people."""
 
     status: int
     slug: str
@@ -50,7 +50,7 @@ class ProblemKind:
 
     @property
     def type(self) -> str:
-        """The problem's `type`, a reference relative to the service."""
+        """Return the problem's `type`, a reference relative to the service."""
         return f"/problems/{self.slug}"
 
 
@@ -88,23 +88,23 @@ FRAMEWORK: Mapping[int, ProblemKind] = {
     422: KINDS[InvalidRequestError],
     503: KINDS[UnavailableError],
 }
-"""Kinds for the statuses that the framework and the doors themselves answer with."""
+"""Kinds for statuses that the framework or routes raise without an error of the service."""
 
 RETRY_AFTER_SECONDS: Mapping[ProblemKind, int] = {
     KINDS[UnavailableError]: 2,
     KINDS[KeyInUseError]: 2,
     KINDS[TooManyJobsError]: 10,
 }
-"""When asking again is worth while, of the kinds for which it is."""
+"""Retry-After, in seconds, by the kinds for which a retry can succeed."""
 
 
 def kind_of(error: RelevanceError) -> ProblemKind:
-    """The kind of an error: its own, or its nearest ancestor's."""
+    """Return the kind of an error: its own, or its nearest ancestor's."""
     return next((KINDS[cls] for cls in type(error).__mro__ if cls in KINDS), UNEXPECTED)
 
 
 def fault_members(fault: Fault) -> dict[str, str | int]:
-    """A fault as a problem's `errors` has it, without what it doesn't say."""
+    """Return a fault as an entry of a problem's `errors`, without absent members."""
     named = (
         ("pointer", fault.pointer),
         ("parameter", fault.parameter),
@@ -125,7 +125,7 @@ def problem_response(
     errors: Iterable[Mapping[str, str | int]] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The answer that says a problem of this request."""
+    """Return the response for a problem with a request."""
     listed = list(errors)
     if len(listed) > MAX_ERRORS:
         detail = f"{detail} The first {MAX_ERRORS} of {len(listed)} errors are listed."
@@ -139,7 +139,7 @@ def problem_response(
         "request_id": scope.get("state", {}).get(REQUEST_ID),
     }
     if is_below(path_of(scope), INFERENCE):
-        # Clients of the protocol show `error`, where the type is plain JSON; what is wrong with a request is 400.
+        # The protocol's clients read `error`, from plain JSON; its status for an invalid request is 400.
         status = 400 if kind.status == 422 else kind.status
         content = orjson.dumps({"error": detail, **problem, "status": status}, default=str)
         return Response(content, status, headers=headers, media_type="application/json")
@@ -148,7 +148,7 @@ def problem_response(
 
 
 def error_response(scope: Scope, error: RelevanceError) -> Response:
-    """The answer to one of the service's own errors."""
+    """Return the response to one of the service's own errors."""
     kind = kind_of(error)
     seconds = RETRY_AFTER_SECONDS.get(kind)
     headers = None if seconds is None else {"Retry-After": str(seconds)}

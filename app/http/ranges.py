@@ -1,4 +1,4 @@
-"""Parts of an answer (RFC 9110, section 14): which bytes are asked for, and what to say of them."""
+"""Range requests (RFC 9110, section 14)."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _RANGE = re.compile(r"([0-9]{0,40})-([0-9]{0,40})")
 
 @dataclass(frozen=True)
 class ByteRange:
-    """The bytes from `first` up to `last`, both included, of `size`."""
+    """The bytes from `first` to `last`, both included, of `size`."""
 
     first: int
     last: int
@@ -19,32 +19,32 @@ class ByteRange:
 
     @property
     def length(self) -> int:
-        """Return how many bytes they are."""
+        """Return the number of bytes."""
         return self.last - self.first + 1
 
     @property
     def reported(self) -> str:
-        """Them as Content-Range says it."""
+        """Return the range as a value of Content-Range."""
         return f"bytes {self.first}-{self.last}/{self.size}"
 
 
 @dataclass(frozen=True)
 class UnsatisfiableRange:
-    """None of the bytes asked for are there; there are `size`."""
+    """A range that no byte of the `size` bytes lies in."""
 
     size: int
 
     @property
     def reported(self) -> str:
-        """That as Content-Range says it."""
+        """Return the size as a value of Content-Range."""
         return f"bytes */{self.size}"
 
 
 def requested_range(headers: Headers, *, size: int, tag: str) -> ByteRange | UnsatisfiableRange | None:
-    """The one range that is asked for of a content of `size` bytes and with entity tag `tag`; None: all of it.
+    """Return the one requested range of a content of `size` bytes with entity tag `tag`, or None for all of it.
 
-    All of it is the answer to what is no range of bytes, to several ranges, and where If-Range names another tag, a
-    weak one or a date.
+    The result is None for another unit than bytes, for several ranges, and where If-Range has another tag, a weak one
+    or a date.
     """
     requested = headers.get("range")
     if requested is None or headers.get("if-range", tag).strip() != tag:
@@ -53,7 +53,7 @@ def requested_range(headers: Headers, *, size: int, tag: str) -> ByteRange | Uns
     found = None if ranges is None else _RANGE.fullmatch(ranges[1].strip())
     if found is None or found[1] == found[2] == "":
         return None
-    if not found[1]:  # so many last ones
+    if not found[1]:  # a suffix: the number of last bytes
         length = min(int(found[2]), size)
         return ByteRange(size - length, size - 1, size) if length else UnsatisfiableRange(size)
     first = int(found[1])

@@ -1,4 +1,4 @@
-"""Routes whose endpoint reads the request itself, since resolving its dependencies costs more than a prediction."""
+"""Routes whose endpoint reads the request itself, since resolving dependencies costs more than a prediction."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 
@@ -11,35 +11,35 @@ from relevance_bayes.types.references import Reference
 
 
 class RawRoute(APIRoute):
-    """A route whose endpoint gets the request as it is."""
+    """A route whose endpoint gets the request without any dependency resolved."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
-        """The endpoint itself."""
+        """Return the endpoint itself."""
         handler: Callable[[Request], Coroutine[None, None, Response]] = self.endpoint
         return handler
 
 
 def reference_of(scope: Scope) -> Reference:
-    """The version that a path names; raises NotFoundError for what can name none."""
+    """Return the version that a path names; raises NotFoundError for an invalid name."""
     named: dict[str, str] = scope["path_params"]
     version = named.get("version")
     return Reference.read(named["name"]) if version is None else Reference.of(named["name"], version)
 
 
 async def body_of(receive: Receive) -> bytes:
-    """Mostly one message; raises MalformedBodyError where the client leaves before the last."""
+    """Return the complete body, mostly one message; raises MalformedBodyError where the client disconnects."""
     parts: list[bytes] = []
     while (message := await receive())["type"] == "http.request":
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return parts[0] if len(parts) == 1 else b"".join(parts)
-    raise MalformedBodyError("The connection ended before the body did.")
+    raise MalformedBodyError("Expected a complete body, got a connection closed before its end.")
 
 
 def documented(
     *parameters: str, body: Mapping[str, object], query: Sequence[Mapping[str, object]] = ()
 ) -> dict[str, object]:
-    """Return what FastAPI can't see of a raw route: its body, and the parameters of its path and query."""
+    """Return the OpenAPI of a raw route that FastAPI can't infer: its body, path and query."""
     reported = {
         "name": "The model's name.",
         "name@alias": "The model's name; `name@alias` is the version to which that alias points.",

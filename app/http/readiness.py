@@ -1,4 +1,4 @@
-"""Readiness, as the health probes of every protocol read it."""
+"""Readiness probes for every protocol."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -11,18 +11,19 @@ from app.http.dependencies import services_of
 from app.http.readiness_report import Readiness
 
 MAX_PROBES = 8
-"""Probes at a time, in threads of their own: all others may be taken by requests that wait for the database."""
+"""The number of concurrent probes. They have threads of their own, since requests that wait for the database may occupy
+all others."""
 
 
 class ReadinessProbe:
-    """Finds the readiness of a process by a function that returns within a bounded time."""
+    """Determines the readiness of a process by a function that returns within a bounded time."""
 
     def __init__(self, ready: Callable[[], Readiness]) -> None:
         self._ready = ready
         self._limiter = CapacityLimiter(MAX_PROBES)
 
     async def readiness(self) -> Readiness:
-        """Return what the process is ready for now."""
+        """Return the current readiness."""
         return await to_thread.run_sync(self._ready, limiter=self._limiter)
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Readiness:
-    """Readiness: the database answers, has the tables that this version expects, and some worker is alive; and whether
-    there is a version in memory, which can be predicted with without the database."""
+    """The readiness of a process: the database responds, it has the tables that this release expects, a worker is
+    alive, and a version is cached, which predicts without the database."""
 
     database: bool
     migrated: bool
@@ -15,10 +15,10 @@ class Readiness:
 
     @property
     def can_predict(self) -> bool:
-        """Return whether predictions can be answered: those of versions in memory, at least."""
+        """Return whether predictions can be served, at least from cached versions."""
         return self.has_loaded_versions or (self.database and self.migrated)
 
     @property
     def can_train(self) -> bool:
-        """Return whether trainings can be taken and will run."""
+        """Return whether trainings are accepted and will run."""
         return self.database and self.migrated and self.worker

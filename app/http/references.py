@@ -1,4 +1,4 @@
-"""Versions as paths name them."""
+"""Path parameters that refer to versions."""
 
 from typing import Annotated
 
@@ -25,11 +25,11 @@ AliasName = Annotated[
 
 
 def refuse_no_alias(alias: str) -> None:
-    """Raises InvalidRequestError for what can be no alias."""
+    """Raise InvalidRequestError for an invalid alias."""
     if not is_alias(alias):
         detail = (
-            "An alias is a letter, then at most 62 letters, digits, dots, dashes, underscores: what are only digits is "
-            "a version's number."
+            "Expected a letter, then at most 62 letters, digits, dots, dashes and underscores; digits alone are a "
+            "version's number."
         )
         raise InvalidRequestError(detail, [Fault(detail, parameter="alias")])
 
@@ -39,4 +39,4 @@ async def _reference(name: ModelName, version: VersionName) -> Reference:
 
 
 VersionReference = Annotated[Reference, Depends(_reference)]
-"""The version that a path names; 404 for what can name none."""
+"""The version that a path names; 404 for an invalid name."""

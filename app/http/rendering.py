@@ -1,13 +1,13 @@
-"""Records as the bytes of JSON."""
+"""Records as JSON."""
 
 from pydantic import TypeAdapter
 
 _ADAPTERS: dict[type, TypeAdapter[object]] = {}
-"""Of the classes met so far."""
+"""Adapters by class, made at first use."""
 
 
 def to_json(record: object) -> bytes:
-    """A record of a class that is not generic, as JSON."""
+    """Return a record as JSON; its class must not be generic."""
     kind = type(record)
     adapter = _ADAPTERS.get(kind)
     if adapter is None:

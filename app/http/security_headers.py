@@ -1,4 +1,4 @@
-"""Headers of every answer that bound what a browser does with it, and the policy of the pages of documentation."""
+"""Security headers of every response, and the Content-Security-Policy of the documentation pages."""
 
 import re
 from base64 import b64encode
@@ -7,10 +7,10 @@ from hashlib import sha256
 CONTENT_SECURITY_POLICY = "Content-Security-Policy"
 
 COMMON = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-"""Headers of every answer, pages included."""
+"""Headers of every response, pages included."""
 
 SECURITY_HEADERS = {CONTENT_SECURITY_POLICY: "default-src 'none'; frame-ancestors 'none'", **COMMON}
-"""Headers of every answer that is not a page: nothing is loaded, run or framed."""
+"""Headers of every response that is not a page: nothing is loaded, executed or framed."""
 
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -21,14 +21,14 @@ _PAGE = (
 
 
 def encoded(headers: dict[str, str]) -> tuple[tuple[bytes, bytes], ...]:
-    """Return headers as ASGI messages hold them."""
+    """Return headers as ASGI encodes them."""
     return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
 
 
 def page_policy(html: str) -> str:
-    """Return the policy of a page of documentation: scripts of this origin and the page's own inline ones, by hash.
+    """Return the policy of a documentation page: scripts of this origin, and the page's inline ones by hash.
 
-    The pages make elements with styles, so inline styles are allowed.
+    Inline styles are allowed because the scripts set them.
     """
     hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(html)]
     return " ".join([_PAGE, *(f"'sha256-{digest}'" for digest in hashes)])

@@ -1,4 +1,4 @@
-"""The stop of the process that runs the application."""
+"""Graceful shutdown of the process that runs the application."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,13 +13,14 @@ from app.http.dependencies import services_of
 
 @dataclass
 class Shutdown:
-    """A stop in two steps: it is requested, which probes of readiness report; then the listeners close.
+    """A shutdown in two steps: it is requested, which readiness probes report, then the listeners close.
 
-    A server that goes on listening between the two sets `drains` and calls `close` itself. Otherwise both are one.
+    A server that accepts connections between the two sets `drains` and calls `close` itself. Otherwise `request`
+    closes.
     """
 
     end_waits: Callable[[], None]
-    """Ends the responses that wait for something to happen: long polls and streams of events."""
+    """Ends the responses that wait: long polls and event streams."""
 
     drains: bool = False
     is_requested: bool = False
@@ -27,13 +28,13 @@ class Shutdown:
     """Set when listeners close."""
 
     def request(self) -> None:
-        """Begin to stop; may be called again. Called on the event loop, as is `close`."""
+        """Begin to shut down. Idempotent; called on the event loop, as is `close`."""
         self.is_requested = True
         if not self.drains:
             self.close()
 
     def close(self) -> None:
-        """Close listeners beside HTTP's, and end what waits; may be called again."""
+        """Close the other listeners and end waiting responses. Idempotent."""
         self.is_requested = True
         self.is_closing.set()
         self.end_waits()

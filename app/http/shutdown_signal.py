@@ -1,4 +1,4 @@
-"""The handler of the signals that stop a process, whichever server runs the application."""
+"""The handler of termination signals, for any ASGI server."""
 
 import asyncio
 import signal
@@ -12,10 +12,10 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 @contextmanager
 def on_shutdown(act: Callable[[], None]) -> Iterator[None]:
-    """Have the running loop `act` at the first signal to end, beside what the server does about it.
+    """Have the running loop call `act` at the first termination signal, in addition to the server's own handler.
 
-    A server waits for all requests before it tells the application that it ends. Where it has no handler of its own, or
-    the loop is not the process's main thread's, nothing is done: who stops it says so by other means.
+    A server waits for all requests before it sends the application the shutdown event, which is too late. Nothing is
+    installed where the server has no handler, or the loop is not in the process's main thread.
     """
     if current_thread() is not main_thread():
         yield
@@ -24,7 +24,7 @@ def on_shutdown(act: Callable[[], None]) -> Iterator[None]:
     theirs = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
 
     def handle(number: int, frame: FrameType | None) -> None:
-        # Not here: what was interrupted may hold the very lock that this needs.
+        # Not called here: the interrupted code may hold the lock that `act` needs.
         loop.call_soon_threadsafe(act)
         theirs[signal.Signals(number)](number, frame)
 

@@ -13,19 +13,19 @@ from relevance_bayes.types.errors import Fault
 Location = Sequence[int | str]
 
 MAX_SHOWN = 60
-"""Characters of a value that a message repeats."""
+"""The maximum number of characters of a value that a message repeats."""
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 
 MAX_ENTRIES = 1_000
-"""Errors of pydantic that are turned into faults; nobody reads more."""
+"""The maximum number of pydantic's errors that are turned into faults."""
 
 AT = "at "
-"""An error of our own whose type is this and the name of a member speaks of that member."""
+"""The prefix of an error type of our own; the rest of the type is the member that the error is about."""
 
 
 def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
-    """Return one fault for each place in `sent` (a JSON value) with which something is wrong.
+    """Return one fault for each invalid place in `sent`, a JSON value.
 
     The time is linear in the number of errors, of which the first `MAX_ENTRIES` count.
     """
@@ -33,7 +33,7 @@ def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
     for entry in islice(error.errors(include_url=False, include_context=True), MAX_ENTRIES):
         place = "".join(f"/{_escaped(step)}" for step in place_of(entry, sent))
         details.setdefault(place, {})[_what(entry)] = _is_of_another_kind(entry)
-    # What is wrong with the members of a list makes pydantic find fault with the list as well.
+    # pydantic reports an error of a list as well where one of its items is invalid.
     parents = _parents(details)
     return tuple(
         Fault(" Or: ".join(_apt(given)), pointer=pointer)
@@ -43,7 +43,7 @@ def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
 
 
 def _parents(pointers: Iterable[str]) -> set[str]:
-    """Return the pointers to everything that holds one of the places pointed to."""
+    """Return the pointers to all containers of the given places."""
     parents: set[str] = set()
     for pointer in pointers:
         parent = pointer
@@ -56,20 +56,20 @@ def _parents(pointers: Iterable[str]) -> set[str]:
 
 
 def _is_of_another_kind(entry: ErrorDetails) -> bool:
-    """Return whether a value has not the type that was looked for, or is not the one word that would do."""
+    """Return whether a value has another type than expected, or is not the one allowed literal."""
     return entry["type"].endswith(("_type", "_parsing")) or entry["type"] == "literal_error"
 
 
 def _apt(given: Mapping[str, bool]) -> list[str]:
-    """Return what is said of a place: of several alternatives, by those whose kind the value is of, if there is one."""
+    """Return the messages for a place: of several alternatives, those whose type the value has, if there is one."""
     apt = [detail for detail, of_another_kind in given.items() if not of_another_kind]
     return apt or [*given]
 
 
 def place_of(entry: ErrorDetails, sent: object) -> Location:
-    """The place an entry speaks of, without the names of union members that pydantic puts between.
+    """Return the location of an error without the names of union members that pydantic inserts.
 
-    Where a member's name is also a field's, the value that pydantic says it met decides.
+    Where such a name is also a field's, the value that pydantic reports as input decides.
     """
     kind, location = entry["type"], entry["loc"]
     absent = kind == "missing"
@@ -87,7 +87,8 @@ def place_of(entry: ErrorDetails, sent: object) -> Location:
 
 
 def _readings(location: Location, value: object) -> Iterator[tuple[tuple[int | str, ...], object]]:
-    """Every way to walk `location` down from `value`: each step is taken, or passed over as a union member's name."""
+    """Yield every way to follow `location` down from `value`: each part is a step, or is skipped as a union member's
+    name."""
     if not location:
         yield (), value
         return
@@ -106,17 +107,17 @@ def _what(entry: ErrorDetails) -> str:
         case "missing":
             return "This member is required."
         case "unexpected_keyword_argument" | "extra_forbidden":
-            return f"There is no member {str(entry['loc'][-1])!r} here."
+            return f"The member {str(entry['loc'][-1])!r} is unknown."
         case "union_tag_invalid":
-            return f"{context['tag']!r} is none of {context['expected_tags']}."
+            return f"Expected one of {context['expected_tags']}, got {context['tag']!r}."
         case "union_tag_not_found":
-            return "This member is required: it says which of the alternatives is meant."
+            return "This member is required: it selects one of the alternatives."
         case "dataclass_type" | "dict_type" | "model_type" | "model_attributes_type":
             return f"Should be an object, got {_shown(entry['input'])}."
         case "uuid_type":
             return f"Should be a UUID as text, got {_shown(entry['input'])}."
         case "too_short":
-            return f"Needs {context['min_length']} at least, got {context['actual_length']}."
+            return f"Expected at least {context['min_length']}, got {context['actual_length']}."
         case kind if kind.startswith(AT):
             return entry["msg"]
         case _:
@@ -125,7 +126,7 @@ def _what(entry: ErrorDetails) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value as JSON, of which no more is written than is shown."""
+    """Return a value as JSON, truncated to the maximum that is shown."""
     text = ""
     for piece in _ENCODER.iterencode(value):
         text += piece[: MAX_SHOWN + 1]

@@ -1,4 +1,4 @@
-"""Requests for inference, as one body: JSON, then the tensors that come as bytes."""
+"""Inference requests as one body: JSON, then the binary tensors."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ BINARY_SIZE = "binary_data_size"
 BINARY = "binary_data"
 ALL_BINARY = "binary_data_output"
 UNSUPPORTED = frozenset({"shared_memory_region", "classification", "sequence_id"})
-"""Parameters that would change the answer, and are not to be passed over in silence."""
+"""Parameters that are refused rather than ignored, since they would change the response."""
 
 T = TypeVar("T", bool, int, float)
 Data = TypeVar("Data", msgspec.Raw, list[float])
@@ -55,7 +55,7 @@ _FLAT_FLOATS = msgspec.json.Decoder(_Request[list[float]])
 
 @dataclass(frozen=True)
 class RequestedOutput:
-    """An output that is asked for, and whether as bytes: None where nothing is said of it."""
+    """A requested output; `binary` None: the request does not specify it."""
 
     name: str
     binary: bool | None
@@ -63,7 +63,7 @@ class RequestedOutput:
 
 @dataclass(frozen=True)
 class InferenceOptions:
-    """Options beside the tensors; `outputs` None: all of them, `binary` for outputs without an option of their own."""
+    """Options of a request; `outputs` None: all of them, `binary` for outputs without an option of their own."""
 
     id: str | None = None
     outputs: tuple[RequestedOutput, ...] | None = None
@@ -72,12 +72,12 @@ class InferenceOptions:
 
     @cached_property
     def names(self) -> tuple[str, ...] | None:
-        """The outputs that are asked for, None: all."""
+        """Return the requested outputs, None for all."""
         return tuple(output.name for output in self.outputs) if self.outputs else None
 
     @cached_property
     def binary_names(self) -> frozenset[str]:
-        """The outputs among them that leave as bytes."""
+        """Return the outputs whose values are sent as bytes."""
         return frozenset(
             output.name for output in self.outputs or () if (self.binary if output.binary is None else output.binary)
         )
@@ -85,7 +85,7 @@ class InferenceOptions:
 
 @dataclass(frozen=True, eq=False)
 class InferenceRequest:
-    """Tensors to infer from, and how."""
+    """The input tensors, and the options."""
 
     inputs: tuple[Tensor, ...]
     options: InferenceOptions
@@ -98,9 +98,9 @@ def read_request(
     max_containers: int,
     yield_gil: Callable[[], None] = check_cancelled,
 ) -> InferenceRequest:
-    """The request in a body whose first `header_length` bytes are JSON, all of it where None.
+    """Return the request in a body whose first `header_length` bytes are JSON, None for all of it.
 
-    `yield_gil` is called between the pieces of a long list of values.
+    `yield_gil` is called between the chunks of a long list of values.
 
     Raises MalformedBodyError, InvalidDataError for an object of too many members, and TooLargeError for more than
     `max_containers` objects and arrays.
@@ -109,28 +109,28 @@ def read_request(
         return planned
     length = len(body) if header_length is None else header_length
     if not 0 < length <= len(body):
-        raise MalformedBodyError(f"The JSON is said to have {length} bytes, and the body has {len(body)}.")
+        raise MalformedBodyError(f"Expected {length} bytes of JSON, got a body of {len(body)} bytes.")
     text = body[:length]
     check_containers(text, max_containers)
     check_members(text, MAX_MEMBERS)
     try:
         requested = _decoded(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedBodyError(f"The request can't be read: {error}.") from error
+        raise MalformedBodyError(f"The request can't be parsed: {error}.") from error
     options = _options(requested)
     return InferenceRequest(_tensors(requested.inputs, memoryview(body)[length:], yield_gil), options)
 
 
 _DATA = re.compile(rb'"data"\s*:\s*\[')
-"""Before the values of a tensor: a key, since a text with quotation marks has backslashes, which no plan has."""
+"""The beginning of a tensor's values: a key, since in a string quotation marks have backslashes, which no plan has."""
 
 MAX_PLAN_BYTES = 2_048
-"""Of the JSON beside the values, of which the latest shapes are remembered as they were read."""
+"""The maximum size of the JSON without values; plans for the latest shapes are cached."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """A request without the values of its tensors: name, data type, shape and, of binary ones, bytes of each."""
+    """A request without the values of its tensors: name, data type, shape and, of binary ones, size in bytes."""
 
     inputs: tuple[tuple[str, str, tuple[int, ...], int | None], ...]
     options: InferenceOptions
@@ -139,10 +139,10 @@ class _Plan:
 def _read_by_plan(
     body: bytes, header_length: int | None, max_containers: int, yield_gil: Callable[[], None]
 ) -> InferenceRequest | None:
-    """The request where its JSON was read before, but for the values; None for any other, and any that is wrong.
+    """Return the request where its JSON, except for the values, was parsed before; None for any other or invalid one.
 
-    Without plans a one-row request costs 1.2 times the CPU in process, of bytes 1.4 times. The values of a long one are
-    read where they stand in the body, in pieces: no decoder passes over all of it.
+    Without plans a one-row request costs 1.2 times the CPU in process, a binary one 1.4 times. The values of a long
+    request are decoded from the body in chunks.
     """
     if header_length is None:
         if (found := _DATA.search(body, 0, MAX_PLAN_BYTES)) is None:
@@ -182,7 +182,7 @@ def _read_by_plan(
 
 @lru_cache(maxsize=512)
 def _plan(text: bytes, max_containers: int) -> _Plan | None:
-    """None where something is wrong with it, or where it holds values."""
+    """Return the plan, None where the JSON is invalid or has values."""
     if b"\\" in text or text.count(b'"data"') > 1:
         return None
     try:
@@ -206,7 +206,7 @@ def _plan(text: bytes, max_containers: int) -> _Plan | None:
 
 
 def _options(requested: "_Request[list[float]] | _Request[msgspec.Raw]") -> InferenceOptions:
-    """All of a request but its tensors; raises MalformedBodyError."""
+    """Return the options of a request; raises MalformedBodyError."""
     given = requested.parameters or {}
     _refuse(given)
     return InferenceOptions(
@@ -218,8 +218,8 @@ def _options(requested: "_Request[list[float]] | _Request[msgspec.Raw]") -> Infe
 
 
 def _decoded(given: bytes) -> _Request[list[float]] | _Request[msgspec.Raw]:
-    """Raises msgspec.DecodeError."""
-    # What nearly all send is read in one go: their values need not be looked for first. Many values are read in pieces.
+    """Return the decoded JSON; raises msgspec.DecodeError."""
+    # A small body is decoded at once. The values of a large one are decoded in chunks.
     if len(given) <= PIECE_BYTES:
         with suppress(msgspec.ValidationError):
             flat = _FLAT_FLOATS.decode(given)
@@ -242,7 +242,7 @@ def _tensors(
         if size is not None:
             if not 0 <= size <= len(content) - place:
                 left = len(content) - place
-                raise MalformedBodyError(f"Tensor {one.name!r}: {size} bytes are announced, {left} came.")
+                raise MalformedBodyError(f"Tensor {one.name!r}: expected {size} bytes, got {left}.")
             tensors.append(from_bytes(one.name, one.datatype, shape, content[place : place + size]))
             place += size
         elif isinstance(one.data, list):
@@ -250,21 +250,21 @@ def _tensors(
         elif isinstance(one.data, msgspec.Raw):
             tensors.append(from_json(one.name, one.datatype, shape, bytes(one.data), yield_gil=yield_gil))
     if place != len(content):
-        raise MalformedBodyError(f"After the tensors there are {len(content) - place} bytes more.")
+        raise MalformedBodyError(f"Expected no bytes after the tensors, got {len(content) - place}.")
     if len({tensor.name for tensor in tensors}) < len(tensors):
-        raise MalformedBodyError("Two inputs have one name.")
+        raise MalformedBodyError("Expected distinct names of inputs, got one twice.")
     return tuple(tensors)
 
 
 def _shape(tensor: _Tensor[list[float]] | _Tensor[msgspec.Raw]) -> list[int]:
-    """Raises MalformedBodyError for lengths that are no whole numbers; 3.0 is one."""
+    """Return the shape; raises MalformedBodyError for lengths that are not integers; 3.0 is accepted."""
     check_shape(tensor.name, tensor.shape)
     integers = [length for length in tensor.shape if isinstance(length, int)]
     if len(integers) == len(tensor.shape):
         return integers
     whole = [length for length in map(as_integer, tensor.shape) if isinstance(length, int)]
     if len(whole) < len(tensor.shape):
-        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected whole lengths of axes, got {tensor.shape[:8]}.")
+        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected integer lengths of axes, got {tensor.shape[:8]}.")
     return whole
 
 
@@ -284,9 +284,9 @@ def _required(output: _Output) -> RequestedOutput:
 
 def _refuse(given: Mapping[str, msgspec.Raw]) -> None:
     if len(given) > MAX_MEMBERS:
-        raise MalformedBodyError(f"There are {len(given):,} parameters, more than {MAX_MEMBERS:,}.")
+        raise MalformedBodyError(f"Expected at most {MAX_MEMBERS:,} parameters, got {len(given):,}.")
     for name in UNSUPPORTED & given.keys():
-        raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
+        raise MalformedBodyError(f"The parameter `{name}` is of an unsupported extension.")
 
 
 def _parameter(given: Mapping[str, msgspec.Raw], name: str, required: type[T]) -> T | None:

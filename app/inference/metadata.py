@@ -15,7 +15,7 @@ SERVER = "relevance"
 
 @dataclass(frozen=True)
 class InferenceMetadata:
-    """A model's name and versions, aliases among them, and the tensors of the one that was named."""
+    """A model's name and versions, including aliases, and the tensors of the requested version."""
 
     name: str
     versions: tuple[str, ...]
@@ -24,7 +24,7 @@ class InferenceMetadata:
 
 
 def described(services: Services, owner: str, reference: Reference) -> InferenceMetadata:
-    """Raises NotFoundError."""
+    """Return the metadata of a model; raises NotFoundError."""
     served = services[ServedVersions].version(owner, *reference)
     names = services[Catalogue].names(owner, reference.model)
     return InferenceMetadata(

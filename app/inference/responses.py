@@ -1,4 +1,4 @@
-"""Responses of inference as one body: JSON, then the tensors that leave as bytes."""
+"""Inference responses as one body: JSON, then the binary tensors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from app.inference.tensor_json import to_json
 from app.inference.tensors import to_bytes
 
 _CUT = b"\0"
-"""Stands for the values of a tensor in a template; JSON holds no such byte."""
+"""The placeholder of a tensor's values in a template; JSON has no such byte."""
 
 Piece: TypeAlias = bytes | memoryview
 
 MAX_JOINED_BYTES = 131_072
-"""A longer body is not copied into one piece."""
+"""The maximum size of a body that is joined into one chunk."""
 
 _Output: TypeAlias = tuple[str, str, tuple[int, ...], bytes, int | None]
-"""Name, data type, shape, parameters in JSON, and the number of bytes of a tensor that leaves as bytes."""
+"""Name, data type, shape, parameters in JSON, and the size in bytes of a binary tensor."""
 
 
 @dataclass(frozen=True, eq=False)
 class InferenceResponse:
-    """Outputs that were inferred, and whether each leaves as bytes."""
+    """The outputs, and the names of the binary ones."""
 
     model: str
     version: str
@@ -39,9 +39,9 @@ class InferenceResponse:
 def render_response(
     response: InferenceResponse, *, yield_gil: Callable[[], None] = check_cancelled
 ) -> tuple[Sequence[Piece], int | None]:
-    """The body, a long one in pieces, and how many of its first bytes are JSON, None where all of them are.
+    """Return the body in chunks, and the number of its first bytes that are JSON, None for all.
 
-    `yield_gil` is called between the pieces of long tensors.
+    `yield_gil` is called between the chunks of long tensors.
     """
     outputs: list[_Output] = []
     values: list[list[bytes]] = []
@@ -54,7 +54,7 @@ def render_response(
         else:
             values.append(to_json(tensor, yield_gil=yield_gil))
         outputs.append((tensor.name, tensor.datatype, tensor.shape, given, size))
-    # An id is another one each time.
+    # The id differs in each request, so its templates are not cached.
     template = _template if response.id is None else _template.__wrapped__
     parts = template(response.model, response.version, response.id, tuple(outputs))
     pieces: list[Piece] = [parts[0]]
@@ -68,7 +68,7 @@ def render_response(
 
 @lru_cache(maxsize=512)
 def _template(model: str, version: str, request_id: str | None, outputs: Sequence[_Output]) -> Sequence[bytes]:
-    """The JSON before, between and after the values of the tensors that have theirs in it."""
+    """Return the JSON before, between and after the values of the tensors in it."""
     whole: dict[str, object] = {"model_name": model, "model_version": version}
     if request_id is not None:
         whole["id"] = request_id

@@ -1,4 +1,4 @@
-"""The Open Inference Protocol, version 2: every version of every model, for clients that others wrote."""
+"""The Open Inference Protocol, version 2, for every version of every model."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,80 +49,76 @@ inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route
 
 
 @router.get("/", include_in_schema=False)
-@router.get("", summary="Who answers", responses=inference_problems(401))
+@router.get("", summary="Server metadata", responses=inference_problems(401))
 async def server() -> InferenceServerOut:
-    """The server, and what of the protocol's extensions it speaks."""
+    """Return the server's name, version and supported extensions."""
     return InferenceServerOut(name=SERVER, version=__version__, extensions=EXTENSIONS)
 
 
 @router.get("/health/live", summary="Is the server alive?")
 async def live() -> InferenceLiveOut:
-    """Answers as long as the process does."""
+    """Respond with 200 while the process runs."""
     return InferenceLiveOut(live=True)
 
 
 @router.get(
     "/health/ready",
-    summary="Can the server infer?",
+    summary="Is the server ready?",
     responses={503: {"model": InferenceReadyOut, "description": "Not ready"}},
 )
 async def ready(report: ReadinessDependency, shutdown: ShutdownDependency, response: Response) -> InferenceReadyOut:
-    """200 while the process can predict and is not stopping, else 503."""
+    """Respond with 200 while the process can predict and does not shut down, else with 503."""
     is_ready = report.can_predict and not shutdown.is_requested
     if not is_ready:
         response.status_code = 503
     return InferenceReadyOut(live=True, ready=is_ready)
 
 
-@router.get("/models/{name}", summary="What a model reads and answers", responses=inference_problems(404))
+@router.get("/models/{name}", summary="Model metadata", responses=inference_problems(404))
 def model(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
-    """Its versions, aliases among them, and the tensors of the newest one, or of the alias in `name@alias`."""
+    """Return its versions, including aliases, and the tensors of the newest one, or of the alias in `name@alias`."""
     return _model(services, owner, Reference.read(name))
 
 
-@router.get(
-    "/models/{name}/versions/{version}", summary="What a version reads and answers", responses=inference_problems(404)
-)
+@router.get("/models/{name}/versions/{version}", summary="Version metadata", responses=inference_problems(404))
 def version(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
-    """Its tensors."""
+    """Return its tensors."""
     return _model(services, owner, Reference.of(name, version))
 
 
-@router.get("/models/{name}/ready", summary="Can a model infer?", responses=inference_problems(404, 503))
+@router.get("/models/{name}/ready", summary="Is a model ready?", responses=inference_problems(404, 503))
 def model_ready(name: ModelName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
-    """Every version is, as long as it is there."""
+    """Respond with 200 for an existing model: all versions are ready."""
     return _ready(services, owner, Reference.read(name))
 
 
 @router.get(
-    "/models/{name}/versions/{version}/ready", summary="Can a version infer?", responses=inference_problems(404, 503)
+    "/models/{name}/versions/{version}/ready", summary="Is a version ready?", responses=inference_problems(404, 503)
 )
 def version_ready(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
-    """It is, as long as it is there."""
+    """Respond with 200 for an existing version: all versions are ready."""
     return _ready(services, owner, Reference.of(name, version))
 
 
 @router.post("/repository/index", summary="List every version of every model", responses=inference_problems(401))
 def index(owner: Owner, services: ServicesDependency) -> Sequence[IndexedOut]:
-    """Versions by number, and aliases by name; whatever the body says, all of them are ready."""
+    """Return versions by number, and aliases by name. All of them are ready; the body is ignored."""
     return [
         IndexedOut(name=reference.model, version=str(reference.version), state="READY", reason="")
         for reference in services[Catalogue].everything(owner)
     ]
 
 
-@router.post("/repository/models/{name}/load", summary="Have a model ready", responses=inference_problems(404))
+@router.post("/repository/models/{name}/load", summary="Load a model", responses=inference_problems(404))
 def load(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceDoneOut:
-    """Models are brought into memory by themselves: this does it now."""
+    """Load a model into the cache now; otherwise it is loaded by its first request."""
     services[ServedVersions].version(owner, *Reference.read(name))
     return InferenceDoneOut()
 
 
-@router.post(
-    "/repository/models/{name}/unload", summary="Have a model ready no longer", responses=inference_problems(404)
-)
+@router.post("/repository/models/{name}/unload", summary="Unload a model", responses=inference_problems(404))
 def unload(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceDoneOut:
-    """Models leave memory by themselves, and come again: nothing changes."""
+    """Has no effect: the cache evicts models when necessary."""
     services[Catalogue].version(owner, Reference.read(name))
     return InferenceDoneOut()
 
@@ -146,7 +142,7 @@ def _ready(services: Services, owner: str, reference: Reference) -> ModelReadyOu
 _BODY = json_body("InferenceIn")
 _RESPONSES: Mapping[int | str, dict[str, object]] = {
     200: {
-        "description": f"The tensors asked for. As bytes after the JSON where that was asked for: then with "
+        "description": f"The requested tensors, where requested as bytes after the JSON, then with "
         f"`{HEADER_LENGTH.decode().title()}`.",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     },
@@ -162,7 +158,7 @@ _RESPONSES: Mapping[int | str, dict[str, object]] = {
     responses={**_RESPONSES},
 )
 async def infer(request: Request) -> Response:
-    """Tensors in and out, in JSON or as bytes; a newer version, and a move of an alias, is seen within a second."""
+    """Tensors in and out, in JSON or binary. New versions and moved aliases take effect within a second."""
     return await _respond(request)
 
 
@@ -174,12 +170,12 @@ async def infer(request: Request) -> Response:
     responses={**_RESPONSES},
 )
 async def infer_by_version(request: Request) -> Response:
-    """Tensors in and out, in JSON or as bytes."""
+    """Tensors in and out, in JSON or binary."""
     return await _respond(request)
 
 
 def fast_path(runner: PredictionRunner) -> FastPath:
-    """Inference past the framework, whose own routes take it where they are mounted below another path."""
+    """Return the fast path of inference; the framework's routes serve an application mounted below another path."""
 
     async def respond(scope: Scope, receive: Receive, send: Send) -> None:
         found, headers = await _inferred(scope, receive, runner)
@@ -198,7 +194,7 @@ async def _respond(request: Request) -> Response:
 
 
 async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) -> tuple[RenderedTensors, Headers]:
-    """Clients say of JSON that it is anything, or nothing: the body is read as what it is."""
+    """Return the rendered response; Content-Type is ignored, since clients send any or none for JSON."""
     reference, length = reference_of(scope), _header_length(scope)
     is_encoded = any(name == b"content-encoding" for name, _ in scope["headers"])
     encoding = content_encoding_of(Request(scope)) if is_encoded else ""
@@ -228,11 +224,11 @@ def _codec(
 
 
 def _header_length(scope: Scope) -> int | None:
-    """Return how many of the body's first bytes are JSON; None: all."""
+    """Return the number of first bytes of the body that are JSON, None for all."""
     for name, value in scope["headers"]:
         if name == HEADER_LENGTH:
             if not value.isdigit() or len(value) > 10:
-                raise MalformedBodyError(f"{HEADER_LENGTH.decode()}: expected how many bytes of the body are JSON.")
+                raise MalformedBodyError(f"{HEADER_LENGTH.decode()}: expected the number of bytes that are JSON.")
             return int(value)
     return None
 

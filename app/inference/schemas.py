@@ -1,4 +1,4 @@
-"""The Open Inference Protocol as OpenAPI shows it; tensors themselves are read and written by app.inference."""
+"""OpenAPI schemas of the Open Inference Protocol; tensors are parsed and written by other modules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, Self, TypeAlias
@@ -14,12 +14,12 @@ Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATAT
 Parameter: TypeAlias = bool | int | float | str | Sequence[str | int | float | bool]
 Parameters: TypeAlias = Mapping[str, Parameter]
 Values: TypeAlias = Annotated[
-    Sequence[object], Field(description="Numbers, truths or texts, flat or nested as the shape is.")
+    Sequence[object], Field(description="Numbers, booleans or strings, flat or nested by shape.")
 ]
 
 
 class InferenceServerOut(BaseModel):
-    """Who answers."""
+    """The metadata of the server."""
 
     name: str
     version: str
@@ -27,7 +27,7 @@ class InferenceServerOut(BaseModel):
 
 
 class InferenceLiveOut(BaseModel):
-    """The process answers."""
+    """The process responds."""
 
     live: bool
 
@@ -47,18 +47,18 @@ class ModelReadyOut(BaseModel):
 
 
 class TensorKindOut(BaseModel):
-    """The metadata of a tensor; a length of -1 is what the request makes it."""
+    """The metadata of a tensor; a length of -1 is variable."""
 
     name: str
     datatype: Datatype
     shape: Sequence[int]
     parameters: Parameters = Field(
-        description="`columns` of a matrix, in their order, and the `classes` whose probabilities stand side by side."
+        description="`columns` of a matrix, in their order, and `classes`, in the order of their probabilities."
     )
 
     @classmethod
     def of(cls, kind: Kind) -> Self:
-        """As it goes out."""
+        """Return the metadata of a tensor for a response."""
         return cls.model_validate(
             {"name": kind.name, "datatype": kind.datatype, "shape": kind.shape, "parameters": kind.parameters}
         )
@@ -84,37 +84,37 @@ class IndexedOut(BaseModel):
 
 
 class InferenceDoneOut(BaseModel):
-    """It is done."""
+    """The acknowledgement of a command."""
 
 
 class DurationOut(BaseModel):
-    """So many requests, and the nanoseconds that all of them took together."""
+    """The number of requests, and their total duration in nanoseconds."""
 
     count: int
     ns: int
 
 
 class InferenceDurationsOut(BaseModel):
-    """Requests by how they ended."""
+    """Requests by outcome."""
 
     success: DurationOut
     fail: DurationOut
-    queue: DurationOut = Field(description="Requests are not put in line: what waiting there is, is part of `success`.")
+    queue: DurationOut = Field(description="Always zero: requests are not queued.")
 
 
 class ModelStatisticsOut(BaseModel):
-    """Usage statistics of a version, as the process that answers has counted it since it began."""
+    """Usage statistics of a version, counted by the process that responds since it started."""
 
     name: str
     version: str
-    last_inference: int = Field(description="Milliseconds since 1970; 0 where there was none.")
-    inference_count: int = Field(description="Rows that were answered.")
-    execution_count: int = Field(description="Requests that were answered.")
+    last_inference: int = Field(description="Milliseconds since 1970; 0 without an inference.")
+    inference_count: int = Field(description="The number of predicted rows.")
+    execution_count: int = Field(description="The number of successful requests.")
     inference_stats: InferenceDurationsOut
 
     @classmethod
     def of(cls, reference: Reference, counted: Counted) -> Self:
-        """Counts as the protocol has them."""
+        """Return the counts in the protocol's form."""
         succeeded, last = sum(counted.succeeded), counted.last_at
         return cls(
             name=reference.model,
@@ -139,13 +139,13 @@ class InferenceStatisticsOut(BaseModel):
 
 
 class InferenceTensorOut(BaseModel):
-    """A tensor that was inferred."""
+    """An output tensor."""
 
     name: str
     datatype: Datatype
     shape: Sequence[int]
     parameters: Parameters | None = None
-    data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
+    data: Values | None = Field(None, description="Absent where the values follow the JSON as bytes.")
 
 
 class InferenceOut(BaseModel):
@@ -160,17 +160,17 @@ class InferenceOut(BaseModel):
 
 
 class InferenceTensorIn(BaseModel):
-    """A tensor to infer from."""
+    """An input tensor."""
 
     name: str
     datatype: Datatype
     shape: Annotated[Sequence[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=8)]
     parameters: Parameters | None = None
-    data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
+    data: Values | None = Field(None, description="Absent where the values follow the JSON as bytes.")
 
 
 class RequestedOutputIn(BaseModel):
-    """An output that is asked for."""
+    """A requested output."""
 
     name: str
     parameters: Parameters | None = None
@@ -184,7 +184,7 @@ class InferenceIn(BaseModel):
         None, description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds."
     )
     inputs: Sequence[InferenceTensorIn]
-    outputs: Sequence[RequestedOutputIn] | None = Field(None, description="All of them where nothing is said.")
+    outputs: Sequence[RequestedOutputIn] | None = Field(None, description="By default all.")
 
 
 INFERENCE_IN: TypeAdapter[InferenceIn] = TypeAdapter(InferenceIn)

@@ -1,7 +1,8 @@
 """A version's inputs and outputs as tensors.
 
-A version that reads nothing but numbers has one input, a matrix of its columns in their order; they may also come as a
-tensor each. Any other version has a tensor for each column: numbers FP64, yes and no BOOL, texts and times BYTES.
+A version with only numeric inputs has one input tensor, a matrix of its columns in their order; a tensor for each
+column is accepted too. Any other version has a tensor for each column: numbers FP64, booleans BOOL, texts and times
+BYTES.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ from relevance_bayes.types.values import ColumnKind, Label
 
 NUMBER = "FP64"
 ANY_NUMBER = -1
-"""A length that each request decides."""
+"""A length that depends on the request."""
 
 _DATATYPES: Mapping[ColumnKind, str] = {"number": NUMBER, "boolean": "BOOL", "category": TEXT, "timestamp": TEXT}
 _MATRIX = "input"
@@ -31,7 +32,7 @@ _NOTHING: "Parameters" = {}
 
 Parameters: TypeAlias = Mapping[str, JSON]
 Output: TypeAlias = tuple[Tensor, Parameters]
-"""A tensor, and what is to be known of it beside."""
+"""A tensor and its parameters."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Kind:
 
 
 def inputs_of(served: ServedVersion) -> tuple[Kind, ...]:
-    """Return what a version reads."""
+    """Return the input tensors of a version."""
     names = served.number_names
     if names:
         return (Kind(matrix_name(names), NUMBER, (ANY_NUMBER, len(names)), {"columns": list(names)}),)
@@ -53,7 +54,7 @@ def inputs_of(served: ServedVersion) -> tuple[Kind, ...]:
 
 
 def matrix_name(columns: Sequence[str]) -> str:
-    """Of the matrix of all columns: none that a column has."""
+    """Return a name for the matrix of all columns that no column has."""
     name = _MATRIX
     while name in columns:
         name += "_"
@@ -61,7 +62,7 @@ def matrix_name(columns: Sequence[str]) -> str:
 
 
 def outputs_of(served: ServedVersion) -> tuple[Kind, ...]:
-    """Return what a version answers."""
+    """Return the output tensors of a version."""
     of_no_rows = predict(served, PredictRequest(no_rows(served.columns)))
     return tuple(
         Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), reported)
@@ -70,7 +71,7 @@ def outputs_of(served: ServedVersion) -> tuple[Kind, ...]:
 
 
 def block_of(served: ServedVersion, tensors: Sequence[Tensor]) -> tuple[Block, tuple[Fault, ...]]:
-    """The rows that tensors hold, and what does not fit in them.
+    """Return the rows in tensors, and the faults of cells that do not fit.
 
     Raises MalformedBodyError for tensors of another shape or type, InvalidDataError for other columns.
     """
@@ -88,7 +89,7 @@ def block_of(served: ServedVersion, tensors: Sequence[Tensor]) -> tuple[Block, t
 
 
 def _matrix(tensor: Tensor, columns: int) -> Array:
-    """Rows and columns of numbers; one column may come without its axis."""
+    """Return a matrix of numbers; one column may lack its axis."""
     shape = (*tensor.shape, 1) if columns == len(tensor.shape) == 1 else tensor.shape
     if len(shape) != 2 or shape[1] != columns:
         raise MalformedBodyError(f"Tensor {tensor.name!r}: expected shape [-1, {columns}], got {list(tensor.shape)}.")
@@ -103,7 +104,7 @@ def _numbers(tensor: Tensor) -> Array:
 
 
 def _cells(tensor: Tensor, kind: ColumnKind | None) -> list[JSON]:
-    """A column's cells, NaN as missing."""
+    """Return a column's cells, NaN as missing."""
     if len(tensor.shape) > 2 or tensor.shape[1:] not in {(), (1,)}:
         raise MalformedBodyError(f"Tensor {tensor.name!r}: expected shape [-1] or [-1, 1], got {list(tensor.shape)}.")
     if kind == "number":
@@ -114,14 +115,14 @@ def _cells(tensor: Tensor, kind: ColumnKind | None) -> list[JSON]:
 
 
 def tensors_of(prediction: Prediction, names: Sequence[str] | None = None) -> Mapping[str, Output]:
-    """The outputs for N rows by name: all of them, or those of these `names` that there are."""
+    """Return the outputs for N rows by name: all of them, or those in `names` that exist."""
     found = prediction.arrays()
     chosen = found if names is None else (name for name in names if name in found)
     return {name: _tensor(name, found[name]) for name in chosen}
 
 
 def _tensor(name: str, values: Array | Labels | Probabilities) -> Output:
-    if isinstance(values, np.ndarray):  # first, since most are
+    if isinstance(values, np.ndarray):  # checked first, since most outputs are arrays
         return Tensor(name, NUMBER, values.shape, values if values.ndim == 1 else values.ravel()), _NOTHING
     if isinstance(values, Labels):
         return _labels(name, values), _NOTHING
@@ -130,7 +131,7 @@ def _tensor(name: str, values: Array | Labels | Probabilities) -> Output:
 
 
 def _labels(name: str, labels: Labels) -> Tensor:
-    """The most probable class of each row, in the type in which classes came."""
+    """Return the most probable class of each row, in the type of the training classes."""
     classes, places = labels.classes, labels.places
     kinds = {*map(type, classes)}
     if kinds == {bool}:

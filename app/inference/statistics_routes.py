@@ -18,28 +18,26 @@ from relevance_bayes.types.references import Reference
 router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])
 
 
-@router.get("/stats", summary="What all models were asked for", responses=inference_problems(401))
+@router.get("/stats", summary="Statistics of all models", responses=inference_problems(401))
 def statistics(owner: Owner, services: ServicesDependency) -> InferenceStatisticsOut:
-    """All versions that came into this process's memory. Of a model called `stats`, ask by its versions."""
+    """Return statistics of all versions that this process has loaded. For a model named `stats`, use its versions."""
     return _shown(services[ServedVersions].counters.all(owner))
 
 
-@router.get("/{name}/stats", summary="What a model was asked for", responses=inference_problems(404))
+@router.get("/{name}/stats", summary="Statistics of a model", responses=inference_problems(404))
 def model_statistics(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceStatisticsOut:
-    """Each of its versions by its number, or the one of the alias in `name@alias`."""
+    """Return statistics of each version by number, or of the one of the alias in `name@alias`."""
     reference = Reference.read(name)
     if reference.version is None:
         return _of(services, services[Catalogue].every_version(owner, reference.model))
     return _of(services, [services[Catalogue].version(owner, reference)])
 
 
-@router.get(
-    "/{name}/versions/{version}/stats", summary="What a version was asked for", responses=inference_problems(404)
-)
+@router.get("/{name}/versions/{version}/stats", summary="Statistics of a version", responses=inference_problems(404))
 def version_statistics(
     name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency
 ) -> InferenceStatisticsOut:
-    """Requests and rows since the process that answers began; each process of the API counts its own."""
+    """Return the requests and rows of this process since it started; each API process counts its own."""
     return _of(services, [services[Catalogue].version(owner, Reference.of(name, version))])
 
 

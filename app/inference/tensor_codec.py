@@ -20,19 +20,20 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 @dataclass(frozen=True)
 class RenderedTensors:
-    """The body of a response in pieces, and how many of its first bytes are JSON, None where all of them are."""
+    """The body of a response in chunks, and the number of its first bytes that are JSON, None for all."""
 
     pieces: Sequence[Piece]
     header_length: int | None
 
     @property
     def length(self) -> int:
-        """Of the body, in bytes."""
+        """Return the size of the body in bytes."""
         return sum(map(len, self.pieces))
 
 
 class TensorCodec:
-    """A body whose first `header_length` bytes are JSON, all where None; 0: all is the one input."""
+    """The codec of a body whose first `header_length` bytes are JSON: None for all, 0 where the body is the values of
+    the only input."""
 
     def __init__(self, body: bytes, header_length: int | None, max_rows: int) -> None:
         self._body = body
@@ -42,22 +43,22 @@ class TensorCodec:
         self._yield_gil: YieldGil = no_yield
 
     def read_inline(self, served: ServedVersion) -> PredictRequest | None:
-        """A body that is read and predicted for in no time."""
+        """Read a body of few rows, which needs no thread."""
         return self._read(served) if is_read_quickly(served, len(self._body)) else None
 
     def is_small(self, served: ServedVersion) -> bool:
-        """Never: small bodies need no thread."""
+        """Return False: small bodies need no thread."""
         return False
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
-        """Raises what is wrong with the body."""
+        """Read the body; raises what is wrong with it."""
         self._yield_gil = yield_gil
         return self._read(served)
 
     def render(
         self, served: ServedVersion, request: PredictRequest, prediction: Prediction
     ) -> Iterator[RenderedTensors]:
-        """JSON, and what is to be binary behind it."""
+        """Yield the JSON, and the binary tensors after it."""
         response = response_of(served, self._options, prediction)
         yield RenderedTensors(*render_response(response, yield_gil=self._yield_gil))
 
@@ -74,10 +75,10 @@ class TensorCodec:
 
 
 def request_of(served: ServedVersion, requested: InferenceRequest, max_rows: int) -> PredictRequest:
-    """The rows that the tensors of a request hold; raises what is wrong with them."""
+    """Return the rows in the tensors of a request; raises what is wrong with them."""
     block, cell_faults = block_of(served, requested.inputs)
     if (rows := block_rows(block)) > max_rows:
-        raise TooLargeError(f"There are {rows} rows, more than {max_rows}; send them in parts.")
+        raise TooLargeError(f"Expected at most {max_rows} rows, got {rows}; split the request.")
     if rows == 0:
         raise MalformedBodyError("The tensors have no rows.")
     refuse(cell_faults)
@@ -85,13 +86,13 @@ def request_of(served: ServedVersion, requested: InferenceRequest, max_rows: int
 
 
 def response_of(served: ServedVersion, options: InferenceOptions, prediction: Prediction) -> InferenceResponse:
-    """The outputs that were asked for; raises MalformedBodyError for those that there are not."""
+    """Return the requested outputs; raises MalformedBodyError for unknown ones."""
     found = tensors_of(prediction, options.names)
     names = options.names or tuple(found)
     unknown = [name for name in names if name not in found]
     if unknown:
         known = ", ".join(kind.name for kind in outputs_of(served))
-        raise MalformedBodyError(f"There is no output {unknown[0]!r}; the model has {known}.")
+        raise MalformedBodyError(f"Expected outputs among {known}; got {unknown[0]!r}.")
     version, binary = served.version, options.binary_names
     return InferenceResponse(
         version.model,
@@ -103,10 +104,10 @@ def response_of(served: ServedVersion, options: InferenceOptions, prediction: Pr
 
 
 def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:
-    """The request of a body that is nothing but the values of the one input."""
+    """Return the request for a body of only the values of the only input."""
     only, *others = inputs_of(served)
     if others:
-        raise MalformedBodyError(f"The model has {1 + len(others)} inputs: a body without JSON can hold one alone.")
+        raise MalformedBodyError(f"Expected JSON before the tensors of {1 + len(others)} inputs, got none.")
     width = 8
     for length in only.shape[1:]:
         width *= length

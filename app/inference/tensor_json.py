@@ -1,4 +1,4 @@
-"""The values of tensors in JSON: long lists are read and written in pieces, between which others run."""
+"""The values of tensors in JSON; long lists are decoded and encoded in chunks, between which the GIL is released."""
 
 import math
 import re
@@ -27,13 +27,13 @@ from app.inference.tensors import (
 )
 
 PIECE_BYTES = 131_072
-"""Of a longer list of numbers in JSON, decoded at once: others run after each piece, since a decoder holds the GIL."""
+"""The size of the chunks in which a longer list of numbers is decoded; a decoder holds the GIL."""
 
 COUNTED_BYTES = 2**20
-"""Of a list of numbers, whose commas are counted at once."""
+"""The number of bytes in which commas are counted at once."""
 
 PIECE_VALUES = 8_192
-"""The same of numbers that are written in JSON."""
+"""The number of values that are encoded at once."""
 
 _LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | type[list[str]]] = {
     "f": list[float],
@@ -45,7 +45,7 @@ _LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | ty
 """Decoders of flat lists in JSON, by the kind of their values."""
 
 _INTEGERS = frozenset("iu")
-"""Kinds whose values may be written as 3.0."""
+"""Kinds of integers, whose values may be written as 3.0."""
 
 _ROWS = msgspec.json.Decoder(list[list[float]])
 _BETWEEN_ROWS = re.compile(rb"\s*(,|\Z)\s*")
@@ -60,10 +60,10 @@ def from_json(
     *,
     yield_gil: Callable[[], None] = check_cancelled,
 ) -> Tensor:
-    """A tensor whose values are a list in JSON, flat or nested as the shape is; raises MalformedBodyError."""
+    """Return a tensor from a JSON list, flat or nested by shape; raises MalformedBodyError."""
     size = size_of(name, datatype, shape)
     if datatype == HALF:
-        raise MalformedBodyError(f"Tensor {name!r}: {HALF} comes in binary form alone.")
+        raise MalformedBodyError(f"Tensor {name!r}: {HALF} is supported only in binary form.")
     kind = "S" if datatype == TEXT else np.dtype(CODES[datatype]).kind
     if len(data) > PIECE_BYTES and kind != "S" and (count := _count_flat(data)) is not None:
         check_count(name, shape, size, count)
@@ -76,7 +76,7 @@ def from_json(
     try:
         found = _decoded(kind, shape, data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
+        raise MalformedBodyError(f"Tensor {name!r}: its data can't be converted to {datatype}: {error}.") from error
     return from_values(name, datatype, shape, found)
 
 
@@ -90,12 +90,12 @@ def from_part(
     *,
     yield_gil: Callable[[], None],
 ) -> Tensor | None:
-    """A tensor whose values are a flat list of numbers, whose brackets stand before `first` and at `last` of a body.
+    """Return a tensor from a flat list of numbers, whose brackets are before `first` and at `last` of a body.
 
-    None where they are anything else; raises MalformedBodyError.
+    Returns None where the list is anything else; raises MalformedBodyError.
     """
     size = size_of(name, datatype, shape)
-    # Counted before they are decoded, a part at a time, since counting holds the GIL too.
+    # Counted before they are decoded, in chunks, since counting holds the GIL too.
     parts = range(first, last, COUNTED_BYTES)
     check_count(name, shape, size, 1 + sum(body.count(b",", part, min(part + COUNTED_BYTES, last)) for part in parts))
     values = _in_pieces(datatype, body, first, last, size, yield_gil)
@@ -103,7 +103,7 @@ def from_part(
 
 
 def to_json(tensor: Tensor, *, yield_gil: Callable[[], None] = check_cancelled) -> list[bytes]:
-    """The values, flat, in JSON, of a long tensor in pieces; NaN is null."""
+    """Return the flat values in JSON, of a long tensor in chunks; NaN is null."""
     values = tensor.values
     if len(values) <= PIECE_VALUES:
         return [orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)]
@@ -116,7 +116,7 @@ def to_json(tensor: Tensor, *, yield_gil: Callable[[], None] = check_cancelled) 
 
 
 def _count_flat(data: bytes) -> int | None:
-    """The number of values of a flat list of numbers, which is not decoded; None for all else."""
+    """Return the number of values of a flat list of numbers, which is not decoded; None for anything else."""
     text = data.strip()
     is_flat = text.startswith(b"[") and text.endswith(b"]") and text.count(b"[") == 1
     return text.count(b",") + 1 if is_flat else None
@@ -125,10 +125,10 @@ def _count_flat(data: bytes) -> int | None:
 def _in_pieces(
     datatype: str, text: bytes, start: int, end: int, size: int, yield_gil: Callable[[], None]
 ) -> Numbers | None:
-    """The `size` values of a flat list of numbers between two places of a text, decoded piece by piece.
+    """Return the `size` values of a flat list of numbers between two positions of a text, decoded in chunks.
 
-    None where one of them is broken. A decoder makes an object of each number, in one call during which nothing else in
-    the process runs.
+    Returns None where one of them is malformed. A decoder makes an object of each number, in one call during which
+    nothing else in the process runs.
     """
     kind = np.dtype(CODES[datatype]).kind
     decoder, values = _DECODERS[kind], np.empty(size, np.dtype(WIDEST_TYPES[kind]))
@@ -141,7 +141,7 @@ def _in_pieces(
             piece = values_of(datatype, decoder.decode(b"[%b]" % text[start:stop]))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
             return None
-        if not 0 < len(piece) <= size - place:  # none: two commas in succession, or one before the end
+        if not 0 < len(piece) <= size - place:  # none: two successive commas, or one before the end
             return None
         values[place : place + len(piece)] = piece
         place, start = place + len(piece), stop + 1
@@ -149,7 +149,7 @@ def _in_pieces(
 
 
 def _rows_in_pieces(datatype: str, text: bytes, shape: Sequence[int], yield_gil: Callable[[], None]) -> Numbers | None:
-    """The values of a list of `shape[0]` lists of `shape[1]` numbers, decoded piece by piece; None for all else."""
+    """Return the values of `shape[0]` lists of `shape[1]` numbers, decoded in chunks; None for anything else."""
     if not (text.startswith(b"[") and text.endswith(b"]")):
         return None
     values = np.empty(math.prod(shape))
@@ -172,7 +172,7 @@ def _rows_in_pieces(datatype: str, text: bytes, shape: Sequence[int], yield_gil:
 
 
 def _decoded(kind: str, shape: Sequence[int], data: bytes) -> Sequence[float] | Sequence[str]:
-    """A flat list; raises msgspec.DecodeError, RecursionError."""
+    """Return a decoded flat list; raises msgspec.DecodeError, RecursionError."""
     try:
         return _DECODERS[kind].decode(data)
     except msgspec.ValidationError:
@@ -183,7 +183,7 @@ def _decoded(kind: str, shape: Sequence[int], data: bytes) -> Sequence[float] | 
 
 
 def _flat(shape: Sequence[int], data: JSON) -> list[JSON]:
-    """The values of a list that is nested as the shape is; raises msgspec.ValidationError where it is not."""
+    """Return the values of a list that is nested by shape; raises msgspec.ValidationError for another nesting."""
     level = [data]
     for length in shape:
         inner: list[JSON] = []

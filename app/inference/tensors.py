@@ -1,7 +1,6 @@
-"""Tensors of the protocol: data types, and their values in bytes.
+"""Tensors of the protocol: data types, and their values as bytes.
 
-Bytes are little-endian, without padding, the last axis running fastest; a text (BYTES) is its length in four bytes and
-itself.
+Bytes are little-endian, without padding, in C order; a string (BYTES) is preceded by its length in four bytes.
 """
 
 import math
@@ -17,7 +16,7 @@ from app.errors import MalformedBodyError
 
 Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.bool_]
 Values: TypeAlias = Numbers | tuple[str, ...]
-"""Of a tensor, one after the other: numbers, or texts."""
+"""The flat values of a tensor: numbers, or strings."""
 
 TEXT = "BYTES"
 HALF = "FP16"
@@ -30,21 +29,21 @@ CODES: Mapping[str, str] = {
     "FP32": "<f4",
     "FP64": "<f8",
 }
-"""The numbers of each data type, as numpy names them."""
+"""The numpy types of the numeric data types."""
 
 FLOATS = frozenset({"FP32", "FP64"})
-"""Those whose values JSON has as it has all numbers."""
+"""Data types whose values JSON represents as numbers with a fraction."""
 
 DATATYPES = (*CODES, TEXT)
 MAX_AXES = 8
 
 _LENGTH = struct.Struct("<I")
 WIDEST_TYPES = {"f": "=f8", "i": "=i8", "u": "=u8", "b": "?"}
-"""The type in which numbers of each kind are kept."""
+"""The type in which numbers of each kind are stored."""
 
 
 class Tensor(NamedTuple):
-    """A named tensor: `values` are as many as its `shape` has places."""
+    """A named tensor; the number of `values` is the product of its `shape`."""
 
     name: str
     datatype: str
@@ -53,7 +52,7 @@ class Tensor(NamedTuple):
 
 
 def size_of(name: str, datatype: str, shape: Sequence[int]) -> int:
-    """Return how many values a tensor has; raises MalformedBodyError for what no tensor is."""
+    """Return the number of values of a tensor; raises MalformedBodyError for an invalid type or shape."""
     if datatype not in DATATYPES:
         raise MalformedBodyError(f"Tensor {name!r}: expected a data type of {', '.join(DATATYPES)}, got {datatype!r}.")
     check_shape(name, shape)
@@ -69,39 +68,39 @@ def check_shape(name: str, shape: Sequence[float]) -> None:
 
 
 def from_values(name: str, datatype: str, shape: Sequence[int], found: Sequence[float] | Sequence[str]) -> Tensor:
-    """A tensor of these values, flat; raises MalformedBodyError."""
+    """Return a tensor of these flat values; raises MalformedBodyError."""
     size = size_of(name, datatype, shape)
     try:
         values = values_of(datatype, found)
     except OverflowError as error:
-        raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
+        raise MalformedBodyError(f"Tensor {name!r}: its data can't be converted to {datatype}: {error}.") from error
     check_count(name, shape, size, len(values))
     return Tensor(name, datatype, tuple(shape), values)
 
 
 def check_count(name: str, shape: Sequence[int], size: int, count: int) -> None:
-    """Raise MalformedBodyError where a tensor of a shape with `size` places has not as many values."""
+    """Raise MalformedBodyError where the number of values is not that of the shape."""
     if count != size:
-        raise MalformedBodyError(f"Tensor {name!r}: shape {list(shape)} has {size} values, got {count}.")
+        raise MalformedBodyError(f"Tensor {name!r}: expected {size} values of shape {list(shape)}, got {count}.")
 
 
 def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryview) -> Tensor:
-    """A tensor whose values are bytes; raises MalformedBodyError."""
+    """Return a tensor from its values as bytes; raises MalformedBodyError."""
     size = size_of(name, datatype, shape)
     if datatype == TEXT:
         return Tensor(name, datatype, tuple(shape), _texts(name, size, content))
     dtype = np.dtype(CODES[datatype])
     if len(content) != size * dtype.itemsize:
         raise MalformedBodyError(
-            f"Tensor {name!r}: {datatype} of shape {list(shape)} has {size * dtype.itemsize} bytes, got {len(content)}."
+            f"Tensor {name!r}: expected {size * dtype.itemsize} bytes of {datatype} {list(shape)}, got {len(content)}."
         )
     if datatype == "BOOL" and any(byte > 1 for byte in content):
-        raise MalformedBodyError(f"Tensor {name!r}: expected bytes 0 and 1.")
+        raise MalformedBodyError(f"Tensor {name!r}: expected bytes 0 and 1, got others.")
     return Tensor(name, datatype, tuple(shape), _widened(np.frombuffer(content, dtype)))
 
 
 def to_bytes(tensor: Tensor) -> bytes | memoryview:
-    """The values as bytes, without a copy where they stand in memory so."""
+    """Return the values as bytes, without a copy where they are contiguous."""
     if isinstance(tensor.values, tuple):
         texts = [text.encode() for text in tensor.values]
         return b"".join(chain.from_iterable((_LENGTH.pack(len(text)), text) for text in texts))
@@ -109,7 +108,7 @@ def to_bytes(tensor: Tensor) -> bytes | memoryview:
 
 
 def values_of(datatype: str, found: Sequence[float] | Sequence[str]) -> Values:
-    """Flat values as a tensor of this data type has them; raises OverflowError for what it can't hold."""
+    """Return flat values in the data type's representation; raises OverflowError for values out of range."""
     if datatype == TEXT:
         return tuple(map(str, found))
     with np.errstate(over="ignore"):
@@ -120,7 +119,7 @@ def values_of(datatype: str, found: Sequence[float] | Sequence[str]) -> Values:
 
 
 def _widened(values: Numbers) -> Numbers:
-    """In the widest type of their kind, which loses nothing."""
+    """Return values in the widest type of their kind, which is lossless."""
     match values.dtype.kind:
         case "f":
             return values.astype(np.float64, copy=False)
@@ -147,5 +146,5 @@ def _texts(name: str, size: int, content: memoryview) -> tuple[str, ...]:
         except UnicodeDecodeError as error:
             raise MalformedBodyError(f"Tensor {name!r}: text {len(texts)} is not UTF-8.") from error
     if len(texts) != size or place != len(content):
-        raise MalformedBodyError(f"Tensor {name!r}: its {len(content)} bytes are not {size} texts with their lengths.")
+        raise MalformedBodyError(f"Tensor {name!r}: expected {size} texts with lengths in {len(content)} bytes.")
     return tuple(texts)

@@ -11,27 +11,27 @@ from relevance_bayes.types.references import MAX_NUMBER
 
 
 class StateQuery(ListQuery):
-    """The query parameters of a list of jobs, filtered by state."""
+    """Filters of jobs by state."""
 
-    state: JobState | None = Field(None, description="Return only jobs in this state.")
+    state: JobState | None = Field(None, description="Only jobs in this state.")
 
 
 class JobsQuery(StateQuery):
-    """The query parameters of a list of jobs, filtered by state, model and dataset."""
+    """Filters of jobs by model and dataset."""
 
-    model: str | None = Field(None, description="Return only jobs that make, or use, versions of this model.")
-    dataset_id: UUID | None = Field(None, description="Return only jobs that read this dataset.")
+    model: str | None = Field(None, description="Only jobs that create or use versions of this model.")
+    dataset_id: UUID | None = Field(None, description="Only jobs that train on this dataset, or predict for it.")
 
     def which(self, kind: JobKind) -> JobFilter:
-        """Return the filter of these parameters."""
+        """Return the filter for the service."""
         return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
 
 
 class ScoringsQuery(JobsQuery):
-    """The query parameters of a list of jobs that use a version of a model."""
+    """Filters of jobs that use a version of a model."""
 
-    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Return only jobs that use this version number.")
+    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only jobs that use this version.")
 
     def which(self, kind: JobKind) -> JobFilter:
-        """Return the filter of these parameters."""
+        """Return the filter for the service."""
         return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)

@@ -1,4 +1,4 @@
-"""Predictions for JSON in JSON, the commonest of all."""
+"""Predictions for JSON in JSON, the most frequent case."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
 
 MAX_QUICK_ROWS = 1_000
-"""Rows of nothing but numbers that are predicted for on the event loop: one piece of a response."""
+"""The maximum number of rows of numbers only that are predicted on the event loop: one chunk of a response."""
 
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
 _OPTION_NAMES = frozenset(PredictOptionsIn.model_fields)
@@ -29,13 +29,13 @@ _DEFAULTS = PredictOptionsIn()
 
 @dataclass(frozen=True, eq=False)
 class JsonCodec:
-    """A JSON body with a table of at most `max_rows`, answered in JSON."""
+    """The codec of a JSON body with a table of at most `max_rows`, and a response in JSON."""
 
     body: bytes
     max_rows: int
 
     def read_inline(self, served: ServedVersion) -> PredictRequest | None:
-        """Any small body, and a longer one of few rows of nothing but numbers."""
+        """Read a small body, or a longer one of few rows of numbers only."""
         body = self.body
         if is_quick(served, body):
             return self.read(served, no_yield)
@@ -43,20 +43,20 @@ class JsonCodec:
         return self._of_numbers(served, no_yield) if few else None
 
     def is_small(self, served: ServedVersion) -> bool:
-        """Never: small bodies need no thread."""
+        """Return False: small bodies need no thread."""
         return False
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
-        """Raises TooLargeError for more than `max_rows`, and what is wrong with the body."""
+        """Read the body; raises TooLargeError for more than `max_rows`, and what is wrong with the body."""
         check_containers(self.body, max_containers(self.max_rows))
         return self._of_numbers(served, yield_gil) or self._of_any(served)
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
-        """The API's own document."""
+        """Yield the API's JSON document."""
         return predictions_json(served, prediction, outputs=request.outputs)
 
     def _of_numbers(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest | None:
-        """Rows of numbers with the commonest options; None for all else, also where something is wrong with it.
+        """Read rows of numbers with the most frequent options; return None for any others, or an invalid body.
 
         Without this fast path a one-row request costs 2.1 times the CPU in process.
         """
@@ -72,7 +72,7 @@ class JsonCodec:
 
     def _of_any(self, served: ServedVersion) -> PredictRequest:
         raw = read_json(self.body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTION_NAMES)
-        check_rows(count_rows(raw), self.max_rows)  # before each of them may be found wrong
+        check_rows(count_rows(raw), self.max_rows)  # checked before each row is validated
         options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
         outputs = requested_outputs(served.version, options.outputs)
         columns, noise = served.columns, served.model.noise_column
@@ -88,7 +88,7 @@ class JsonCodec:
 def _usual_options(
     interval: float | None, outputs: tuple[str, ...] | None, possible: tuple[str, ...]
 ) -> tuple[tuple[str, ...], PredictOptions] | None:
-    """The outputs and the options; None where they make no sense."""
+    """Return the outputs and the options; None where they are invalid."""
     if interval is not None and not 0.0 < interval < 1.0:
         return None
     options = USUAL if interval is None else PredictOptions(interval)
@@ -98,16 +98,16 @@ def _usual_options(
 
 
 def options_of(options: PredictOptionsIn) -> PredictOptions:
-    """The options of a request as the services know them."""
+    """Return the options of a request for the services."""
     return PredictOptions(options.interval, options.covariance, options.explain, options.deciding, options.components)
 
 
 def max_containers(max_rows: int) -> int:
-    """The most objects and arrays of a JSON body with a table of so many rows, each of which may be one."""
+    """Return the maximum number of objects and arrays of a JSON body with so many rows, each of which may be one."""
     return 2 * max_rows + MAX_MEMBERS
 
 
 def check_rows(rows: int, max_rows: int) -> None:
     """Raise TooLargeError for more rows than `max_rows`."""
     if rows > max_rows:
-        raise TooLargeError(f"The table has {rows} rows, more than {max_rows}; send it in parts.")
+        raise TooLargeError(f"Expected at most {max_rows} rows, got {rows}; split the request.")

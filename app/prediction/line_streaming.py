@@ -1,4 +1,4 @@
-"""Predictions line by line: they leave while rows still come; rows are read no faster than predictions are taken."""
+"""Predictions line by line, sent while rows are received; reading waits until predictions are sent (backpressure)."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,10 +31,10 @@ ROWS_AT_ONCE = 8192
 async def stream_lines(
     request: Request, runner: PredictionRunner, served: ServedVersion, negotiated: ContentNegotiation
 ) -> Response:
-    """The response to rows on lines, as far as they have come.
+    """Return the response to rows in lines, as they are received.
 
-    What is wrong before the first prediction leaves is raised, as everywhere; what is wrong later is the last line, or,
-    where bad rows are not to refuse the others, the line in the row's place.
+    An error before the first prediction is raised, as everywhere; a later one is the last line or, with `on_error`
+    "per_row", the line of its row.
     """
     lines = _predicted(request.receive, served, runner, negotiated)
     stream = _with_final_problem(await anext(lines), lines)
@@ -42,18 +42,19 @@ async def stream_lines(
 
 
 class _KeptReceive(StreamingResponse):
-    """Leaves `receive`, by which others learn that the client has gone, to what is streamed."""
+    """A streaming response that does not read from `receive`, since the streamed content does."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self.stream_response(send)
         except (ClientDisconnect, OSError):
-            return  # nobody is there to be told
+            return  # the client has disconnected
 
 
 @dataclass(frozen=True, eq=False)
 class _LineCodec:
-    """Consecutive lines, of which the first has row `first`; the longest line may have begun before this `piece`."""
+    """The codec of consecutive lines, the first of which is row `first`; the longest may have begun before this
+    `piece`."""
 
     lines: Sequence[Line]
     first: int
@@ -62,35 +63,35 @@ class _LineCodec:
     expected: Expected
 
     def read_inline(self, served: ServedVersion) -> PredictRequest | None:
-        """A few short lines."""
+        """Read a few short lines."""
         longest = max((line.text for line in self.lines), key=len)
         is_inline = is_quick(served, self.piece if len(self.piece) >= len(longest) else longest)
         return self.read(served, no_yield) if is_inline else None
 
     def is_small(self, served: ServedVersion) -> bool:
-        """Never: a few short lines need no thread."""
+        """Return False: a few short lines need no thread."""
         return False
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
-        """Raises what is wrong with the lines."""
+        """Read the lines; raises what is wrong with them."""
         rows = read_lines(self.lines, self.expected, strict=self.options.on_error == "fail")
         yield_gil()
         return request_of(served, rows, self.options)
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
-        """A prediction on each line."""
+        """Yield predictions, one a line."""
         yield b"".join(prediction_lines(served, prediction, outputs=request.outputs, first_row=self.first))
 
 
 class _Lines:
-    """Takes lines out of pieces that end anywhere."""
+    """Splits chunks of any size into lines."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
         self._number = 0
 
     def feed(self, piece: bytes) -> Iterator[Line]:
-        """The lines that end in this piece, but for blank ones."""
+        """Yield the lines that end in this chunk, except blank ones."""
         *ended, rest = piece.split(b"\n")
         for end in ended:
             self._rest += end
@@ -98,7 +99,7 @@ class _Lines:
         self._rest += rest
 
     def finish(self) -> Iterator[Line]:
-        """Return what is there of a line, as one."""
+        """Yield the last line if it has no newline."""
         text, self._rest = bytes(self._rest), bytearray()
         self._number += 1
         if self._number == 1:
@@ -110,7 +111,7 @@ class _Lines:
 async def _predicted(
     receive: Receive, served: ServedVersion, runner: PredictionRunner, negotiated: ContentNegotiation
 ) -> AsyncIterator[bytes]:
-    """Lines for rows as they come, one at least; raises what the rows are refused for, and ClientDisconnect."""
+    """Yield lines for rows as they are received, at least one; raises what is wrong with rows, and ClientDisconnect."""
     with CountedRequest(served.counts) as counted:
         options = read_query(negotiated.query, ()).options
         check_writable(negotiated.response, options_of(options), requested_outputs(served.version, options.outputs))
@@ -133,14 +134,14 @@ async def _predicted(
 
 
 def _moved(fault: Fault, rows: int) -> Fault:
-    """The same fault, of a row further down."""
+    """Return the fault with its row number increased."""
     return fault if fault.row is None else replace(fault, row=rows + fault.row)
 
 
 async def _pieces(
     receive: Receive, decompressor: Decompressor, lines: _Lines
 ) -> AsyncIterator[tuple[bytes, Sequence[Line]]]:
-    """Pieces of a body, unpacked, and the lines that each of them ends."""
+    """Yield chunks of a body, decompressed, and the lines that each of them ends."""
     more = True
     while more:
         message = await receive()
@@ -154,7 +155,7 @@ async def _pieces(
 
 
 async def _with_final_problem(first: bytes, responses: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The responses, and where they end too early, why."""
+    """Yield the responses and, after an error, its problem."""
     yield first
     try:
         async for some in responses:

@@ -1,4 +1,4 @@
-"""Options of a predict call whose body has no room for them: they stand in the URL's query."""
+"""Prediction options as query parameters, for formats of bodies without options."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -17,21 +17,21 @@ _DECIMAL: TypeAdapter[Decimal] = TypeAdapter(Decimal)
 _TEXTS = frozenset({"on_error", "outputs"})
 
 Pairs = Sequence[tuple[str, str]]
-"""A query's names and values, as they came."""
+"""The names and values of a query, in order."""
 
 
 @dataclass(frozen=True)
 class Requested:
-    """Options of predictions, and of how the body is written."""
+    """Options of predictions, and of how the body is parsed."""
 
     options: PredictOptionsIn
     read: ReadOptions
 
 
 def read_query(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Requested:
-    """Return what a query says; how the body of that type is written only by `row_options`, those of its format.
+    """Return the options in a query; those of the body's format are limited to `row_options`.
 
-    Numbers, truth values and lists are written as in JSON; `outputs` is repeated, or divided by commas. Raises
+    Numbers, booleans and lists are written as in JSON; `outputs` is repeated or comma-separated. Raises
     InvalidRequestError, whose pointers name the parameters.
     """
     pairs = [(name, value) for name, value in query if name not in row_options]
@@ -47,12 +47,12 @@ def read_query(query: Pairs, row_options: Collection[OptionName], media_type: st
 def _once(names: Sequence[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        faults = [Fault("This parameter is said more than once.", pointer=f"/{name}") for name in twice]
-        raise InvalidRequestError(f"The parameter {twice[0]!r} is said more than once.", faults)
+        faults = [Fault("This parameter is repeated.", pointer=f"/{name}") for name in twice]
+        raise InvalidRequestError(f"The parameter {twice[0]!r} is repeated.", faults)
 
 
 def _value(name: str, text: str) -> object:
-    """As JSON where it is some: what is a text instead is refused where no text belongs."""
+    """Return the JSON value, or the text where it is not JSON; validation refuses texts elsewhere."""
     if name in _TEXTS:
         return text
     try:
@@ -67,6 +67,6 @@ def _read_options(query: dict[str, str], media_type: str) -> ReadOptions:
     try:
         mark = None if decimal is None else _DECIMAL.validate_python(decimal)
     except ValidationError:
-        detail = f"Should be '.' or ',', got {decimal!r}."
+        detail = f"Expected '.' or ',', got {decimal!r}."
         raise InvalidRequestError(f"The parameter 'decimal': {detail}", [Fault(detail, pointer="/decimal")]) from None
     return ReadOptions(query.get("delimiter"), mark, sheet=query.get("sheet"), media_type=media_type)

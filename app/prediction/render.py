@@ -1,4 +1,4 @@
-"""Predictions rendered in JSON: from arrays to JSON without detours, since this is what the service does most."""
+"""Predictions rendered from arrays to JSON."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -16,7 +16,7 @@ Row = Mapping[str, object]
 _ENCODER = msgspec.json.Encoder()
 
 ROWS_AT_ONCE = 1_000
-"""A piece of a long prediction: nobody else runs while it is encoded. Documents with a covariance are not longer."""
+"""The number of rows that are encoded at once, while the GIL is held. Documents with a covariance have no more."""
 
 
 def predictions_json(
@@ -25,7 +25,7 @@ def predictions_json(
     *,
     outputs: Sequence[str],
 ) -> Iterator[bytes]:
-    """The whole prediction, a long one in pieces; where a row has a fault is its problem."""
+    """Yield the complete prediction, a long one in chunks; a row with a fault has its problem."""
     version, problems = served.version, _row_problems(prediction.faults, 0)
     whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": []}
     if prediction.rows <= ROWS_AT_ONCE:
@@ -44,7 +44,7 @@ def _rows(
     prediction: Prediction, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
 ) -> list[object]:
     columns = prediction.members(outputs, functions)
-    # Structs, because these are made without a step of Python for each row.
+    # Structs are created without a step of Python for each row.
     rows: list[object] = [*map(_row_of(tuple(columns)), *columns.values())]
     for row, problem in problems.items():
         rows[row] = {"error": problem}
@@ -58,14 +58,14 @@ def prediction_lines(
     outputs: Sequence[str],
     first_row: int = 0,
 ) -> Iterator[bytes]:
-    """The predictions alone, on each line one, many lines at a time; problems count rows from `first_row`."""
+    """Yield the predictions, one a line, many lines at a time; problems count rows from `first_row`."""
     problems = _row_problems(prediction.faults, first_row)
     for some, theirs in _pieces(prediction, problems):
         yield _ENCODER.encode_lines(_rows(some, outputs, served.functions, theirs))
 
 
 def _pieces(prediction: Prediction, problems: Mapping[int, Row]) -> Iterator[tuple[Prediction, Mapping[int, Row]]]:
-    """Pieces of a long prediction, each with the problems of its own rows."""
+    """Yield chunks of a long prediction, each with the problems of its own rows."""
     for first in range(0, prediction.rows, ROWS_AT_ONCE):
         theirs = {row - first: problem for row, problem in problems.items() if 0 <= row - first < ROWS_AT_ONCE}
         yield prediction.some(slice(first, first + ROWS_AT_ONCE)), theirs
@@ -77,7 +77,7 @@ def _row_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
 
 
 def _row_problems(faults: Iterable[Fault], first_row: int) -> dict[int, Row]:
-    """One problem for each row that has faults, in which rows are counted from `first_row`."""
+    """Return a problem for each row with faults; rows are counted from `first_row`."""
     kind = KINDS[InvalidDataError]
     by_row: dict[int, list[Fault]] = {}
     for fault in faults:

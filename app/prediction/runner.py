@@ -1,4 +1,4 @@
-"""The road of every prediction over HTTP and gRPC: a codec reads the request, `predict` predicts, the codec renders."""
+"""The runner of predictions over HTTP and gRPC: a codec reads the request, `predict` predicts, the codec renders."""
 
 import asyncio
 import time
@@ -25,10 +25,10 @@ from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.types.references import Reference
 
 Content: TypeAlias = bytes | AsyncIterator[bytes]
-"""The body of a response, a long one piece by piece."""
+"""The body of a response, a long one in chunks."""
 
 YieldGil: TypeAlias = Callable[[], None]
-"""Called now and then by work in a thread, so that the event loop runs."""
+"""Called repeatedly by work in a thread, so that the event loop runs."""
 
 T = TypeVar("T")
 Piece = TypeVar("Piece")
@@ -36,59 +36,60 @@ Rendered = TypeVar("Rendered", covariant=True)
 Arguments = TypeVarTuple("Arguments")
 
 MAX_INLINE_BYTES = 16_384
-"""Bodies up to this size cost less to answer on the event loop than in a thread, but for squares of numbers."""
+"""The maximum size of bodies that are predicted on the event loop, where they cost less than in a thread."""
 
 MAX_INLINE_FUNCTIONS = 1_000
-"""Codes of images and long sums have thousands: a few hundred rows of these would keep all others waiting."""
+"""The maximum number of functions of models that predict on the event loop: codes of images and long sums have
+thousands, for which a few hundred rows would block it."""
 
 MAX_QUICK_BYTES = 131_072
-"""The same of bodies that are decoded in no time: tensors, and rows of nothing but numbers."""
+"""The same maximum for bodies that are decoded quickly: tensors, and rows of numbers only."""
 
 MAX_QUICK_WORK = MAX_QUICK_BYTES * 64
-"""Of the bytes of such bodies times the model's functions: some milliseconds, for which all others wait."""
+"""The maximum of the size of such bodies times the model's functions: some milliseconds of the event loop."""
 
 MAX_LARGE_THREADS = 2
-"""Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
+"""The number of threads for large bodies, which bounds their share of memory and of the GIL."""
 
 MAX_LOOKUP_THREADS = 16
-"""Names that requests have confirmed by the database at a time. These requests, and those for short tables, have
-threads of their own: all others may be taken by requests that wait for a database that does not answer."""
+"""The number of threads that look up names in the database. These requests, and those for short tables, have threads of
+their own, since requests that wait for the database may occupy all others."""
 
 MAX_SMALL_THREADS = 16
 
 PIECES_AT_ONCE = 4
-"""Of a long response, in one turn in a thread: on a busy process each turn has to wait for those of all others."""
+"""The number of chunks of a long response rendered in one turn: on a busy process, each turn waits for a thread."""
 
 GIL_PAUSE_SECONDS = 1e-4
-"""The pause in which other threads take the interpreter lock: long enough for them to wake."""
+"""The pause in which other threads take the GIL: long enough for them to wake."""
 
 
 class Codec(Protocol[Rendered]):
-    """One request in the format of its body, and the rendering of its response in pieces."""
+    """The codec of one request: it reads the body, and renders the response in chunks."""
 
     def read_inline(self, served: ServedVersion) -> PredictRequest | None:
-        """Read the request if it is to be predicted on the event loop; None if in a thread."""
+        """Read the request if it is to be predicted on the event loop; return None if in a thread."""
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
         """Read the request in a thread."""
 
     def is_small(self, served: ServedVersion) -> bool:
-        """Return whether its thread need not wait for those of large requests."""
+        """Return whether the request may run in the threads for small ones."""
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Rendered]:
-        """The response in pieces, at least one."""
+        """Yield the response in chunks, at least one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rest(Generic[Piece]):
-    """The pieces of a long response that follow the first ones, and its slot among the large predictions."""
+    """The remaining chunks of a long response, and its slot among the large predictions."""
 
     pieces: Iterator[Piece]
     slot: PredictionSlot
 
 
 class DeferredCodec(Generic[Piece]):
-    """The codec of a body that is read from where it waits, or decompressed, in its turn alone."""
+    """The codec of a body that is read from disk, or decompressed, only once its thread runs."""
 
     def __init__(self, body: bytes | LargeBody, codec_of: Callable[[bytes], Codec[Piece]]) -> None:
         self._body: bytes | LargeBody = body
@@ -96,21 +97,21 @@ class DeferredCodec(Generic[Piece]):
         self._codec: Codec[Piece] | None = None
 
     def read_inline(self, served: ServedVersion) -> None:
-        """Never."""
+        """Return None: the body is read in a thread."""
         return
 
     def is_small(self, served: ServedVersion) -> bool:
-        """Never."""
+        """Return False: the body is large."""
         return False
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
-        """Return what the codec of the body reads."""
+        """Return the request that the codec of the body reads."""
         body, self._body = self._body, b""
         self._codec = self._codec_of(body if isinstance(body, bytes) else body.read())
         return self._codec.read(served, yield_gil)
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[Piece]:
-        """As the codec of the body does."""
+        """Render with the codec of the body."""
         assert self._codec is not None
         return self._codec.render(served, request, prediction)
 
@@ -131,15 +132,15 @@ class PredictionRunner:
         self._lookups = CapacityLimiter(MAX_LOOKUP_THREADS)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
-        """The version to predict with; raises what `ServedVersions.version` does."""
+        """Return the version to predict with; raises what `ServedVersions.version` does."""
         return self._versions.at_hand(owner, *reference) or await self._looked_up(owner, reference)
 
     async def predict(
         self, served: ServedVersion, codec: Codec[Piece], receive: Receive | None = None
     ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
-        """The first pieces of a response, and the rest of a long one; raises what the codec and `predict` do.
+        """Return the first chunks of a response, and the rest of a long one; raises what the codec and `predict` do.
 
-        `receive`, after the body, is where a large request's client is seen to leave: then ClientLeftError.
+        While a large request runs, `receive` reports that its client disconnects; the result is then ClientLeftError.
         """
         with CountedRequest(served.counts) as counted:
             return await self.run(served, codec, counted, receive)
@@ -147,7 +148,7 @@ class PredictionRunner:
     async def run(
         self, served: ServedVersion, codec: Codec[Piece], counted: Rows, receive: Receive | None = None
     ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
-        """The same of a part of a request, whose rows are `counted`."""
+        """Return the same for a part of a request, whose rows are `counted`."""
         request = codec.read_inline(served)
         if request is not None:
             return [*_rendered(served, codec, request, counted)], None
@@ -159,7 +160,7 @@ class PredictionRunner:
     async def run_for_client(
         self, receive: Receive | None, served: ServedVersion, codec: Codec[Piece], counted: Rows
     ) -> "tuple[Sequence[Piece], Rest[Piece] | None]":
-        """The same in a thread, once few enough others are; ended when the client leaves."""
+        """Return the same from a thread, once one is free; cancelled when the client disconnects."""
         slot = PredictionSlot(self._slots)
         try:
             begun, rest = await run_for_client(
@@ -179,11 +180,11 @@ class PredictionRunner:
         return await to_thread.run_sync(self._versions.version, owner, *reference, limiter=limiter)
 
     def content(self, begun: Sequence[bytes], rest: Rest[bytes] | None) -> Content:
-        """The body of what `predict` returns: whole where it is short."""
+        """Return the body from what `predict` returned: bytes where it is short."""
         return b"".join(begun) if rest is None else self._streamed(begun, rest)
 
     async def _streamed(self, begun: Sequence[bytes], rest: Rest[bytes]) -> AsyncIterator[bytes]:
-        """Each few pieces are made in a turn of their own, and once the client has taken those before."""
+        """Yield chunks; each few are rendered in a thread, once the client has received those before."""
         try:
             for piece in begun:
                 yield piece
@@ -196,7 +197,7 @@ class PredictionRunner:
             rest.slot.release()
 
     async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
-        """A call in a thread, once few enough others are."""
+        """Run a call in a thread for large requests, once one is free."""
         return await to_thread.run_sync(call, *arguments, limiter=self._large)
 
 
@@ -209,14 +210,14 @@ def _rendered(served: ServedVersion, codec: Codec[Piece], request: PredictReques
 def _begun(
     served: ServedVersion, codec: Codec[Piece], counted: Rows
 ) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
-    """The first pieces, by which it is known whether there is a rest."""
+    """Return the first chunks, and the rest if there is one."""
     pieces = _rendered(served, codec, codec.read(served, yield_gil), counted)
     begun = [*islice(pieces, 2)]
     return begun, None if len(begun) < 2 else pieces
 
 
 def _some(pieces: Iterator[bytes]) -> bytes:
-    """A few more; nothing where there are none."""
+    """Return the next few chunks joined, empty at the end."""
     made: list[bytes] = []
     for piece in islice(pieces, PIECES_AT_ONCE):
         made.append(piece)
@@ -225,26 +226,26 @@ def _some(pieces: Iterator[bytes]) -> bytes:
 
 
 def is_quick(served: ServedVersion, body: bytes) -> bool:
-    """Return whether any body of this size is predicted for sooner on the event loop than in a thread."""
+    """Return whether a body of this size is predicted faster on the event loop than in a thread."""
     small = len(body) <= MAX_INLINE_BYTES and served.version.report.functions <= MAX_INLINE_FUNCTIONS
     return small and b'"covariance"' not in body
 
 
 def is_read_quickly(served: ServedVersion, size: int) -> bool:
-    """The same of a body of so many bytes that is decoded in no time."""
+    """Return the same for a body that is decoded quickly."""
     return size <= MAX_QUICK_BYTES and size * served.version.report.functions <= MAX_QUICK_WORK
 
 
 def yield_gil() -> None:
-    """Let the event loop run; raise WorkCancelledError where the work is for a client that left."""
+    """Let the event loop run; raise WorkCancelledError where the client has disconnected."""
     check_cancelled()
     time.sleep(GIL_PAUSE_SECONDS)
 
 
 def no_yield() -> None:
-    """On the event loop itself there is nobody to wait for."""
+    """Do nothing, on the event loop itself."""
 
 
 def runner_of(request: Request) -> PredictionRunner:
-    """The application's predictions."""
+    """Return the application's prediction runner."""
     return services_of(request)[PredictionRunner]

@@ -1,19 +1,19 @@
-"""Large predictions of which the numbers are in memory: few at a time, unless their clients are slow."""
+"""Slots that limit the number of large predictions in memory, except those of slow clients."""
 
 import asyncio
 
 MAX_SLOTS = 3
-"""One more than the threads for large requests: while a response is being sent, others are computed."""
+"""The number of slots: one more than the threads for large requests, so that these compute while a response is sent."""
 
 SECONDS_FOR_CLIENT = 0.5
-"""That a response may wait for its client, all in all, before another prediction begins beside it."""
+"""The total time that a response may wait for its client before its slot is released."""
 
 
 class PredictionSlot:
     """One of the `slots` of a process, for a prediction from its reading to the end of its response.
 
-    A client that takes its response slowly delays nobody: the slot is released once the response has waited
-    SECONDS_FOR_CLIENT for it, and the response goes on without. So is the slot of a response that is never sent.
+    A slow client delays no others: the slot is released once the response has waited SECONDS_FOR_CLIENT for it, and the
+    response continues without. The slot of a response that is never sent is released likewise.
     """
 
     def __init__(self, slots: asyncio.Semaphore) -> None:
@@ -24,12 +24,12 @@ class PredictionSlot:
         self._timer: asyncio.TimerHandle | None = None
 
     async def take(self) -> None:
-        """Wait for it, in the order of coming."""
+        """Wait for a slot, first come, first served."""
         await self._slots.acquire()
         self._is_taken = True
 
     def release(self) -> None:
-        """Give it up, where that has not been done."""
+        """Release the slot. Idempotent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -38,14 +38,14 @@ class PredictionSlot:
             self._slots.release()
 
     def wait_for_client(self) -> None:
-        """From now on the response waits for its client."""
+        """Start the timer: the response waits for its client."""
         if self._is_taken:
             loop = asyncio.get_running_loop()
             self._waits_since = loop.time()
             self._timer = loop.call_later(self._seconds, self.release)
 
     def go_on(self) -> None:
-        """The client has taken what there was."""
+        """Stop the timer: the client has received the response so far."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -9,14 +9,14 @@ from app.server.connections import Connections
 from app.server.limits import ConnectionLimits
 
 PROTOCOL = "app.server.protocol:Http1Protocol"
-"""An import string, because httptools has no wheels for every system; uvicorn's own h11 protocol has no such limits."""
+"""An import string, because httptools has no wheels for every system, and uvicorn's own h11 protocol has no limits."""
 
 CLOSING_SECONDS = 1
-"""Seconds of the grace period that are left when idle connections are closed: for requests that came just before."""
+"""The seconds at the end of the grace period in which idle connections are closed, after last requests were served."""
 
 
 class Config(uvicorn.Config):
-    """The settings of one server, and the table of its connections, which the protocol finds here."""
+    """The configuration of one server, with the table of its connections, which the protocol uses."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The connections of one process from which a header section, or the rest of a body, is expected."""
+"""The connections of a process that wait for a header section or for the rest of a body."""
 
 from collections import OrderedDict
 from typing import Protocol
@@ -10,29 +10,29 @@ class Connection(Protocol):
     """The interface of a connection in the table of connections."""
 
     received: int
-    """Bytes that came since the current window of the body's rate began."""
+    """The number of bytes received since the current window of the body's rate began."""
 
     def is_reading(self) -> bool:
         """Return whether the request waits for its client: reading is not paused, and no response has begun."""
 
     def is_closable(self) -> bool:
-        """Return whether nobody would lose anything: no request is open, and no response is still being sent."""
+        """Return whether the connection can be closed without loss: no open request, and no response being sent."""
 
     def head_timed_out(self) -> None:
-        """Close: the header section took too long."""
+        """Close the connection because the header section took too long."""
 
     def body_too_slow(self) -> None:
-        """Close: the body came too slowly."""
+        """Close the connection because the body is too slow."""
 
     def evict(self) -> None:
-        """Close, to make room for another connection."""
+        """Close the connection because there are too many."""
 
 
 class Connections:
-    """Connections by what is expected from them, each with the time since when, in seconds of a monotonic clock.
+    """The waiting connections, each with the time since when, in seconds of a monotonic clock.
 
-    Both tables are ordered by that time: a sweep looks at what is due and no further, and the connection that has
-    waited longest is found at once.
+    Both tables are ordered by that time: a check looks only at the connections that are due, and the one that has
+    waited longest is first.
     """
 
     def __init__(self, limits: ConnectionLimits) -> None:
@@ -51,12 +51,13 @@ class Connections:
         self._awaiting_body[connection] = now
 
     def forget(self, connection: Connection) -> None:
-        """Stop waiting for a connection, whatever it owed."""
+        """Remove a connection from both tables."""
         self._awaiting_head.pop(connection, None)
         self._awaiting_body.pop(connection, None)
 
     def evict_one(self) -> bool:
-        """Close the connection that has been without a complete header section for longest, if there is one."""
+        """Close the connection that has been without a complete header section for longest; return whether there was
+        one."""
         oldest = next((one for one in self._awaiting_head if one.is_closable()), None)
         if oldest is None:
             return False
@@ -64,7 +65,7 @@ class Connections:
         return True
 
     def close_slow(self, now: float) -> None:
-        """Close the connections whose header sections or bodies came too slowly."""
+        """Close the connections whose header sections or bodies are too slow."""
         for connection in _due(self._awaiting_head, now - self._limits.header_timeout_seconds):
             connection.head_timed_out()
         least = self._limits.min_body_bytes_per_second * BODY_WINDOW_SECONDS

@@ -7,49 +7,51 @@ MAX_CONNECTIONS = 4096
 MAX_BACKLOG = 512
 
 DESIRED_DESCRIPTORS = 16_384
-"""File descriptors that a process asks the system for: connections, uploads on disk, database, and room to spare."""
+"""The number of file descriptors that a process requests: for connections, uploads on disk, the database, and a
+reserve."""
 
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Limits of connections: bytes and time before a complete request, and the number of clients."""
+    """Limits of connections: size and time of requests, and the number of connections."""
 
     max_header_bytes: int = 32 * 1024
-    """Bytes of the request line and the header fields together; also of trailers and chunk extensions together."""
+    """The maximum size of request line and header fields together, and of trailers and chunk extensions together, in
+    bytes."""
 
     max_header_fields: int = 100
-    """Header fields of a request; also trailer fields."""
+    """The maximum number of header fields of a request, and of trailer fields."""
 
     header_timeout_seconds: float = 10.0
-    """Seconds from a request's first byte, or from the connection, to the end of the header section."""
+    """The maximum time from a request's first byte, or from the connection, to the end of the header section."""
 
     min_body_bytes_per_second: float = 1000.0
-    """Least rate of a body, over each `BODY_WINDOW_SECONDS` in which the server was ready to read."""
+    """The minimum rate of a body, over each `BODY_WINDOW_SECONDS` in which the server was ready to read."""
 
     max_connections: int = MAX_CONNECTIONS
-    """Open connections; at this number the one that has waited longest for a request is closed to make room."""
+    """The maximum number of open connections; beyond it, the one that has waited longest for a request is closed."""
 
 
 BODY_WINDOW_SECONDS = 10.0
-"""Seconds over which the rate of a body is measured."""
+"""The length of the window over which the rate of a body is measured."""
 
 
 def connections_within(descriptors: int) -> int:
-    """Return how many connections a process with so many file descriptors can hold.
+    """Return the number of connections that a process with so many file descriptors can hold.
 
-    A quarter is kept for uploads on disk, the database, the event loop, and connections that the kernel has accepted
-    but the process has not seen yet.
+    A quarter is reserved for uploads on disk, the database, the event loop, and connections that the kernel has
+    accepted and the process has not.
     """
     return max(1, min(MAX_CONNECTIONS, descriptors * 3 // 4))
 
 
 def backlog_within(descriptors: int) -> int:
-    """Return the length of the listening socket's queue: what is accepted at once must fit the spare descriptors."""
+    """Return the length of the listening socket's queue, which must fit into the reserved descriptors."""
     return max(1, min(MAX_BACKLOG, descriptors // 8))
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit of file descriptors as far as the hard limit allows and return it."""
+    """Raise the soft limit of file descriptors as far as the hard limit allows, and return it."""
     if sys.platform == "win32":
         return DESIRED_DESCRIPTORS
     import resource

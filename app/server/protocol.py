@@ -1,4 +1,4 @@
-"""The HTTP/1.1 protocol of one connection: uvicorn's, with limits on what comes before and after a request's body."""
+"""The HTTP/1.1 protocol of one connection: uvicorn's, with limits on requests."""
 
 import asyncio
 
@@ -12,12 +12,12 @@ from app.server.refusals import HEADERS_TOO_LARGE, MALFORMED, REQUEST_TIMEOUT, U
 from app.server.transport import CoalescingTransport
 
 FRAMING_PER_BODY_BYTE = 8
-"""Bytes of chunk sizes that each byte of a chunked body may come with; a chunk of one byte has five."""
+"""The number of framing bytes (chunk sizes) allowed for each byte of a chunked body; a chunk of one byte has five."""
 
 MAX_PIPELINED = 16
-"""Requests that a client may send ahead of the response to an earlier one."""
+"""The maximum number of requests that a client may send before the response to an earlier one (pipelining)."""
 
-NOT_HTTP = "Expected an HTTP/1.1 request; the bytes received cannot be parsed as one."
+NOT_HTTP = "Expected an HTTP/1.1 request, got bytes that cannot be parsed as one."
 
 log = structlog.stdlib.get_logger("app.connections")
 
@@ -51,7 +51,7 @@ class Http1Protocol(HttpToolsProtocol):
         self.url = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """Start a connection, for which another one is closed where there are as many as may be."""
+        """Start a connection; where there are too many, another one is closed."""
         super().connection_made(CoalescingTransport(transport, self.loop))
         if len(self.connections) > self._limits.max_connections:
             self._evict_one()
@@ -64,12 +64,12 @@ class Http1Protocol(HttpToolsProtocol):
             next((one for one in others if one.is_closable()), self).evict()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End a connection."""
+        """Remove the connection from the table."""
         self._open.forget(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, in pieces within the limit; refuse what the parser cannot read or what exceeds a limit."""
+        """Parse received bytes, in chunks within the limit; refuse requests that are malformed or exceed a limit."""
         self._unset_keepalive_if_required()
         if self._is_refused:
             return
@@ -81,7 +81,7 @@ class Http1Protocol(HttpToolsProtocol):
             else:
                 self._feed_in_pieces(memoryview(data))
         except httptools.HttpParserUpgrade:
-            self.cycle.keep_alive = False  # answered in HTTP/1.1, and nothing after it can be parsed
+            self.cycle.keep_alive = False  # the bytes after it can't be parsed
         except httptools.HttpParserError as error:
             cause = error.__context__
             self._refuse(cause if isinstance(cause, RefusedError) else RefusedError(MALFORMED, NOT_HTTP))
@@ -103,13 +103,13 @@ class Http1Protocol(HttpToolsProtocol):
     def _too_large(self) -> RefusedError:
         most = self._max_framing
         if self._in_body:
-            return RefusedError(HEADERS_TOO_LARGE, f"The trailers or chunk extensions are longer than {most} bytes.")
+            return RefusedError(HEADERS_TOO_LARGE, f"Expected trailers and chunk extensions of at most {most} bytes.")
         if len(self.url) > most // 2:
-            return RefusedError(URI_TOO_LONG, f"The request line and headers are longer than {most} bytes.")
-        return RefusedError(HEADERS_TOO_LARGE, f"The request line and headers are longer than {most} bytes.")
+            return RefusedError(URI_TOO_LONG, f"Expected request line and headers of at most {most} bytes.")
+        return RefusedError(HEADERS_TOO_LARGE, f"Expected request line and headers of at most {most} bytes.")
 
     def _await_rest(self, size: int) -> None:
-        """Note that a request has begun to arrive and is not complete; usually it comes in one segment."""
+        """Start the time limit of a request that has begun to arrive and is incomplete; most arrive in one segment."""
         self.received += size
         if not self._is_awaited:
             if self._in_body and not self.cycle.response_complete:
@@ -128,12 +128,12 @@ class Http1Protocol(HttpToolsProtocol):
         self._open.forget(self)
 
     def on_headers_complete(self) -> None:
-        """Start a request with the header fields there are: later ones are trailers, which the request never gets."""
+        """Start a request with the header fields received so far; later ones are trailers, which are dropped."""
         most = self._limits.max_header_fields
         if len(self.headers) > most:
-            raise RefusedError(HEADERS_TOO_LARGE, f"The request has {len(self.headers)} header fields; at most {most}.")
+            raise RefusedError(HEADERS_TOO_LARGE, f"Expected at most {most} header fields, got {len(self.headers)}.")
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise RefusedError(MALFORMED, f"More than {MAX_PIPELINED} requests were sent ahead of a response.")
+            raise RefusedError(MALFORMED, f"Expected at most {MAX_PIPELINED} pipelined requests, got more.")
         self._previous_cycle = self.cycle
         super().on_headers_complete()
         if self._open.is_draining:
@@ -146,7 +146,7 @@ class Http1Protocol(HttpToolsProtocol):
             self._end_wait()
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body."""
+        """Receive a part of the body."""
         self._framing = max(0, self._framing - len(body) * (1 + FRAMING_PER_BODY_BYTE))
         super().on_body(body)
 
@@ -154,9 +154,7 @@ class Http1Protocol(HttpToolsProtocol):
         """End a request's body."""
         most = self._limits.max_header_fields
         if len(self.headers) > most:
-            raise RefusedError(
-                HEADERS_TOO_LARGE, f"The request has {len(self.headers)} trailer fields; at most {most}."
-            )
+            raise RefusedError(HEADERS_TOO_LARGE, f"Expected at most {most} trailer fields, got {len(self.headers)}.")
         self.url = b""
         self._framing = 0
         self._in_body = False
@@ -167,16 +165,16 @@ class Http1Protocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Continue with the next request; the rest of a body that was not needed has the time that a header has."""
+        """Continue with the next request; the rest of an unread body has the time limit of a header section."""
         if self._in_body:
             self._end_wait()
             self._await_head()
         super().on_response_complete()
 
     def announce_close(self) -> None:
-        """Have the response to the newest request say `Connection: close`, unless it has begun.
+        """Have the response to the newest request send `Connection: close`, unless it has begun.
 
-        Where requests are sent ahead of their predecessors' responses, an earlier one is not the last any more.
+        With pipelined requests, an earlier one no longer does.
         """
         last = self._last_cycle
         if last is not None and not last.response_started:
@@ -186,7 +184,7 @@ class Http1Protocol(HttpToolsProtocol):
             self._last_cycle = self.cycle
 
     def shutdown(self) -> None:
-        """Close if the connection is idle, otherwise after the response; a request that has begun to arrive counts."""
+        """Close if the connection is idle, otherwise after the response; a partly received request is served."""
         is_arriving = self._framing and not self._in_body and not self._is_refused
         if not (self.is_idle() and is_arriving):
             super().shutdown()
@@ -194,17 +192,17 @@ class Http1Protocol(HttpToolsProtocol):
     def is_reading(self) -> bool:
         """Return whether the request waits for its client: reading is not paused, and no response has begun.
 
-        A client that reads the response while it sends may wait for it.
+        A client may read the response while it sends, so after its beginning the body has no time limit.
         """
         cycle = self.cycle
         return not (self.flow.read_paused or cycle.waiting_for_100_continue or cycle.response_started)
 
     def is_closable(self) -> bool:
-        """Return whether nobody would lose anything: no request is open, and no response is still being sent."""
+        """Return whether the connection can be closed without loss: no open request, and no response being sent."""
         return self.is_idle() and not self.transport.get_write_buffer_size()
 
     def is_idle(self) -> bool:
-        """Return whether no request is being answered."""
+        """Return whether no request is open."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
 
     def head_timed_out(self) -> None:
@@ -213,31 +211,32 @@ class Http1Protocol(HttpToolsProtocol):
         if self._is_refused or (self.is_idle() and (self._in_body or not self._framing)):
             self.evict()
         else:
-            self._refuse(RefusedError(REQUEST_TIMEOUT, f"The header section took longer than {seconds:g} seconds."))
+            self._refuse(RefusedError(REQUEST_TIMEOUT, f"Expected a header section within {seconds:g} seconds."))
 
     def body_too_slow(self) -> None:
-        """Refuse a body that comes too slowly."""
+        """Refuse a body that is too slow."""
         least = self._limits.min_body_bytes_per_second
-        self._refuse(RefusedError(REQUEST_TIMEOUT, f"The body came at less than {least:g} bytes per second."))
+        self._refuse(RefusedError(REQUEST_TIMEOUT, f"Expected a body at {least:g} bytes per second or more, got less."))
 
     def evict(self) -> None:
-        """Close without an answer."""
+        """Close without a response."""
         self._open.forget(self)
         self.transport.abort()
 
     def _refuse(self, error: RefusedError) -> None:
-        """Answer with a problem, where the answer would not come in the middle of another, and read no more.
+        """Respond with a problem, unless a response is being sent, and stop reading.
 
-        The client may still be sending: a close at once would reset the connection before it has read the answer. So
-        only the sending half is closed, what still comes is dropped, and the sweep closes the rest.
+        The client may still be sending, and an immediate close would reset the connection before it has read the
+        response. So only the sending half is closed, further data is dropped, and the periodic check closes the
+        connection.
         """
         self._is_refused = True
         self._open.forget(self)
-        if self._in_body and self.pipeline:  # its newest is this request, which waits for the ones before
+        if self._in_body and self.pipeline:  # the newest pipelined request is this one, which waits for earlier ones
             self.pipeline.popleft()
             self.cycle, self._in_body = self._previous_cycle, False  # type: ignore[assignment]  # there is one before
         if not self._in_body and not self.is_idle():
-            self.cycle.keep_alive = False  # closes when the responses to the requests before this one have been sent
+            self.cycle.keep_alive = False  # closes after the responses to earlier requests
             return
         if self._in_body:
             if self.cycle.response_started:

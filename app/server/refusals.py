@@ -1,4 +1,4 @@
-"""Problems that the HTTP server answers with before there is a request to hand to the application."""
+"""Problem responses of the HTTP server itself, before there is a request for the application."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -10,7 +10,7 @@ from app.http.security_headers import SECURITY_HEADERS, encoded
 from app.identity import new_request_id
 
 MAX_PATH = 1024
-"""Characters of a path that a problem repeats."""
+"""The maximum number of characters of a path that a problem repeats."""
 
 _SECURITY = encoded(SECURITY_HEADERS)
 
@@ -21,7 +21,7 @@ HEADERS_TOO_LARGE = ProblemKind(431, "headers-too-large", "Request header fields
 
 
 class RefusedError(Exception):
-    """A request that is answered with a problem of this kind and whose connection is closed."""
+    """Raised for a request that is refused with a problem of this kind and whose connection is closed."""
 
     def __init__(self, kind: ProblemKind, detail: str) -> None:
         super().__init__(detail)
@@ -45,6 +45,6 @@ def refusal(error: RefusedError, url: bytes, headers: Iterable[tuple[bytes, byte
 
 
 def _path(url: bytes) -> str:
-    """Return the path of a request target which may be anything, or none."""
+    """Return the path of a request target, which may be malformed or empty."""
     path = url.partition(b"?")[0]
     return path.decode("ascii", errors="replace")[:MAX_PATH] if path.startswith(b"/") else "/"

@@ -22,21 +22,21 @@ log = structlog.stdlib.get_logger("app.server")
 
 @runtime_checkable
 class DrainableConnection(Protocol):
-    """A connection that can say in its next response that it will be closed."""
+    """A connection that can announce in its next response that it will be closed."""
 
     def announce_close(self) -> None:
-        """Have the response to the newest request say `Connection: close`, unless it has begun."""
+        """Have the response to the newest request send `Connection: close`, unless it has begun."""
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which calls `echo` with a greeting once it answers, and stops in three steps.
+    """uvicorn, which prints a greeting by `echo` once it listens, and shuts down in three steps.
 
-    1. Drain: for `drain_seconds` it listens and answers as before, with `Connection: close`, so that clients and load
-       balancers move on by themselves. After SIGINT (Ctrl-C) this ends as soon as no connection is open.
-    2. It stops listening, and open requests have until `CLOSING_SECONDS` before the end of `grace_seconds` to end.
-    3. Idle connections are closed. The requests that are left are cancelled at the end of `grace_seconds`.
+    1. Drain: for `drain_seconds` it serves requests with `Connection: close`, so that clients and load balancers use
+    other servers. After SIGINT (Ctrl-C) this ends as soon as no connection is open.
+    2. It stops listening, and open requests have until `CLOSING_SECONDS` before the end of `grace_seconds` to complete.
+    3. Idle connections are closed. Open requests are cancelled at the end of `grace_seconds`.
 
-    `on_signal` is called in the handler of each signal to stop. A second one, if it is SIGINT, ends all waiting.
+    `on_signal` is called in the handler of each termination signal. A second SIGINT ends all waiting.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Server(uvicorn.Server):
         self._application = self.lifespan.state.get(SHUTDOWN)
         if self._application is not None:
             self._application.drains = True
-        # Imported modules stay for good: no collection needs to look at them again.
+        # Imported modules are never freed: exclude them from garbage collection.
         gc.collect()
         gc.freeze()
         self._echo(self._greeting)
@@ -71,19 +71,19 @@ class Server(uvicorn.Server):
             self._echo(f"  gRPC           {self.config.host}:{port}")
 
     async def on_tick(self, counter: int) -> bool:
-        """Close connections on which requests come too slowly, every second; uvicorn calls this every tenth of one."""
+        """Close connections with slow requests, every second; uvicorn calls this every tenth of one."""
         if counter % 10 == 0:
             self._open_connections.close_slow(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop; called by the signal handler."""
+        """Begin to shut down; called by the signal handler."""
         self._is_interrupted = self._is_interrupted or sig == signal.SIGINT
         super().handle_exit(sig, frame)
         self._on_signal()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop in three steps."""
+        """Shut down in three steps."""
         connections, requests = len(self.server_state.connections), len(self.server_state.tasks)
         log.info("stopping", drain_seconds=self._drain_seconds, connections=connections, requests=requests)
         self._open_connections.is_draining = True
@@ -101,7 +101,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _wait(self, seconds: float, is_done: Callable[[], bool]) -> None:
-        """Wait until `is_done`, for `seconds` at most; requests are served meanwhile."""
+        """Wait until `is_done`, for at most `seconds`; requests are served meanwhile."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         counter = 0

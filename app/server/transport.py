@@ -1,4 +1,4 @@
-"""A transport that sends the head of a response and its body in one write."""
+"""A transport that sends the head and the body of a response in one write."""
 
 import asyncio
 from typing import TypeAlias
@@ -6,15 +6,15 @@ from typing import TypeAlias
 Piece: TypeAlias = bytes | bytearray | memoryview
 
 MAX_BUFFERED = 65_536
-"""Bytes held back for further writes: a long response is not delayed, and slow clients are noticed."""
+"""The maximum number of buffered bytes, so that long responses are not delayed and slow clients are detected."""
 
 
 class CoalescingTransport(asyncio.Transport):
-    """Coalesces the writes of one iteration of the event loop into one; the part of a transport that uvicorn uses.
+    """Coalesces the writes of one iteration of the event loop; it implements the part of a transport that uvicorn uses.
 
-    uvicorn sends the head of a response by itself. A second packet, for which the kernel wakes the client once more,
-    costs as much as a prediction. Responses that are ready at the same time also reach their clients together: fewer
-    clients are woken in vain, and the last one waits less.
+    uvicorn writes the head of a response separately. A second packet wakes the client twice, which costs as much as a
+    prediction. Responses that are ready at the same time are sent together, so fewer clients wake early and the last
+    one waits less.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -39,30 +39,30 @@ class CoalescingTransport(asyncio.Transport):
             self._transport.writelines(pending)
 
     def close(self) -> None:
-        """Write what is buffered, then close."""
+        """Write the buffer, then close."""
         self._flush()
         self._transport.close()
 
     def write_eof(self) -> None:
-        """Write what is buffered, then close the sending half."""
+        """Write the buffer, then close the sending half."""
         self._flush()
         if not self._transport.is_closing():
             self._transport.write_eof()
 
     def get_write_buffer_size(self) -> int:
-        """Return the number of bytes that were written and not sent yet."""
+        """Return the number of bytes that are not sent yet."""
         return self._size + self._transport.get_write_buffer_size()
 
     def abort(self) -> None:
-        """Close at once, whatever is buffered."""
+        """Close at once and drop the buffer."""
         self._transport.abort()
 
     def is_closing(self) -> bool:
-        """Return whether it is closed or will be."""
+        """Return whether it is closed or closing."""
         return self._transport.is_closing()
 
     def pause_reading(self) -> None:
-        """Pause reading: what the client sends stays with the kernel."""
+        """Pause reading: further data stays in the kernel's buffer."""
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
@@ -70,5 +70,5 @@ class CoalescingTransport(asyncio.Transport):
         self._transport.resume_reading()
 
     def get_extra_info(self, name: str, default: object = None) -> object:
-        """Return what is known of the connection."""
+        """Return information about the connection."""
         return self._transport.get_extra_info(name, default)

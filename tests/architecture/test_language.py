@@ -1,10 +1,13 @@
 """The language of the code: names and docstrings use words of the field, in which people search.
 
-`test_names.py` reads what users see: the API, options, settings. Here are identifiers, modules and docstrings.
+`test_names.py` reads what users see: the API, options, settings. Here are identifiers, modules, docstrings, comments
+and messages.
 """
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +48,50 @@ BOUND = re.compile(r"_?(MOST|LEAST|GREATEST|LARGEST|LONGEST|FEWEST|FARTHEST)(_|$
 
 QUESTIONS = frozenset({"How", "What", "Whether"})
 
+# fmt: off
+PROSE = (
+    "app/addresses.py", "app/cli/", "app/exports/formats.py", "app/exports/json_file.py", "app/exports/npz_file.py",
+    "app/exports/onnx_file/", "app/exports/python_file/", "app/formats/", "app/http/", "app/inference/", "app/logs.py",
+    "app/malloc.py", "app/prediction/json_codec.py", "app/prediction/line_streaming.py", "app/prediction/query.py",
+    "app/prediction/render.py", "app/prediction/runner.py", "app/prediction/schemas/", "app/prediction/slots.py",
+    "app/prediction/table_codec.py", "app/server/", "app/settings.py", "library/relevance_bayes/client/",
+    "library/relevance_bayes/documents/", "library/relevance_bayes/plans/", "library/relevance_bayes/tables/",
+    "library/relevance_bayes/types/",
+)
+"""Files and folders whose prose is read: docstrings, comments and other string literals."""
+# fmt: on
+
+PHRASES = tuple(
+    re.compile(phrase, re.IGNORECASE)
+    for phrase in (
+        r"\bdoors?\b",
+        r"\b(tells?|told|telling)\b",
+        r"\b(says?|said|saying)\b",
+        r"\b(asks?|asked|asking)\b",
+        r"\b(is|are|was|were) (heard|spoken)\b",
+        r"\b(has|have|had) (no )?room\b",
+        r"\broom (for|to)\b",
+        r"\bmakes? room\b",
+        r"\bat hand\b",
+        r"\bwhoever\b",
+        r"\bon (its|their) way (in|out)\b",
+        r"\b(go|goes|went) out\b",
+        r"\blets? (in|go of|somebody|anybody|everybody)\b",
+        r"\bmade ready\b",
+        r"\bno matter\b",
+        r"\bfound out\b",
+        r"\bmisfits?\b",
+        r"\bas (it|they) came\b",
+        r"\bstands? (at|before|behind|beside|between|in|on|side by side|within)\b",
+        r"\bunpacks? to\b",
+        r"\bin no time\b",
+        r"\b(is|are) none of\b",
+        r"\bare the most\b",
+        r"\brows learned from\b",
+    )
+)
+"""Idioms for which the field has a word: return, specify, request, contain, infer, at most, training rows."""
+
 
 def sources() -> Iterator[Path]:
     for package in PACKAGES:
@@ -82,6 +129,24 @@ def docstrings(tree: ast.AST) -> Iterator[str]:
                         pass
 
 
+def prose(source: str) -> Iterator[str]:
+    """Comments, docstrings and other string literals, without line breaks."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Constant(value=str(text)):
+                yield " ".join(text.split())
+            case _:
+                pass
+
+
+def phrases(source: str) -> set[str]:
+    """The idioms in a module's prose."""
+    return {found[0] for text in prose(source) for phrase in PHRASES if (found := phrase.search(text))}
+
+
 def idioms(names: set[str]) -> set[str]:
     """Those of the names that are not words of the field."""
     return {name for name in names - ALLOWED.keys() if words(name) & WORDS or BOUND.match(name)}
@@ -112,6 +177,29 @@ def test_a_sample_of_private_idiom_is_found() -> None:
     tree = ast.parse(SAMPLE)
     assert idioms({*identifiers(tree)}) == {"MOST_ROOMS", "Courier", "tidy", "told", "is_said"}
     assert questions([*docstrings(tree)]) == ["What is kept of jobs.", "How many there may be.", "Whether it is done."]
+
+
+SAMPLE_OF_PROSE = '''"""A header that every door
+tells the client."""
+
+
+def check(rows: int, most: int) -> None:
+    # The query has no room, whoever sends it.
+    if rows > most:
+        raise ValueError(f"The table has {rows} rows, where {most} are the most.")
+'''
+
+
+def test_a_sample_of_idioms_in_prose_is_found() -> None:
+    assert phrases(SAMPLE_OF_PROSE) == {"door", "tells", "has no room", "whoever", "are the most"}
+    assert phrases("LIMIT = 'Return most of the standard rows, without a doorway or an intelligible story.'") == set()
+
+
+@pytest.mark.parametrize("start", PROSE)
+def test_prose_is_free_of_private_idioms(start: str) -> None:
+    paths = [path for path in sources() if path.relative_to(ROOT).as_posix().startswith(start)]
+    assert paths != []
+    assert {path.name: found for path in paths if (found := phrases(path.read_text()))} == {}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

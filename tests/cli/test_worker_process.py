@@ -45,7 +45,7 @@ def test_a_worker_that_dies_is_followed_by_another(listener: socket.socket, capf
         assert second != first
         assert running.pid == second
     connection.close()
-    assert "The worker ended with -9" in capfd.readouterr().err
+    assert "The worker exited with -9" in capfd.readouterr().err
 
 
 def test_a_worker_ends_by_itself_when_it_is_left(listener: socket.socket) -> None:

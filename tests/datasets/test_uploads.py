@@ -247,7 +247,7 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
 @pytest.mark.parametrize(
     ("content", "headers", "slug", "detail", "errors"),
     [
-        (b"x,c\n", CSV, "invalid-data", "The table has no rows: the file holds a header alone.", []),
+        (b"x,c\n", CSV, "invalid-data", "The table has no rows: the file has only a header.", []),
         (b'{"rows": []}', JSON, "invalid-data", "The table has no rows.", []),
         (
             b"x\n1\nabc\n2\n",
@@ -274,7 +274,7 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
             b"x,c\n1,2\n3\n",
             CSV,
             "malformed-body",
-            'Line 3, cut at ",": Expected 2 cells, got 1.',
+            'Line 3, delimiter ",": Expected 2 cells, got 1.',
             [{"line": 3, "detail": "Expected 2 cells, got 1."}],
         ),
         (
@@ -291,34 +291,34 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
             'Line 1, column "x": The column is named twice.',
             [{"line": 1, "column": "x", "detail": "The column is named twice."}],
         ),
-        (b"[" * 50_000, JSON, "too-large", "The body is larger than 20,000 bytes.", []),
+        (b"[" * 50_000, JSON, "too-large", "Expected a body of at most 20,000 bytes, got more.", []),
         (
             b"[" * 5_000,
             JSON,
             "malformed-body",
-            "The body is nested too deeply: at most 64 objects and arrays may stand within each other.",
+            "Expected at most 64 nested objects and arrays, got more.",
             [],
         ),
-        (b"1" + b"," * 10, CSV, "too-large", "The table has 11 columns, where 10 are the most.", []),
-        (b"x\n" + b"1\n" * 5_001, CSV, "too-large", "The table has more than 5,000 rows.", []),
+        (b"1" + b"," * 10, CSV, "too-large", "Expected at most 10 columns, got 11.", []),
+        (b"x\n" + b"1\n" * 5_001, CSV, "too-large", "Expected at most 5,000 rows, got more.", []),
         (
             b'{"rows": [{"x": 1}], "x": 1}',
             JSON,
             "invalid-data",
             'The body has an unknown member: "x".',
-            [{"pointer": "/x", "detail": "There is no such member here."}],
+            [{"pointer": "/x", "detail": "The member is unknown."}],
         ),
         (
             b'{"columns": {"x": [1, NaN]}}',
             JSON,
             "invalid-data",
-            'Row 1, column "x": NaN is no finite number; leave the cell empty (null in JSON) where a value is missing.',
+            'Row 1, column "x": NaN is not a finite number; for a missing value, leave the cell empty (null in JSON).',
             [
                 {
                     "pointer": "/columns/x/1",
                     "row": 1,
                     "column": "x",
-                    "detail": "NaN is no finite number; leave the cell empty (null in JSON) where a value is missing.",
+                    "detail": "NaN is not a finite number; for a missing value, leave the cell empty (null in JSON).",
                 }
             ],
         ),
@@ -382,7 +382,7 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
             AS_CSV,
             {**CSV, "Accept": "text/html, application/json;q=0"},
             "not-acceptable",
-            "The answer can only be application/json, which the Accept header leaves out.",
+            "Expected application/json in the Accept header, got only other types.",
             [],
         ),
     ],
@@ -405,7 +405,7 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
     [
         (AS_ARROW[:300], ARROW, 400, "as an Arrow stream"),
         (b"", ARROW, 400, "as an Arrow stream"),
-        (arrow_stream(pa.table({"x": [[1.0]]})), ARROW, 422, "can't be read"),
+        (arrow_stream(pa.table({"x": [[1.0]]})), ARROW, 422, "is not supported"),
         (arrow_stream(pa.table(TABLE), pa.ipc.IpcWriteOptions(compression="zstd")), ARROW, 422, "compressed buffers"),
         (arrow_stream(pa.table({"c": ["abc"]})).replace(b"abc", b"ab\xff"), ARROW, 400, "Invalid UTF8 sequence"),
         (arrow_stream(pa.table({})), ARROW, 422, "The table has no columns."),
@@ -414,13 +414,23 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
         (AS_LINES + b'{"x": "y", "c": "a", "b": true}\n', LINES, 422, 'Line 4, column "x": "y" is not a number'),
         (b"[1]\n", LINES, 422, "Line 1: The row is not an object."),
         (b"\n\n", LINES, 422, "no rows"),
-        (b'{"x": "' + b"x" * 20_001, LINES, 413, "Line 1 is longer than 20,000 bytes."),
-        (gzip.compress(b"x\n" + b"1\n" * MAX_BYTES), {**CSV, "Content-Encoding": "gzip"}, 413, "unpacks to more"),
-        (zstd.compress(b"x\n" + b"1\n" * MAX_BYTES), {**CSV, "Content-Encoding": "zstd"}, 413, "unpacks to more"),
-        (gzip.compress(b"[" * 30_000), {**JSON, "Content-Encoding": "gzip"}, 413, "larger than 20,000"),
-        (gzip.compress(b"") * 10_001, {**CSV, "Content-Encoding": "gzip"}, 413, "larger than"),
-        (gzip.compress(AS_CSV)[:-4], {**CSV, "Content-Encoding": "gzip"}, 400, "ends before its gzip does"),
-        (AS_CSV, {**CSV, "Content-Encoding": "zstd"}, 400, "is not zstd"),
+        (b'{"x": "' + b"x" * 20_001, LINES, 413, "Line 1: expected at most 20,000 bytes, got more."),
+        (
+            gzip.compress(b"x\n" + b"1\n" * MAX_BYTES),
+            {**CSV, "Content-Encoding": "gzip"},
+            413,
+            "once decompressed, got more",
+        ),
+        (
+            zstd.compress(b"x\n" + b"1\n" * MAX_BYTES),
+            {**CSV, "Content-Encoding": "zstd"},
+            413,
+            "once decompressed, got more",
+        ),
+        (gzip.compress(b"[" * 30_000), {**JSON, "Content-Encoding": "gzip"}, 413, "at most 20,000 bytes"),
+        (gzip.compress(b"") * 10_001, {**CSV, "Content-Encoding": "gzip"}, 413, "Expected a body of at most"),
+        (gzip.compress(AS_CSV)[:-4], {**CSV, "Content-Encoding": "gzip"}, 400, "Expected a complete gzip body"),
+        (AS_CSV, {**CSV, "Content-Encoding": "zstd"}, 400, "Expected a zstd body"),
     ],
     ids=[
         "an Arrow stream that is cut",
@@ -498,7 +508,7 @@ def test_an_option_that_makes_no_sense_is_refused(service: Service, query: str, 
 def test_an_image_has_no_kinds_to_declare(service: Service) -> None:
     headers = {"Content-Type": "application/x-npy"}
     response = service.client.post(f"{DATASETS}?kinds=x:number", content=npy([[0.0, 1.0]]), headers=headers)
-    detail = "An image has no columns whose kinds could be declared."
+    detail = "Expected no declared kinds for an image, whose columns are fixed."
     assert_problem(response, "invalid-request", detail, [{"parameter": "kinds", "detail": detail}])
     assert service.left_behind() == (0, 0, 0)
 
@@ -509,7 +519,7 @@ def test_more_cells_than_a_body_could_spell_out_are_413(service: Service) -> Non
     limits = Limits(**{**LIMITS.__dict__, "spool_directory": service.spool, "max_upload_bytes": 4_999})
     with TestClient(make_application(StoredParts.over(service.engine), limits)) as client:
         response = client.post(DATASETS, content=body, headers=PARQUET)
-    assert_problem(response, "too-large", "The table has more than 4,999 cells.")
+    assert_problem(response, "too-large", "Expected at most 4,999 cells, got more.")
     assert service.left_behind() == (0, 0, 0)
 
 

@@ -85,7 +85,7 @@ def test_what_is_no_image_is_refused_where_it_stands(api: Api) -> None:
     assert (refused.value.problem.status, refused.value.problem.errors[0].pointer) == (422, "/dataset_id")
     with pytest.raises(ClientError) as grey:
         encode(api.calls, np.ones((9, 9)), model="grey")
-    assert "one colour" in grey.value.problem.detail
+    assert "several intensities" in grey.value.problem.detail
     with pytest.raises(ClientError) as small:
         encode(api.calls, np.eye(7), model="small")
     assert "at least 8 x 8" in small.value.problem.detail

@@ -150,7 +150,7 @@ def test_noise_known_by_row_weighs_rows_and_is_told_with_predictions(api: Api) -
     version = api.calls.version("measured", 1)
     assert job.likelihood == version.likelihood == likelihood
     assert ([column.name for column in version.inputs], version.noise_column) == (["x"], "sd")
-    assert version.ignored[0].reason == "it holds the noise of each row"
+    assert version.ignored[0].reason == "it has the noise of each row"
     mean_square = sum(sd * sd for sd in sds) / ROWS
     noise_sd = version.hyperparameters.noise_sd
     assert noise_sd == pytest.approx(math.sqrt(mean_square), rel=0.2)

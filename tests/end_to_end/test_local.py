@@ -108,7 +108,7 @@ def test_there_is_no_covariance_and_no_program_of_it(api: Api, local: Supervised
         api.calls.predict("local", {"columns": POINTS}, covariance=True)
     assert refused.value.problem.status == 422
     for form in ("onnx", "python"):
-        with pytest.raises(ClientError, match="nearest to each") as conflict:
+        with pytest.raises(ClientError, match="predict from nearest rows") as conflict:
             api.calls.export("local", 1, "onnx" if form == "onnx" else "python")
         assert conflict.value.problem.status == 409
 

@@ -78,9 +78,9 @@ def test_generated_source_computes_the_probabilities(likelihood: ClassLikelihood
     constants = "\n".join(f"{name} = {text}" for name, text in program.constants.items())
     functions = "\n".join(program.functions.values())
     assert max(map(len, functions.splitlines())) <= 140
-    source = f"import math\n{constants}\n{functions}\ntold = {members}"
+    source = f"import math\n{constants}\n{functions}\nreported = {members}"
     known: dict[str, object] = {"np": np, "Array": np.ndarray, **given, "noise_sd": np.sqrt(given["noise"])}
     exec("\n".join([*needed(source), source]), known)
-    reported = known["told"]
+    reported = known["reported"]
     assert isinstance(reported, dict)
     np.testing.assert_allclose(reported["probabilities"], expected(likelihood, given), rtol=1e-11, atol=1e-14)

@@ -36,11 +36,11 @@ def test_generated_source_computes_the_prediction(likelihood: NumberLikelihood) 
     constants = "\n".join(f"{name} = {text}" for name, text in program.constants.items())
     functions = "\n".join(program.functions.values())
     assert max(map(len, functions.splitlines()), default=0) <= 140
-    source = f"import math\n{constants}\n{functions}\ntold = {members}"
+    source = f"import math\n{constants}\n{functions}\nreported = {members}"
     known: dict[str, object] = {"np": np, "Array": np.ndarray, "mean": mean, "weights": weights, "beyond": beyond}
     known["noise_sd"] = noise_sd
     exec("\n".join([*needed(source), source]), known)
-    reported = known["told"]
+    reported = known["reported"]
     assert isinstance(reported, dict)
     expected = likelihood.predictive(Latent(mean, weights, beyond), noise_sd)
     required = {"mean": 3.0 + 2.0 * expected.mean, "variance": 4.0 * expected.variance}

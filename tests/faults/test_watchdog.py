@@ -16,7 +16,7 @@ from tests.processes import children, gone
 from tests.waiting import until
 
 WITHIN = 60
-ENDED_BY_FORCE = "the stop took too long"
+ENDED_BY_FORCE = "shutdown timed out"
 
 STUCK_API = """
 from app import wiring

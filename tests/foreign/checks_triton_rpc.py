@@ -91,7 +91,7 @@ def test_several_requests_are_under_way_at_once(client: InferenceServerClient) -
         ("nothing", "", [matrix()], "NOT_FOUND.*There is no model 'nothing'."),
         ("numbers", "7", [matrix()], "NOT_FOUND.*no version 7"),
         ("mixed", "", mixed()[:1], "INVALID_ARGUMENT.*colour"),
-        ("numbers", "", [matrix(5_001)], "RESOURCE_EXHAUSTED.*send them in parts"),
+        ("numbers", "", [matrix(5_001)], "RESOURCE_EXHAUSTED.*split the request"),
     ],
 )
 def test_what_can_not_be_done_is_said(

@@ -107,12 +107,17 @@ LINE = ROWS_LOOKED_AT + 502
     [
         ("x,c\n1,a\n\nabc,b\n3,c\n", 4, "x", '"abc" is not a number.'),
         ('x,c\n1,"a\nb"\nabc,b\n3,c\n', 4, "x", '"abc" is not a number.'),
-        ("x,c\n1,a\nNaN,b\n", 3, "x", "NaN is no finite number; leave the cell empty (null in JSON)"),
-        ("x,c\n1,a\n-inf,b\n", 3, "x", "-inf is no finite number"),
+        (
+            "x,c\n1,a\nNaN,b\n",
+            3,
+            "x",
+            "NaN is not a finite number; for a missing value, leave the cell empty (null in JSON)",
+        ),
+        ("x,c\n1,a\n-inf,b\n", 3, "x", "-inf is not a finite number"),
         ("x,c\n1,a\n1e309,b\n", 3, "x", '"1e309" is beyond the range of a 64-bit number'),
-        ("x,c\n1,a\n2,b\0\n", 3, "c", '"b\\u0000" holds the character NUL.'),
+        ("x,c\n1,a\n2,b\0\n", 3, "c", '"b\\u0000" contains NUL.'),
         (LONG + "abc,b\n", LINE, "x", '"abc" is not a number.'),
-        (LONG + "\r\n" * 3 + "1,b\nInfinity,b\n", LINE + 4, "x", "Infinity is no finite number"),
+        (LONG + "\r\n" * 3 + "1,b\nInfinity,b\n", LINE + 4, "x", "Infinity is not a finite number"),
         (LONG + "9007199254740993,b\n", LINE, "x", '"9007199254740993" has more digits'),
         (LONG + "+1,b\n9007199254740993,b\n", LINE + 1, "x", '"9007199254740993" has more digits'),
         (LONG.replace("1,a", "true,a") + "maybe,b\n", LINE, "x", '"maybe" is not true or false.'),
@@ -142,9 +147,9 @@ def test_declared_numbers_are_rounded_as_asked() -> None:
     ("content", "error", "reported", "line"),
     [
         (b"", InvalidDataError, "empty", None),
-        (b"\n \n", InvalidDataError, "header alone", None),
-        (b"x,c\n", InvalidDataError, "header alone", None),
-        (b"x,c", InvalidDataError, "header alone", None),
+        (b"\n \n", InvalidDataError, "only a header", None),
+        (b"x,c\n", InvalidDataError, "only a header", None),
+        (b"x,c", InvalidDataError, "only a header", None),
         (b"x,c\n1,2\n3\n", MalformedBodyError, "Expected 2 cells, got 1.", 3),
         (b"x,c\n1,2\n3,4,5\n", MalformedBodyError, "Expected 2 cells, got 3.", 3),
         (b'x,c\n1,"2\n3,4\n', MalformedBodyError, "quotation mark", 2),
@@ -158,9 +163,9 @@ def test_declared_numbers_are_rounded_as_asked() -> None:
         ("x,c\n1,2\n".encode("utf-16"), MalformedBodyError, "UTF-16", None),
         (b"x,x\n1,2\n", InvalidDataError, "named twice", 1),
         (b"x,c\x01\n1,2\n", InvalidDataError, "control character", 1),
-        (b"x," + b"c" * 201 + b"\n1,2\n", InvalidDataError, "201 characters", 1),
+        (b"x," + b"c" * 201 + b"\n1,2\n", InvalidDataError, "got 201", 1),
         (b"x," + b"c" * 10**6 + b"\n1,2\n", InvalidDataError, "too long", None),
-        (b"x,c\n1," + b"c" * 100_001 + b"\n", InvalidDataError, "100,001 characters", 2),
+        (b"x,c\n1," + b"c" * 100_001 + b"\n", InvalidDataError, "got 100,001", 2),
         (b"x,c\n1," + b"c" * 5 * 10**6 + b"\n", RelevanceError, "Line 2", 2),
     ],
 )
@@ -182,7 +187,7 @@ def test_ten_thousand_columns_work_and_more_are_refused() -> None:
     assert len(kinds) == 10_000
     assert set(kinds.values()) == {"number"}
     assert rows[2][9_999] == 9_999.5
-    with pytest.raises(TooLargeError, match="10,001 columns"):
+    with pytest.raises(TooLargeError, match="got 10,001"):
         read_csv(wide(10_001))
 
 

@@ -87,13 +87,13 @@ def test_a_large_image_comes_in_blocks() -> None:
     ("array", "words"),
     [
         (np.ones(5), "got shape (5,)"),
-        (np.ones(5), "A signal is a table"),
+        (np.ones(5), "Upload a signal as a table"),
         (np.ones((2, 2, 3)), "got shape (2, 2, 3)"),
         (np.ones((2, 2), complex), "complex"),
         (np.array([["a", "b"]]), "<U1"),
         (np.array([[{}, {}]]), "object"),
         (np.ones((0, 3)), "no pixels"),
-        (np.array([[1.0, np.nan]]), "Row 0, column 1: nan is no finite number"),
+        (np.array([[1.0, np.nan]]), "Row 0, column 1: expected a finite number, got nan"),
     ],
 )
 def test_an_array_that_is_no_image_is_refused(array: object, words: str) -> None:
@@ -107,7 +107,7 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(as_png: bool) -> N
     content = png(Image.fromarray(GREY)) if as_png else npy(GREY)
     with pytest.raises(TooLargeError) as refused:
         read(content, as_png=as_png, max_pixels=5)
-    assert refused.value.detail == "The image has 2 x 3 pixels, where 5 are the most."
+    assert refused.value.detail == "Expected at most 5 pixels, got 2 x 3."
 
 
 def test_a_header_that_lies_of_a_great_image_costs_nothing() -> None:
@@ -131,7 +131,7 @@ def test_a_header_that_lies_of_a_great_image_costs_nothing() -> None:
 def test_bytes_behind_an_array_are_refused(more: bytes) -> None:
     with pytest.raises(MalformedBodyError) as refused:
         read(npy(GREY) + more, as_png=False)
-    assert refused.value.detail == f"The array's header says that 6 bytes follow; {6 + len(more)} do."
+    assert refused.value.detail == f"Expected 6 bytes after the array's header, got {6 + len(more)}."
 
 
 @pytest.mark.parametrize("as_png", [True, False])

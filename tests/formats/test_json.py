@@ -65,9 +65,9 @@ def test_the_ends_of_float64_are_kept() -> None:
 @pytest.mark.parametrize(
     ("body", "faults"),
     [
-        ('{"columns": {"x": [1, NaN]}}', [("NaN is no finite number", "/columns/x/1", 1, "x")]),
-        ('{"rows": [{"x": 1}, {"x": -Infinity}]}', [("-Infinity is no finite number", "/rows/1/x", 1, "x")]),
-        ('{"names": ["x"], "rows": [[1], [Infinity]]}', [("Infinity is no finite number", "/rows/1/0", 1, None)]),
+        ('{"columns": {"x": [1, NaN]}}', [("NaN is not a finite number", "/columns/x/1", 1, "x")]),
+        ('{"rows": [{"x": 1}, {"x": -Infinity}]}', [("-Infinity is not a finite number", "/rows/1/x", 1, "x")]),
+        ('{"names": ["x"], "rows": [[1], [Infinity]]}', [("Infinity is not a finite number", "/rows/1/0", 1, None)]),
         ('{"columns": {"x": [1e999]}}', [('"1e999" is beyond the range', "/columns/x/0", 0, "x")]),
         ('{"columns": {"x": [1, 2, "abc"]}}', [('"abc" is not a number.', None, 2, "x")]),
         ('{"columns": {"x": [true, 2, false]}}', [("2 is not true or false.", None, 1, "x")]),
@@ -75,9 +75,9 @@ def test_the_ends_of_float64_are_kept() -> None:
         ('{"columns": {"c": ["a", ["b"]]}}', [('["b"] is not a text.', None, 1, "c")]),
         (
             json.dumps({"columns": {"x": [1] * ROWS_LOOKED_AT + [2**53 + 1]}}),
-            [("9007199254740993 has more digits than a 64-bit number keeps", None, ROWS_LOOKED_AT, "x")],
+            [("9007199254740993 has more digits than a 64-bit number can represent", None, ROWS_LOOKED_AT, "x")],
         ),
-        ('{"columns": {"x": ["a\\u0000"]}}', [('"a\\u0000" holds the character NUL.', None, 0, "x")]),
+        ('{"columns": {"x": ["a\\u0000"]}}', [('"a\\u0000" contains NUL.', None, 0, "x")]),
         ('{"columns": {"x": [1], "y": [1, 2]}}', [("The column has 2 values", "/columns/y", None, "y")]),
         ('{"columns": {"x": 1}}', [("The column is not a list.", "/columns/x", None, "x")]),
         ('{"names": ["x", "y"], "rows": [[1, 2], [3]]}', [("Expected 2 values, got 1.", "/rows/1", 1, None)]),
@@ -94,11 +94,11 @@ def test_the_ends_of_float64_are_kept() -> None:
         ('{"columns": {}}', []),
         ('{"columns": {"x": []}}', []),
         ('{"columns": {"": [1]}}', [("Column 1 has no name.", None, None, None)]),
-        ('{"columns": {"a\\nb": [1]}}', [("The name holds a control character.", None, None, "a\nb")]),
-        ('{"rows": [{"x": 1}], "colums": 1}', [("There is no such member here.", "/colums", None, None)]),
+        ('{"columns": {"a\\nb": [1]}}', [("The name contains a control character.", None, None, "a\nb")]),
+        ('{"rows": [{"x": 1}], "colums": 1}', [("The member is unknown.", "/colums", None, None)]),
         ('{"rows": [{"x": 1}], "columns": {"x": [1]}}', [("Expected one of", "", None, None)]),
-        ("[]", [("This is not an object.", "", None, None)]),
-        ("null", [("This is not an object.", "", None, None)]),
+        ("[]", [("Expected an object.", "", None, None)]),
+        ("null", [("Expected an object.", "", None, None)]),
     ],
 )
 def test_what_is_no_table_is_refused_with_its_place(
@@ -132,11 +132,11 @@ def test_what_is_no_timestamp_is_refused_with_its_place() -> None:
         (b"\xff", "not UTF-8"),
         (b'{"columns": {"x": ["\xe9"]}}', "not UTF-8"),
         (b'{"columns": {"x": ["\\ud800"]}}', "surrogate"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b"[" * 5_000 + b"]" * 5_000, "nested too deeply"),
-        (b'{"columns":' * 100_000, "nested too deeply"),
+        (b"[" * 100_000, "at most 64 nested"),
+        (b"[" * 5_000 + b"]" * 5_000, "at most 64 nested"),
+        (b'{"columns":' * 100_000, "at most 64 nested"),
         (b'{"columns": {"x": [1' + b"0" * 5_000 + b"]}}", "digits"),
-        (b"[NaN, " + b"[" * 100_000, "nested too deeply"),
+        (b"[NaN, " + b"[" * 100_000, "at most 64 nested"),
         (b"[-" + b"1" * 4_300 + b"]", "Integer value out of range"),
         (b'{"columns": {"x": [1], "x": [2]}}', 'repeats a key within one object: "x"'),
         (b'{"columns": {"x": [1]}, "columns": {"y": [2]}}', 'repeats a key within one object: "columns"'),
@@ -257,7 +257,7 @@ def test_a_row_of_far_too_many_members_is_one_fault_that_names_the_first_three()
     raw = read_json(json.dumps({"rows": [{f"n{place}": 1 for place in range(1_000)}]}).encode(), max_columns=1_000)
     _, (fault,) = typed_block(raw, WANTED)
     assert fault.row == 0
-    assert fault.detail == ('The row has 1,000 members, where there are 2 columns; no such column as "n0", "n1", "n2".')
+    assert fault.detail == ('The row has 1,000 members, but the table 2 columns; unknown are "n0", "n1", "n2".')
 
 
 def test_rows_that_lack_all_columns_are_no_more_faults_than_rows_once_there_are_a_thousand() -> None:
@@ -293,9 +293,9 @@ def test_escapes_without_end_cost_no_more_than_other_characters() -> None:
 @pytest.mark.parametrize(
     ("ending", "said"),
     [
-        (b"NaN]", r"^NaN is no finite number; .* It is at byte 3000001\.$"),
-        (b"-Infinity]", r"^-Infinity is no finite number; .* It is at byte 3000001\.$"),
-        (b"1e400]", "^The body is not JSON that can be read: Number out of range"),
+        (b"NaN]", r"^NaN is not a finite number; .* It is at byte 3000001\.$"),
+        (b"-Infinity]", r"^-Infinity is not a finite number; .* It is at byte 3000001\.$"),
+        (b"1e400]", "^The body has a number that can't be represented: Number out of range"),
         (b"nul]", "^The body is not JSON: "),
         (b'{"a":1,"a":2}]', r"^The body repeats a key within one object\.$"),
     ],

@@ -55,13 +55,13 @@ def test_rows_that_may_be_cost_less_than_a_second(row: bytes) -> None:
 def test_a_row_of_a_million_members_is_refused_at_once() -> None:
     body = b'{"rows":[{%b}]}' % b",".join(b'"name%d" : %d' % (place, place) for place in range(1_000_000))
     began = time.process_time()
-    with pytest.raises(InvalidDataError, match="An object has more than 1,000 members"):
+    with pytest.raises(InvalidDataError, match="Expected objects of at most 1,000 members"):
         check_members(body, 1_000)
     assert time.process_time() - began < 0.1
 
 
 def test_objects_within_each_other_are_bounded() -> None:
-    with pytest.raises(MalformedBodyError, match="nested too deeply"):
+    with pytest.raises(MalformedBodyError, match="at most 64 nested"):
         check_members(b'{"a":' * 100_000 + b"1" + b"}" * 100_000, 1_000)
 
 
@@ -84,7 +84,7 @@ def test_objects_and_arrays_are_counted_wherever_chunks_end(value: JSON, chunk: 
         patch.setattr(json_scan, "CHUNK_BYTES", chunk)
         check_containers(text + b" " * 1_000, most)
         if most:
-            with pytest.raises(TooLargeError, match=f"more than {most - 1} objects"):
+            with pytest.raises(TooLargeError, match=f"at most {most - 1} objects"):
                 check_containers(text + b" " * 1_000, most - 1)
 
 
@@ -92,11 +92,11 @@ def test_objects_and_arrays_are_counted_wherever_chunks_end(value: JSON, chunk: 
 def test_ten_million_objects_are_refused_at_once(piece: bytes) -> None:
     body = b"[" + (piece + b",") * 9_999_999 + piece + b"]"
     began = time.process_time()
-    with pytest.raises(TooLargeError, match="more than 200,000 objects and arrays"):
+    with pytest.raises(TooLargeError, match="at most 200,000 objects and arrays"):
         check_containers(body, 200_000)
     assert time.process_time() - began < 1.0
 
 
 def test_arrays_within_each_other_are_too_deep_and_not_too_many() -> None:
-    with pytest.raises(MalformedBodyError, match="nested too deeply"):
+    with pytest.raises(MalformedBodyError, match="at most 64 nested"):
         check_containers(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", 1_000)

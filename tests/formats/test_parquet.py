@@ -71,10 +71,10 @@ def test_declared_kinds_go_before_the_types() -> None:
 @pytest.mark.parametrize(
     ("column", "row", "reported"),
     [
-        (pa.array([1.0, np.nan]), 1, "nan is no finite number"),
-        (pa.array([1.0, None, np.inf]), 2, "inf is no finite number"),
+        (pa.array([1.0, np.nan]), 1, "nan is not a finite number"),
+        (pa.array([1.0, None, np.inf]), 2, "inf is not a finite number"),
         (pa.array([1] * 1500 + [2**60]), 1500, "has more digits"),
-        (pa.array([0, 2**50], pa.timestamp("s")), 1, "no year from 1 to 9999"),
+        (pa.array([0, 2**50], pa.timestamp("s")), 1, "not in the years 1 to 9999"),
         (pa.array(["a", "b\0"]), 1, "NUL"),
         (pa.array([[1], [2]]), None, "list<"),
         (pa.array([b"a"]), None, "binary"),
@@ -105,14 +105,14 @@ def test_no_rows_and_too_many_are_refused() -> None:
     content = written(pa.table({"x": [1.0, 2.0, 3.0]}))
     with pytest.raises(InvalidDataError, match="no rows"):
         read(written(pa.table({"x": pa.array([], pa.float64())})))
-    with pytest.raises(TooLargeError, match="3 rows"):
+    with pytest.raises(TooLargeError, match="got 3"):
         read(content, max_rows=2)
 
 
 def test_a_file_cut_off_or_damaged_anywhere_is_refused_and_never_anything_else() -> None:
     content = written(pa.table({"x": np.arange(500.0), "c": ["a", "b"] * 250}), row_group=100)
     for end in range(0, len(content), 97):
-        with pytest.raises(MalformedBodyError, match="cut off"):
+        with pytest.raises(MalformedBodyError, match="truncated"):
             read(content[:end])
     for place in range(0, len(content), 41):
         damaged = content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :]

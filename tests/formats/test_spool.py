@@ -30,7 +30,7 @@ def test_a_full_disk_is_told_as_no_room_for_now() -> None:
             finally:
                 full.raw.close()
 
-    with pytest.raises(UnavailableError, match="no room for the body"):
+    with pytest.raises(UnavailableError, match="no space for the body"):
         anyio.run(write)
 
 

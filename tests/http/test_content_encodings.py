@@ -69,7 +69,9 @@ def test_a_packed_body_is_understood(client: TestClient, encoding: str) -> None:
 def test_a_packed_body_is_bounded_by_what_it_unpacks_to(client: TestClient) -> None:
     content = gzip.compress(b" " * (LIMITS.max_body_bytes + 1))
     response = client.post("/v1/training-jobs", content=content, headers={**JSON, "Content-Encoding": "gzip"})
-    assert_problem(response, "too-large", f"The body unpacks to more than {LIMITS.max_body_bytes:,} bytes.")
+    assert_problem(
+        response, "too-large", f"Expected at most {LIMITS.max_body_bytes:,} bytes once decompressed, got more."
+    )
 
 
 def test_a_body_that_is_not_what_it_says_is_malformed(client: TestClient) -> None:

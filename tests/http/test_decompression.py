@@ -48,7 +48,9 @@ def refused_in(body: bytes, encoding: str) -> tuple[str, float]:
 )
 def test_empty_members_and_frames_are_bounded(encoding: str, member: bytes, count: int) -> None:
     detail, seconds = refused_in(member * count, encoding)
-    assert detail.startswith(f"The body has too many {encoding} members: at most 1,000, and one for each 8,192 bytes")
+    assert detail.startswith(
+        f"The body has too many {encoding} members: at most 1,000, and one for each 8,192 decompressed bytes"
+    )
     assert seconds < 0.5
 
 

@@ -122,7 +122,7 @@ def test_bounds_of_small_bodies_are_said(client: TestClient) -> None:
     assert refused(response, "invalid-request")["detail"] == "Expected at most 50,000 elements of arrays, got more."
     # At the bound what is wrong is still listed, up to a hundred errors.
     problem = refused(client.post("/v1/webhooks", content=members(MAX_MEMBERS), headers=JSON), "invalid-request")
-    assert "There is no member 'k0' here" in str(problem["detail"]) or "k0" in str(problem["errors"])
+    assert "The member 'k0' is unknown" in str(problem["detail"]) or "k0" in str(problem["errors"])
 
 
 def test_depth_is_bounded() -> None:

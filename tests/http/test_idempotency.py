@@ -20,7 +20,7 @@ from tests.problems import assert_problem
 
 COLUMNS = {"columns": {"x": [1.0, 2.0, 3.5, 4.0], "y": [0.5, 1.1, 2.3, 2.9]}}
 REUSED = "This Idempotency-Key came before with another request: send each request with a key of its own."
-MALFORMED = "Idempotency-Key has 1 to 255 visible ASCII characters, quoted or bare: a UUID is a good one."
+MALFORMED = "Expected an Idempotency-Key of 1 to 255 visible ASCII characters, such as a UUID."
 CSV = "x,y\n1,0.5\n2,1.1\n3.5,2.3\n"
 
 
@@ -216,7 +216,7 @@ def test_an_upload_that_is_still_being_stored_is_in_use(
     assert_problem(
         reported,
         "idempotency-key-in-use",
-        "The first request with this Idempotency-Key is still being done: ask again in a moment.",
+        "The first request with this Idempotency-Key is still being processed; retry in a moment.",
     )
     assert kept(engine, "datasets") == 1
 

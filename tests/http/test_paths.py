@@ -114,7 +114,7 @@ def test_probes_and_documentation_need_no_key(locked: TestClient) -> None:
 
 def test_a_body_announced_above_the_limit_is_refused_unread(client: TestClient) -> None:
     response = client.post(JOBS, content=b"{" * 5000, headers={"Content-Type": "application/json"})
-    assert_problem(response, "too-large", "The body is larger than 4096 bytes.")
+    assert_problem(response, "too-large", "Expected a body of at most 4096 bytes, got more.")
 
 
 def test_a_body_that_does_not_say_how_long_it_is_is_cut_off(client: TestClient) -> None:
@@ -123,7 +123,7 @@ def test_a_body_that_does_not_say_how_long_it_is_is_cut_off(client: TestClient) 
 
     for path in (JOBS, "/v1/models/small/predict"):
         response = client.post(path, content=long(), headers={"Content-Type": "application/json"})
-        assert_problem(response, "too-large", "The body is larger than 4096 bytes.")
+        assert_problem(response, "too-large", "Expected a body of at most 4096 bytes, got more.")
 
 
 @pytest.mark.parametrize("path", [JOBS, "/v1/models/small/predict", "/v1/models/small/versions/1/predict"])
@@ -142,9 +142,9 @@ def test_a_body_that_does_not_claim_to_be_json_is_415(client: TestClient, path: 
 def test_an_accept_that_can_not_be_met_is_406(client: TestClient, method: str, path: str) -> None:
     response = client.request(method, path, headers={"Accept": "text/html;q=0.9, application/xml"}, json=SUBMIT)
     given = (
-        f"The answer can be {', '.join(ANSWERS)}, all of which the Accept header leaves out."
+        f"Expected one of {', '.join(ANSWERS)} in the Accept header, got none."
         if path.endswith("/predict")
-        else "The answer can only be application/json, which the Accept header leaves out."
+        else "Expected application/json in the Accept header, got only other types."
     )
     assert_problem(response, "not-acceptable", given)
 
@@ -156,7 +156,7 @@ def test_an_accept_that_can_be_met_is_met(client: TestClient, accept: str) -> No
 
 @pytest.mark.parametrize("path", ["/", "/v1", "/v1/nothing", "/v1/models/", "/v1/models/small/versions/1/train"])
 def test_a_path_that_is_not_there_is_404(client: TestClient, path: str) -> None:
-    assert_problem(client.get(path), "not-found", f"There is nothing at {path}.")
+    assert_problem(client.get(path), "not-found", f"There is no resource at {path}.")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_wrong_method_is_405_and_the_right_ones_are_named(
     client: TestClient, method: str, path: str, allowed: str
 ) -> None:
     response = client.request(method, path)
-    assert_problem(response, "method-not-allowed", f"{path} answers {allowed}, not {method}.")
+    assert_problem(response, "method-not-allowed", f"Expected {allowed} at {path}, got {method}.")
     assert response.headers["Allow"] == allowed
 
 
@@ -204,7 +204,7 @@ def test_what_nobody_foresaw_is_500_without_internals_and_logged_with_them(
     assert_problem(
         response,
         "unexpected",
-        "Something went wrong that should not. The request id finds it in the service's log.",
+        "The service failed unexpectedly. Its log has the error under the request id.",
     )
     assert "secret" not in response.text
     assert response.headers["X-Request-ID"] == "find-me"

@@ -18,7 +18,7 @@ def test_what_a_call_returns_or_raises_comes_back() -> None:
 def test_nobody_waits_longer_and_too_many_that_hang_are_refused() -> None:
     calls, end = TimedCalls(), Event()
     for _ in range(MAX_RUNNING):
-        with pytest.raises(UnavailableError, match="did not answer within"):
+        with pytest.raises(UnavailableError, match="did not respond within"):
             calls.call(end.wait, seconds=0.01)
     with pytest.raises(UnavailableError, match="earlier requests"):
         calls.call(end.wait, seconds=0.01)
@@ -34,6 +34,6 @@ def test_a_thread_that_cannot_be_started_takes_no_place(monkeypatch: pytest.Monk
     with monkeypatch.context() as patched:
         patched.setattr(Thread, "start", refuse)
         for _ in range(MAX_RUNNING + 1):
-            with pytest.raises(UnavailableError, match="no more threads"):
+            with pytest.raises(UnavailableError, match="can't start more threads"):
                 calls.call(lambda: 3, seconds=5.0)
     assert calls.call(lambda: 3, seconds=5.0) == 3

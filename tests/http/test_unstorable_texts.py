@@ -121,8 +121,8 @@ def test_a_request_with_nul_is_refused_with_its_place(stored_client: TestClient,
     response = stored_client.request(method, path, json=request)
     problem = response.json()
     assert (response.status_code, problem["type"]) == (422, "/problems/invalid-request")
-    assert problem["detail"] == f"At {place}: A text holds the character NUL."
-    assert problem["errors"] == [{"pointer": place, "detail": "A text holds the character NUL."}]
+    assert problem["detail"] == f"At {place}: The text contains NUL."
+    assert problem["errors"] == [{"pointer": place, "detail": "The text contains NUL."}]
     looked = stored_client.get("/v1/models/small").json()
     assert (looked["description"], looked["tags"]) == (None, {})
 

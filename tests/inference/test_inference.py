@@ -163,7 +163,7 @@ def test_what_is_not_there_is_404(client: TestClient, path: str) -> None:
     for suffix in ("", "/ready"):
         assert refused(client.get(f"/v2/models/{path}{suffix}"), 404)
     assert refused(client.post(f"/v2/models/{path}/infer", json={"inputs": TENSORS}), 404)
-    assert refused(client.get("/v2/elsewhere"), 404) == "There is nothing at /v2/elsewhere."
+    assert refused(client.get("/v2/elsewhere"), 404) == "There is no resource at /v2/elsewhere."
     assert refused(client.get(PATH), 405)
 
 
@@ -280,7 +280,7 @@ def test_rows_may_bring_their_noise_and_the_interval_may_be_said(client: TestCli
         ({"inputs": []}, "column"),
         ({"inputs": [X]}, "colour"),
         ({"inputs": [X, COLOUR, {**X, "name": "z"}]}, "z"),
-        ({"inputs": [X, X]}, "one name"),
+        ({"inputs": [X, X]}, "got one twice"),
         ({"inputs": [{**X, "shape": [3]}, COLOUR]}, "3 values"),
         ({"inputs": [{**X, "shape": [2, 1, 1]}, COLOUR]}, r"\[-1\]"),
         ({"inputs": [{**X, "datatype": "BYTES", "data": ["1", "2"]}, COLOUR]}, "FP64"),
@@ -338,7 +338,7 @@ def test_too_many_rows_and_too_large_bodies_are_413(client: TestClient) -> None:
     rows = LIMITS.max_prediction_rows + 1
     x: Json = {**X, "shape": [rows], "data": [0.5] * rows}
     colour: Json = {**COLOUR, "shape": [rows], "data": ["red"] * rows}
-    assert "send them in parts" in refused(client.post(PATH, json={"inputs": [x, colour]}), 413)
+    assert "split the request" in refused(client.post(PATH, json={"inputs": [x, colour]}), 413)
     assert refused(client.post(PATH, content=b" " * (LIMITS.max_body_bytes + 1)), 413)
 
 

@@ -88,5 +88,5 @@ def test_a_long_request_that_claims_more_values_than_it_can_hold_gets_no_room_fo
 ) -> None:
     monkeypatch.setattr(messages, "PIECE_BYTES", 0)
     shape = [10**15, 2]
-    expected = f"Tensor 'input': shape {shape} has {2 * 10**15} values, got 4."
+    expected = f"Tensor 'input': expected {2 * 10**15} values of shape {shape}, got 4."
     assert read(text({**TENSOR, "shape": shape}), None) == (MalformedBodyError, expected)

@@ -195,7 +195,7 @@ def test_a_list_that_is_read_in_pieces_has_the_same_values_or_is_refused_too(
 def test_a_list_of_another_length_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensor_json, "PIECE_BYTES", 0)
     assert outcome("FP64", [2**40], b"[1, x]") == (
-        "Tensor 't': shape [1099511627776] has 1099511627776 values, got 2.",
+        "Tensor 't': expected 1099511627776 values of shape [1099511627776], got 2.",
     )
 
 

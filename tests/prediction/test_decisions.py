@@ -134,7 +134,7 @@ def test_a_bad_row_has_its_problem_and_no_decision(client: TestClient) -> None:
         (
             {"class_priors": [{**PRIORS[0], "cost": 1}, PRIORS[1]]},
             "/class_priors/0/cost",
-            "There is no member 'cost' here.",
+            "The member 'cost' is unknown.",
         ),
         ({"class_priors": {"true": 1}}, "/class_priors", 'Should be a valid array, got {"true":1}.'),
         (
@@ -149,7 +149,7 @@ def test_a_bad_row_has_its_problem_and_no_decision(client: TestClient) -> None:
         ),
         ({"costs": [[0, -1], [1, 0]]}, "/costs/0/1", "Should be greater than or equal to 0, got -1."),
         ({"costs": [[0, None], [1, 0]]}, "/costs/0/1", "Should be a valid number, got null."),
-        ({"costs": []}, "/costs", "Needs 1 at least, got 0."),
+        ({"costs": []}, "/costs", "Expected at least 1, got 0."),
         ({"reject_cost": -1}, "/reject_cost", "Should be greater than or equal to 0, got -1."),
         ({"reject_cost": "0.5"}, "/reject_cost", 'Should be a valid number, got "0.5".'),
     ],

@@ -122,8 +122,8 @@ def test_with_per_row_an_error_is_a_line_among_the_others(parts: SmallParts) -> 
 @pytest.mark.parametrize(
     ("pieces", "detail"),
     [
-        ([ROW] * 6, "The table has more rows than 5; send it in parts."),
-        ([ROW, ROW + b" " * 5000], "The body is larger than 4096 bytes."),
+        ([ROW] * 6, "Expected at most 5 rows, got more; split the request."),
+        ([ROW, ROW + b" " * 5000], "Expected a body of at most 4096 bytes, got more."),
     ],
 )
 def test_a_limit_that_is_passed_in_the_middle_is_the_last_line(
@@ -179,7 +179,9 @@ def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_serv
     start, body = told_to_one_who_leaves(parts, scope, b'{"rows": [')
     assert start["status"] == 400
     given = json.loads(body["body"])
-    assert given.get("detail", given.get("error")) == "The connection ended before the body did."
+    assert (
+        given.get("detail", given.get("error")) == "Expected a complete body, got a connection closed before its end."
+    )
 
 
 @pytest.fixture

@@ -262,7 +262,7 @@ def test_a_category_unseen_in_training_is_named_with_the_known_ones(client: Test
         ({"interval": 1}, "/interval", "Should be less than 1, got 1."),
         ({"interval": 0}, "/interval", "Should be greater than 0, got 0."),
         ({"interval": "0.9"}, "/interval", 'Should be a valid number, got "0.9".'),
-        ({"outputs": []}, "/outputs", "Needs 1 at least, got 0."),
+        ({"outputs": []}, "/outputs", "Expected at least 1, got 0."),
         ({"on_error": "skip"}, "/on_error", "Should be 'fail' or 'per_row', got \"skip\"."),
         ({"explain": 0}, "/explain", "Should be greater than or equal to 1, got 0."),
         ({"explain": 21}, "/explain", "Should be less than or equal to 20, got 21."),
@@ -314,7 +314,7 @@ def test_a_misspelt_option_is_named(client: TestClient) -> None:
 def test_more_rows_than_allowed_are_413(client: TestClient) -> None:
     rows = [ROWS[0]] * 6
     assert_problem(
-        client.post(PATH, json={"rows": rows}), "too-large", "The table has 6 rows, more than 5; send it in parts."
+        client.post(PATH, json={"rows": rows}), "too-large", "Expected at most 5 rows, got 6; split the request."
     )
 
 
@@ -454,7 +454,9 @@ def test_the_answers_covariance_has_a_bound_of_rows(client: TestClient, monkeypa
 
 def test_the_documentation_tells_what_is_answered(openapi: Response) -> None:
     schemas = openapi.json()["components"]["schemas"]
-    assert "near 0: it lies away from all" in schemas["RealOut"]["properties"]["support"]["description"]
+    assert (
+        "Near 0, the point is far from all training rows" in schemas["RealOut"]["properties"]["support"]["description"]
+    )
     assert schemas["ClassOut"]["properties"]["support"] == schemas["RealOut"]["properties"]["support"]
     assert set(schemas["Contribution"]["properties"]) == {"vector", "kind", "row", "input", "contribution", "share"}
     assert {"covariance", "explain"} <= set(schemas["PredictRecordsIn-Input"]["properties"])
@@ -491,7 +493,7 @@ def test_rows_may_bring_their_noise_where_the_model_knows_of_it(client: TestClie
 @pytest.mark.parametrize(
     ("rows", "given"),
     [
-        ([WITH_NOISE[0], {**ROWS[1], "sd": None}, WITH_NOISE[2]], "`sd` is missing, which other rows have"),
+        ([WITH_NOISE[0], {**ROWS[1], "sd": None}, WITH_NOISE[2]], "`sd` is missing: expected a value in each row"),
         ([WITH_NOISE[0], ROWS[1], WITH_NOISE[2]], "The column is missing"),
         ([WITH_NOISE[0], {**ROWS[1], "sd": 0}, WITH_NOISE[2]], "`sd` is 0,"),
         ([WITH_NOISE[0], {**ROWS[1], "sd": "much"}, WITH_NOISE[2]], '"much" is not a number'),

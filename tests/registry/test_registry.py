@@ -106,7 +106,7 @@ def test_lists_are_cut_down_to_what_has_the_tags(client: TestClient, parts: Smal
 
 @pytest.mark.parametrize("query", ["tag=stage", "tag=a:1&tag=a:2"])
 def test_a_tag_that_is_none_is_refused(client: TestClient, query: str) -> None:
-    given = "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice."
+    given = "Expected NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice."
     errors = [{"parameter": "tag", "detail": given}]
     assert_problem(client.get(f"/v1/models?{query}"), "invalid-request", f"The parameter 'tag': {given}", errors)
     many = "&".join(f"tag=t{number}:x" for number in range(11))

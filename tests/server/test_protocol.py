@@ -101,7 +101,7 @@ def test_header_fields_are_bounded(connect: Connect) -> None:
             if status == 200:
                 assert answer_of(client)[0] == 200
             else:
-                assert "101 header fields" in str(refused(client, 431, "headers-too-large")["detail"])
+                assert "got 101" in str(refused(client, 431, "headers-too-large")["detail"])
 
 
 def test_a_long_request_target_is_414(connect: Connect) -> None:

@@ -16,7 +16,7 @@ __all__ = ["application", "main"]
 
 
 def read_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
-    """Rows of a file in any of the service's formats."""
+    """Read the rows of a file in any of the service's formats."""
     from app.cli.rows import batches
 
     return batches(path, kinds, size=size)
@@ -38,15 +38,15 @@ application.add_typer(check, name="check")
 
 
 ALLOCATED_BETWEEN_COLLECTIONS = 10_000
-"""More objects than were freed, before garbage is looked for again."""
+"""The number of allocations, less deallocations, between two garbage collections."""
 
 
 def main() -> None:
     """The command `relevance`.
 
-    What it imports is hundreds of thousands of objects, none of which is garbage before the end, and then the kernel
-    takes them all at once: looking for it so often while they are made, and again at the end, is a third of the time in
-    which a process starts and ends. Of a server that answers, looking less often makes the latest answers sooner.
+    Its imports create hundreds of thousands of objects that live until the process ends. With Python's default
+    threshold, garbage collections are a third of the time in which a process starts and ends. In a server, rarer
+    collections lower the highest latencies.
     """
     gc.set_threshold(ALLOCATED_BETWEEN_COLLECTIONS)
     atexit.register(gc.freeze)

@@ -9,14 +9,14 @@ UntilEof = Annotated[bool, typer.Option("--until-eof", hidden=True, help="End wh
 
 GrpcPort = Annotated[
     int | None,
-    typer.Option(min=0, max=65535, help="Serve the Open Inference Protocol over gRPC too, at this port; 0: any."),
+    typer.Option(min=0, max=65535, help="Also serve the Open Inference Protocol over gRPC, at this port; 0: any."),
 ]
 
 
 def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
-    """Run the API with a worker beside it.
+    """Run the API and a worker.
 
-    A SQLite database is made, or brought up to date, first. Settings: docs/reference/settings.md.
+    A SQLite database is created, or migrated to this release, first. Settings: docs/reference/settings.md.
     """
     from app.cli.run_server import serve
     from app.settings import Settings
@@ -26,7 +26,7 @@ def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
 
 
 def api(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
-    """Run the API alone."""
+    """Run the API without a worker."""
     from app.cli.run_server import serve
     from app.settings import Settings
 
@@ -35,13 +35,13 @@ def api(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
 
 
 def _listen_at(grpc_port: int | None) -> None:
-    """The application reads its settings by itself, wherever it is started from."""
+    """Set the port in the environment, where the application reads its settings."""
     if grpc_port is not None:
         os.environ["RELEVANCE_GRPC_PORT"] = str(grpc_port)
 
 
 def worker(*, until_eof: UntilEof = False) -> None:
-    """Run a worker alone."""
+    """Run a worker without the API."""
     from app.cli.run_worker import work
     from app.settings import Settings
 
@@ -57,7 +57,7 @@ def migrate() -> None:
 
 
 def check_worker() -> None:
-    """Exit with 0 where a worker that uses this spool directory has written a heartbeat in time."""
+    """Exit with 0 where a worker with this spool directory has sent a recent heartbeat."""
     from app.cli.worker_health import check_worker
     from app.settings import Settings
 

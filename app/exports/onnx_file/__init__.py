@@ -1,1 +1,1 @@
-"""A version as ONNX, in float64 and standard operators alone. Needs the package `onnx`, which only this imports."""
+"""A version as ONNX, in float64 and standard operators only. Only this package imports `onnx`."""

@@ -1,4 +1,4 @@
-"""Where rows lie in a kernel's space, and how new they are."""
+"""Principal components and novelty."""
 
 import numpy as np
 from onnx import TensorProto
@@ -11,7 +11,7 @@ from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPred
 
 
 def component_outputs(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:
-    """The first components (N, K), what these miss, and how usual rows are, (N, 1)."""
+    """Return the first components (N, K), the reconstruction error, the log density and the novelty, each (N, 1)."""
     found, graph = predictor.components, inputs.graph
     images = kernel_columns(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows), inputs)
     projected = images @ found.axes
@@ -31,14 +31,14 @@ def component_outputs(predictor: ComponentsPredictor, inputs: Value) -> dict[str
 
 
 def _missed(projected: Value) -> Value:
-    """1 - |p|^2."""
+    """Return 1 - |p|^2."""
     return (1.0 - projected.graph.sum(projected.square(), 1)).at_least(0.0)
 
 
 def _counted(rising: Array, values: Value) -> Value:
-    """Return how many of the rising numbers (M,) are at most each value (N, 1), by halving."""
+    """Return how many of the ascending numbers (M,) are at most each value (N, 1), by bisection."""
     graph, step = values.graph, 1 << (len(rising).bit_length() - 1)
-    # No value reaches what is behind the last of them.
+    # The padding is above every value.
     padded = graph.constant(np.append(rising, np.full(2 * step - 1 - len(rising), np.inf)))
     count = graph.where(graph.node("IsNaN", values), 0.0, values * 0.0)
     while step:

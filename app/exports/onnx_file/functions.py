@@ -25,11 +25,11 @@ from relevance_bayes.core.tracing import TRACING, Traced
 from relevance_bayes.core.types import Array, Indices
 
 SUMMED = 16
-"""Up to so many inputs distances are sums of squared differences, which lose nothing; above, products."""
+"""The number of inputs up to which distances are sums of squared differences, which are exact; above, products."""
 
 
 def columns_of(functions: Functions, inputs: Value) -> Value:
-    """All functions of a dictionary, (N, M), M above 0."""
+    """Return all functions of a dictionary, (N, M), with M above 0."""
     if isinstance(functions, GroupFunctions):
         return _single(functions.of, inputs.columns(functions.columns))
     return _single(functions, inputs)
@@ -55,13 +55,13 @@ def _single(functions: SingleFunctions, inputs: Value) -> Value:
 
 
 def _wave(turns: Value) -> Value:
-    """cos(2 pi t), whole turns taken off first."""
+    """Return cos(2 pi t), after whole turns are subtracted."""
     graph = turns.graph
     return graph.node("Cos", (turns - graph.node("Round", turns)) * (2.0 * np.pi))
 
 
 def _splines(functions: SplineFunctions, inputs: Value) -> Value:
-    """B(u) = sum_k (-1)^k C(p+1, k) (r - k)_+^p / p!, r = (p+1)/2 - |u|: few terms, since |u| counts alone."""
+    """B(u) = sum_k (-1)^k C(p+1, k) (r - k)_+^p / p!, r = (p+1)/2 - |u|; by symmetry in |u|, with few terms."""
     p = functions.degree
     apart = abs((inputs.columns(functions.inputs) - functions.places[None]) / functions.spans[None])
     reach = 0.5 * (p + 1) - apart
@@ -80,7 +80,7 @@ def _wavelets(functions: GaborFunctions, inputs: Value) -> Value:
 
 
 def kernel_columns(functions: KernelFunctions, inputs: Value) -> Value:
-    """k(u(x), u(z)) of each centre z, (N, M)."""
+    """Return k(u(x), u(z)) of each centre z, (N, M)."""
     bend = functions.input_map
     d = functions.centres.shape[1]
     return _kernel(functions.kernel, _bent(bend, inputs, d), bend(functions.centres))
@@ -96,7 +96,7 @@ def terms_of(terms: Expansion, inputs: Value) -> Value:
 
 
 def _bent(bend: InputMap, inputs: Value, d: int) -> Value:
-    """w(x) / width, w(x) = 2 sinh(p/2) cosh(p/2 - a) / (b cosh a), p = b asinh x."""
+    """Return w(x) / width, w(x) = 2 sinh(p/2) cosh(p/2 - a) / (b cosh a), p = b asinh x."""
     widths = np.broadcast_to(bend.widths, (1, d))
     if bend.skew is None and bend.tail is None:
         return inputs / widths

@@ -1,4 +1,4 @@
-"""Formulas over arrays that write themselves down as nodes of ONNX."""
+"""A namespace of array functions that record their operations as nodes of ONNX."""
 
 import operator
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from relevance_bayes.core.types import Array, Indices
 
 OPSET = 20
-"""Equality of texts came with 19."""
+"""The ONNX operator set; equality of strings came with 19."""
 
 IR_VERSION = 9
-"""That of OPSET's time, so that runtimes of then can read it."""
+"""The IR version of OPSET, for runtimes of that time."""
 
 ERFC = (
     *(-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806),
     *(0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277),
 )
-"""P's coefficients: Press et al., Numerical Recipes, 2nd edition, section 6.2."""
+"""The coefficients of P: Press et al., Numerical Recipes, 2nd edition, section 6.2."""
 
 Constant: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 
@@ -31,24 +31,24 @@ Operand: TypeAlias = Union["Value", float, Array]
 
 @dataclass
 class Graph:
-    """The nodes and constants so far; `reserved` are names that are taken by inputs and outputs."""
+    """The nodes and constants so far; `reserved` are the names of inputs and outputs."""
 
     reserved: frozenset[str]
     nodes: list[NodeProto] = field(default_factory=list)
     constants: list[TensorProto] = field(default_factory=list)
 
     def constant(self, array: Constant) -> "Value":
-        """An array that the model has in it."""
+        """Return an array that is stored in the model."""
         name = self._name("constant", len(self.constants))
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return Value(self, name)
 
     def texts(self, texts: tuple[str, ...]) -> "Value":
-        """Texts, (1, K)."""
+        """Return strings, (1, K)."""
         return self.constant(np.array([texts], np.object_))
 
     def node(self, operation: str, *operands: Operand, **attributes: int) -> "Value":
-        """Return the values of an operator on these."""
+        """Return the result of an operator."""
         names = [self._operand(one).name for one in operands]
         made = self._name("value", len(self.nodes))
         node = helper.make_node(operation, names, [made])
@@ -57,15 +57,15 @@ class Graph:
         return Value(self, made)
 
     def sum(self, values: "Value", axis: int) -> "Value":
-        """Sums over one axis, which stays with length 1."""
+        """Return sums over one axis, which is kept with length 1."""
         return self.node("ReduceSum", values, self.constant(np.array([axis], np.int64)), keepdims=1)
 
     def where(self, condition: "Value", one: Operand, other: Operand) -> "Value":
-        """One or the other."""
+        """Return values of `one` where the condition holds, else of `other`."""
         return self.node("Where", condition, one, other)
 
     def beside(self, parts: "list[Value]") -> "Value":
-        """Columns side by side."""
+        """Return columns concatenated."""
         return parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=1)
 
     def _operand(self, operand: Operand) -> "Value":
@@ -82,7 +82,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Value:
-    """The result of a node, or an input: (N, something), float64 where nothing else is said."""
+    """The result of a node, or an input: (N, ...), float64 unless another type is given."""
 
     graph: Graph
     name: str
@@ -139,25 +139,25 @@ class Value:
         return self.graph.node("Min", self, bound)
 
     def along(self, operation: str, axis: int | None, **attributes: int) -> "Value":
-        """Return the values of an operator along one axis."""
+        """Return the result of an operator along one axis."""
         assert axis is not None, f"expected an axis for {operation}"
         return self.graph.node(operation, self, self.graph.constant(np.array([axis], np.int64)), **attributes)
 
     def columns(self, chosen: Indices) -> "Value":
-        """Some of its columns, in that order."""
+        """Return some of its columns, in that order."""
         return self.graph.node("Gather", self, self.graph.constant(chosen.astype(np.int64)), axis=1)
 
     def as_number(self) -> "Value":
-        """0 and 1 of what is false and true."""
+        """Return 0 for false and 1 for true."""
         return self.graph.node("Cast", self, to=TensorProto.DOUBLE)
 
     def expm1(self) -> "Value":
-        """e^x - 1, with its digits where x is small."""
+        """Return e^x - 1, accurate for small x."""
         small = self * ((self * ((self * ((self * 0.25) + 1.0) / 3.0) + 1.0) * 0.5) + 1.0)
         return self.graph.where(self.graph.node("Less", abs(self), 1e-3), small, self.exp() - 1.0)
 
     def log1p(self) -> "Value":
-        """log(1 + x), with its digits where x is small: x log(u)/(u - 1), u = 1 + x, which is x where u is 1.
+        """Return log(1 + x), accurate for small x: x log(u)/(u - 1), u = 1 + x, which is x where u is 1.
 
         [HIGHAM2002] Higham, Accuracy and stability of numerical algorithms, 2nd edition, section 1.14.1.
         """
@@ -167,7 +167,7 @@ class Value:
         return self.graph.where(at_one, self, self * shifted.log() / self.graph.where(at_one, 1.0, apart))
 
     def sinh(self) -> "Value":
-        """(e^x - e^-x)/2: no runtime need know it in float64."""
+        """Return (e^x - e^-x)/2; runtimes may lack sinh in float64."""
         return (self.exp() - (-self).exp()) * 0.5
 
     def cosh(self) -> "Value":
@@ -179,9 +179,9 @@ class Value:
         return self.graph.node("Sign", self) * (abs(self) + (self.square() + 1.0).sqrt()).log()
 
     def normal_share(self) -> "Value":
-        """The share of a standard normal below x, to 1.2e-7 of itself however small it is.
+        """Return the standard normal distribution function, with relative error 1.2e-7.
 
-        Runtimes know the error function in float32 alone. erfc(z) = t exp(-z^2 + P(t)), t = 1/(1 + z/2), z >= 0.
+        Runtimes have the error function only in float32. erfc(z) = t exp(-z^2 + P(t)), t = 1/(1 + z/2), z >= 0.
         """
         z = abs(self) * 0.5**0.5
         t = 1.0 / (z * 0.5 + 1.0)
@@ -193,10 +193,10 @@ class Value:
 
 
 def total(values: Sequence[Value]) -> Value:
-    """The sum of values, one at least."""
+    """Return the sum of at least one value."""
     return reduce(operator.add, values)
 
 
 def product(values: Sequence[Value]) -> Value:
-    """The product of values, one at least."""
+    """Return the product of at least one value."""
     return reduce(operator.mul, values)

@@ -1,4 +1,4 @@
-"""Raw columns, each an input of the model by its name, as the encoded matrix X (N, d)."""
+"""Raw columns, each a named input of the model, as the encoded matrix X (N, d)."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,17 @@ from app.exports.onnx_file.graph import Graph, Value
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 
 MAX_SCALED = 1e75
-"""Encoded numbers beyond are no rows that can be predicted; in size, as the service has it."""
+"""The maximum magnitude of encoded numbers in rows that can be predicted, as in the service."""
 
 GAP = ""
-"""A text that is missing, as numbers are NaN."""
+"""The missing value of text columns; of numbers it is NaN."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """X (N, d), and what is NaN where a row can't be predicted, else 0: (N, 1).
+    """X (N, d), and a column (N, 1), NaN where a row can't be predicted, else 0.
 
-    `noise_sd` (N, 1) where rows bring it.
+    `noise_sd` (N, 1) where rows have their own.
     """
 
     matrix: Value
@@ -28,7 +28,7 @@ class Encoded:
 
 
 def declared(encoding: InputEncoding, noise_column: str | None = None) -> list[ValueInfoProto]:
-    """The inputs: float64, or text for categories, one for each row."""
+    """Return the inputs: float64, or string for categories, one for each row."""
     numbers = [] if noise_column is None else [_declared(noise_column, TensorProto.DOUBLE)]
     return [
         *(
@@ -44,13 +44,13 @@ def _declared(name: str, kind: TensorProto.DataType) -> ValueInfoProto:
 
 
 def encoded(graph: Graph, encoding: InputEncoding) -> Encoded:
-    """All columns; a row of a gap that is not accepted, or a category that is not known, is NaN."""
+    """Encode all columns; a row with a missing value that is not accepted, or an unknown category, is NaN."""
     matrix = graph.beside([part for column in encoding.inputs for part in _columns(graph, column)])
     return Encoded(matrix, graph.sum(matrix, 1) * 0.0)
 
 
 def with_noise(rows: Encoded, target: EncodedTarget, noise_sd: float | None) -> Encoded:
-    """The same rows, where each may bring the sd of its noise; that of one that does not is `noise_sd`."""
+    """Return the rows, each with its own noise sd, or `noise_sd` where it has none."""
     if target.noise_column is None or noise_sd is None:
         return rows
     noise = _noise(rows.matrix.graph, target, target.noise_column, noise_sd)
@@ -86,7 +86,7 @@ def _category(graph: Graph, column: EncodedCategory, raw: Value) -> list[Value]:
 
 
 def _noise(graph: Graph, target: EncodedTarget, name: str, noise_sd: float) -> Value:
-    """Each row's, in the units of t; that of the rows learned from for a row that has none."""
+    """Return the noise sd of each row, in the units of t; that of the training rows for a row without one."""
     raw = _raw(graph, name)
     scaled = raw / target.scale
     sound = graph.node("And", graph.node("Greater", raw, 0.0), graph.node("LessOrEqual", scaled, MAX_SCALED))

@@ -1,4 +1,4 @@
-"""The function that a model of data has learned, and what is known of it."""
+"""The posterior of the latent function."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from relevance_bayes.core.prediction import Ready
 
 
 def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | None]:
-    """Mean p'mu, variance |L'p|^2 and what is beyond the functions; and the support where that is known."""
+    """Return mean p'mu, variance |L'p|^2 and residual variance, and the support where it is known."""
     model, inputs = ready.model, rows.matrix
     none = rows.unsound
     noise_sd = none + (model.noise_sd or 0.0) if rows.noise_sd is None else rows.noise_sd
@@ -38,12 +38,12 @@ def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | No
 
 
 def _noise_sd(found: Found, second: LogNoise) -> Value:
-    """The square root of E exp g, held within its bounds: see `LogNoise`."""
+    """Return the square root of E exp g, within its bounds: see `LogNoise`."""
     return ((found.mean + found.variance * 0.5).at_least(second.min_log).at_most(second.max_log) * 0.5).exp()
 
 
 def pooled(graph: Graph, pool: Pool, rows: Encoded) -> tuple[Found, Value | None]:
-    """The product of the members' densities: see `ReadyPool.predict`; the noise is what the members' comes to."""
+    """Return the product of the members' densities, see `ReadyPool.predict`, with its noise."""
     members = [latent(graph, Ready.of(member), rows) for member in pool.members]
     variances = [found.variance + found.noise_sd.square() for found, _ in members]
     precisions = [float(weight) / one for weight, one in zip(pool.weights, variances, strict=True)]
@@ -63,14 +63,14 @@ def pooled(graph: Graph, pool: Pool, rows: Encoded) -> tuple[Found, Value | None
 
 
 def of_members(graph: Graph, members: Sequence[Model], rows: Encoded) -> tuple[list[Found], Value | None]:
-    """The latents of models, and the mean of their supports where one is known."""
+    """Return the latents of models, and the mean of their supports where one is known."""
     found = [latent(graph, Ready.of(member), rows) for member in members]
     known = [support for _, support in found if support is not None]
     return [one for one, _ in found], total(known) * (1.0 / len(known)) if known else None
 
 
 def _left(graph: Graph, ready: Ready, inputs: Value, columns: Value | None) -> tuple[Value | None, float | None]:
-    """The share of the prior variance that is left, None for all of it, and that variance."""
+    """Return the residual share of the prior variance, None for all of it, and the prior variance."""
     if ready.augmented is not None:
         augmented = ready.augmented
         p = kernel_columns(augmented.functions, inputs)

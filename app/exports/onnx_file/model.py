@@ -1,4 +1,4 @@
-"""The whole: inputs by name, what a version of each kind of task makes of them, and the outputs."""
+"""The complete ONNX model: named inputs, the predictions of each kind of task, and the outputs."""
 
 import json
 from dataclasses import dataclass, field
@@ -33,12 +33,12 @@ from relevance_bayes.documents.models import (
 from relevance_bayes.tables.encoding import EncodedTarget
 
 CLASSES = "relevance.classes"
-"""Names the labels in the model's metadata, as JSON."""
+"""The key of the class labels in the model's metadata, as JSON."""
 
 
 @dataclass(frozen=True)
 class Reported:
-    """The outputs by name, (N, 1), or (N, K) where `widths` has K; the rows they are of, and what the file says too."""
+    """The outputs by name, (N, 1), or (N, K) where `widths` has K; their rows, and the model's metadata."""
 
     outputs: dict[str, Value]
     rows: Encoded
@@ -47,7 +47,7 @@ class Reported:
 
 
 def render(exported: ExportedVersion) -> bytes:
-    """An ONNX file; raises NotPositiveDefiniteError."""
+    """Return an ONNX file; raises NotPositiveDefiniteError."""
     made = model_of(exported)
     checker.check_model(made)
     written: bytes = made.SerializeToString(deterministic=True)
@@ -55,7 +55,7 @@ def render(exported: ExportedVersion) -> bytes:
 
 
 def model_of(exported: ExportedVersion) -> ModelProto:
-    """The model that predicts as the version does; a row that can't be predicted is NaN throughout."""
+    """Return the model that predicts as the version does; a row that can't be predicted is NaN in all outputs."""
     inputs = declared(exported.predictor.encoding, exported.noise_column)
     taken = {one.name for one in inputs}
     graph = Graph(frozenset(taken))
@@ -98,7 +98,7 @@ def _supervised(graph: Graph, predictor: SupervisedPredictor) -> Reported:
 def _predicted(
     graph: Graph, learned: LearnedModel, target: EncodedTarget, rows: Encoded
 ) -> tuple[dict[str, Value], Value | None]:
-    """The outputs by name, and the support."""
+    """Return the outputs by name, and the support."""
     match learned:
         case Model(likelihood=likelihood):
             found, support = latent(graph, Ready.of(learned), rows)
@@ -126,14 +126,14 @@ def _components(graph: Graph, predictor: ComponentsPredictor) -> Reported:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """With underscores behind where a column has the name."""
+    """Return the name, with underscores appended while a column has it."""
     while name in taken:
         name += "_"
     return name
 
 
 def _output(graph: Graph, name: str, value: Value, classes: int | None) -> ValueInfoProto:
-    """(N,), or (N, K)."""
+    """Return an output (N,), or (N, K)."""
     if classes is None:
         axis = graph.constant(np.array([1], np.int64)).name
         graph.nodes.append(helper.make_node("Squeeze", [value.name, axis], [name]))

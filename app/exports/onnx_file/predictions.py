@@ -19,7 +19,7 @@ Z_95 = NormalDist().inv_cdf(0.975)
 
 @dataclass(frozen=True)
 class Found:
-    """The latent: `mean` (N, 1) or (N, K), both parts of its variance and the noise's sd, (N, 1)."""
+    """The latent: `mean` (N, 1) or (N, K), the two parts of its variance and the noise sd, (N, 1)."""
 
     mean: Value
     weights: Value
@@ -28,26 +28,26 @@ class Found:
 
     @property
     def variance(self) -> Value:
-        """Both parts."""
+        """Return the sum of both parts."""
         return self.weights + self.residual
 
 
 def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict[str, Value]:
-    """In the user's units."""
+    """Return the outputs by name, in the user's units."""
     if isinstance(likelihood, NumberLikelihood):
         return _number(likelihood, target, found)
     return _classes(likelihood, found.mean, found.variance, found.noise_sd.square())
 
 
 def of_classes(likelihood: BernoulliPerClass, found: Sequence[Found]) -> dict[str, Value]:
-    """Return the joint predictions of models of each class against all others, their latents side by side."""
+    """Return the joint probabilities of one-against-all models of each class, from their latents."""
     graph = found[0].mean.graph
     mean, variance = (graph.beside(parts) for parts in ([one.mean for one in found], [one.variance for one in found]))
     return _classes(likelihood, mean, variance, found[0].noise_sd.square())
 
 
 def _classes(likelihood: PredictsClasses, mean: Value, variance: Value, noise: Value) -> dict[str, Value]:
-    """The likelihood's own probabilities, traced."""
+    """Return the likelihood's class probabilities, traced."""
     m, v, n = (Traced("parameter") for _ in range(3))
     probabilities = written(likelihood.probabilities(TRACING, m, v, n), {m: mean, v: variance, n: noise})
     return {"probabilities": probabilities, "latent_mean": mean, "latent_variance": variance}
@@ -61,7 +61,7 @@ def _parts(target: EncodedTarget, mean: Value, noise: Value, weights: Value, bey
 
 
 def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -> dict[str, Value]:
-    """The likelihood's own moments, and quantiles where it has them in closed form, traced."""
+    """Return the likelihood's moments, and quantiles where it has them in closed form, traced."""
     m, v, n = (Traced("parameter") for _ in range(3))
     known = {m: found.mean, v: found.variance, n: found.noise_sd.square()}
     mean, noise, function = likelihood.moments(TRACING, m, v, n)

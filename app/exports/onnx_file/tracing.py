@@ -31,7 +31,7 @@ OPERATORS = {
     "expit": "Sigmoid",
     "where": "Where",
 }
-"""The operators of ONNX by the array API's names."""
+"""ONNX operators by the array API's names."""
 
 OTHERS: dict[str, Callable[[Value, Traced], Value]] = {
     "square": lambda x, _: x.square(),
@@ -42,16 +42,16 @@ OTHERS: dict[str, Callable[[Value, Traced], Value]] = {
     "sum": lambda x, traced: x.along("ReduceSum", traced.axis, keepdims=int(traced.keepdims)),
     "max": lambda x, traced: x.along("ReduceMax", traced.axis, keepdims=int(traced.keepdims)),
 }
-"""Operations without an operator in ONNX, and operators that have an axis."""
+"""Operations without an operator in ONNX, and operators with an axis."""
 
 
 def is_writable(formulas: Iterable[Traced]) -> bool:
-    """Return whether ONNX has all that formulas are made of: it has no iteration to a tolerance."""
+    """Return whether ONNX has all operations of the formulas: it has no iteration to a tolerance."""
     return all(part.operation != "fixed_point" for part in parts_of(formulas))
 
 
 def written(formula: Traced, known: dict[Traced, Value]) -> Value:
-    """The value of a formula; `known` has those of its parameters, and takes in those of its parts."""
+    """Return the value of a formula; `known` has the values of its parameters, and collects those of its parts."""
     graph = next(iter(known.values())).graph
 
     def of(operand: Traced | float | Array) -> Operand:

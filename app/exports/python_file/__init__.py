@@ -1,1 +1,1 @@
-"""A version as one file of Python that needs numpy alone: readable, and free of this package."""
+"""A version as one readable file of Python that needs only numpy."""

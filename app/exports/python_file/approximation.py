@@ -1,11 +1,11 @@
-"""`predict` of a known function: its terms and their coefficients."""
+"""`predict` of an approximation: its terms and their coefficients."""
 
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.documents.models import ApproximationPredictor
 
 
 def body(program: Program, predictor: ApproximationPredictor) -> str:
-    """`predict`."""
+    """Return the source of `predict`."""
     terms = predictor.expansion
     given = f"{program.constant('CENTRES', terms.centres)}, {program.constant('WIDTHS', terms.widths)}"
     value = f"gaussians(X, {given}) @ {program.constant('COEFFICIENTS', terms.coefficients)} + {terms.constant!r}"
@@ -14,7 +14,7 @@ def body(program: Program, predictor: ApproximationPredictor) -> str:
             "X = encode(columns)",
             "sound = np.isfinite(X).all(axis=1)",
             "X = np.where(sound[:, None], X, 0.0)",
-            f'told = {{"value": {value}}}',
-            "return sound_rows(told, sound)",
+            f'reported = {{"value": {value}}}',
+            "return sound_rows(reported, sound)",
         ]
     )

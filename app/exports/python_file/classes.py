@@ -1,4 +1,4 @@
-"""Predictions of classes in ONNX: the likelihood's own probabilities, traced."""
+"""Predictions of classes in generated files: the likelihood's probabilities, traced."""
 
 from app.exports.python_file.formulas import called
 from app.exports.python_file.writing import Program
@@ -7,7 +7,7 @@ from relevance_bayes.core.tracing import TRACING, Traced
 
 
 def class_members(program: Program, likelihood: PredictsClasses, mean: str, variance: str) -> str:
-    """The expression of probabilities and latents: `mean` and `variance` are those of (N,) or (N, K) latents."""
+    """Return the expression of probabilities and latents: `mean` and `variance` are of (N,) or (N, K) latents."""
     m, v, n = (Traced("parameter") for _ in range(3))
     parameters = {
         m: ("m", f"columns_of({mean})"),
@@ -15,6 +15,6 @@ def class_members(program: Program, likelihood: PredictsClasses, mean: str, vari
         n: ("n", "columns_of(noise_sd**2)"),
     }
     formula = likelihood.probabilities(TRACING, m, v, n)
-    probabilities = called(program, "probabilities", "Those of the classes, (N, K).", [formula], parameters)
+    probabilities = called(program, "probabilities", "Return class probabilities, (N, K).", [formula], parameters)
     members = {"probabilities": probabilities, "latent_mean": mean, "latent_variance": variance}
     return "{\n" + "".join(f'        "{name}": {value},\n' for name, value in members.items()) + "    }"

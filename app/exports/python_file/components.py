@@ -1,15 +1,15 @@
-"""`predict` of components: where rows lie in the kernel's space, and how new they are."""
+"""`predict` of components: principal components and novelty."""
 
 from app.exports.python_file.functions import kernel_expression
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
 
-NOTES = "`components` says how many of the first components are told, and what the `reconstruction_error` is of.\n"
+NOTES = "`components` is the number of first components in the result, and for the `reconstruction_error`.\n"
 
 
 def body(program: Program, predictor: ComponentsPredictor) -> str:
-    """`predict`."""
+    """Return the source of `predict`."""
     found = predictor.components
     functions = KernelFunctions(found.kernel, found.input_map, found.centres, found.rows)
     images = kernel_expression(program, functions, "X", "CENTRES")
@@ -23,9 +23,9 @@ def body(program: Program, predictor: ComponentsPredictor) -> str:
             f"projected = {images} @ {program.constant('AXES', found.axes)}",
             f"density = log_densities(projected, {spread})",
             "first = projected[:, :components]",
-            'told = {"components": first, "reconstruction_error": missed(first)}',
-            f'told |= {{"log_density": density, "novelty": share_above(density, {usual})}}',
-            "return sound_rows(told, sound)",
+            'reported = {"components": first, "reconstruction_error": missed(first)}',
+            f'reported |= {{"log_density": density, "novelty": share_above(density, {usual})}}',
+            "return sound_rows(reported, sound)",
         ],
         beside=f", components: int = {COMPONENTS_REPORTED}",
     )

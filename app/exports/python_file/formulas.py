@@ -14,9 +14,9 @@ def called(
     formulas: Sequence[Traced],
     parameters: Mapping[Traced, tuple[str, str]],
 ) -> str:
-    """The call of a function of some parameters, those that its formulas have; it returns a tuple of several.
+    """Return a call of a generated function of the parameters that its formulas have; it returns a tuple of several.
 
-    `parameters` have the name that each has in the function, and what it is called with.
+    `parameters` have the name of each in the function, and the argument of the call.
     """
     parts = parts_of(formulas)
     needed = [reported for traced, reported in parameters.items() if traced in parts]

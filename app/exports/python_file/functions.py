@@ -17,7 +17,7 @@ from relevance_bayes.core.kernels import Additive
 
 
 def expression(program: Program, functions: Functions) -> str:
-    """Return what computes all functions of a dictionary, one a column."""
+    """Return an expression of all functions of a dictionary, one a column."""
     if isinstance(functions, GroupFunctions):
         return _single(program, functions.of, f"X[:, {functions.columns.tolist()!r}]")
     return _single(program, functions, "X")
@@ -48,7 +48,7 @@ def _single(program: Program, functions: SingleFunctions, seen: str) -> str:
 
 
 def kernel_expression(program: Program, functions: KernelFunctions, seen: str, name: str) -> str:
-    """k(u(x), u(z)), the centres z already bent."""
+    """Return an expression of k(u(x), u(z)), with mapped centres z."""
     bend, kernel = functions.input_map, functions.kernel
     given = (program.constant("WIDTHS", bend.widths), program.constant("SKEW", bend.skew))
     bent = f"bent({seen}, {', '.join(given)}, {program.constant('TAIL', bend.tail)})"

@@ -1,4 +1,4 @@
-"""Kernels as functions of the generated file: their own formulas, traced."""
+"""Kernels as functions of the generated file: their formulas, traced."""
 
 import inspect
 from textwrap import indent
@@ -13,7 +13,7 @@ from relevance_bayes.core.tracing import TRACING, Traced
 
 
 def kernel_function(program: Program, kernel: Kernel) -> str:
-    """The name of the function of U (N, d) and Z (M, d) that gives k (N, M)."""
+    """Return the name of a function of U (N, d) and Z (M, d) that returns k (N, M)."""
     described = inspect.cleandoc(kernel.__doc__ or "").split("\n\n")[0]
     body = "\n".join([f'"""{described}"""', *_lines(kernel)])
     return program.function(kernel.type, "(U: Array, Z: Array) -> Array", indent(body, " " * 4))

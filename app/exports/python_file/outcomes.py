@@ -1,4 +1,4 @@
-"""More of what generated files are made of, as `pieces`: what is predicted of encoded rows, by the kind of scatter."""
+"""Further library functions of generated files: predictions from encoded rows, by the kind of likelihood."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,28 +8,28 @@ import numpy as np
 from app.exports.python_file.pieces import row_sums
 from relevance_bayes.core.types import Array
 
-# What the weights' posterior leaves open
+# The weights' posterior
 
 
 def left_of_process(P: Array, lower: Array) -> Array:
-    """1 - |L^-1 k|^2: the share of a process's variance that the functions P of it don't tell."""
+    """Return 1 - |L^-1 k|^2: the share of a process's variance that its functions P do not explain."""
     reached = np.asarray(np.linalg.solve(lower, P.T), float)
     return np.maximum(1.0 - row_sums(reached.T**2), 0.0)
 
 
 def left_of_new(P: Array, p: Array, whitened: Array, reached: Array, precision: Array | float, prior: float) -> Array:
-    """The share of a new function's variance, one that a row would bring, that the rows learned from leave."""
+    """Return the share of the variance of a new function, centred on a row, that the training rows leave."""
     towards = (p * precision) @ reached
     e = 1.0 - row_sums((P @ whitened) * towards)
     known = row_sums(p * p * precision) - row_sums(towards**2)
     return np.asarray(e**2 / (1.0 + prior * np.maximum(known, 0.0)))
 
 
-# What is predicted, by the kind of scatter
+# Predictions by the kind of likelihood
 
 
 def product(members: Sequence[tuple[Array, ...]], powers: Sequence[float]) -> list[Array]:
-    """The product of Gaussian densities to these powers: its mean, the parts of its variance, and the support.
+    """Return the product of Gaussian densities to these powers: its mean, the parts of its variance, and the support.
 
     Members have a mean, three parts of a variance, and a support, each for all rows.
     """
@@ -44,7 +44,7 @@ def product(members: Sequence[tuple[Array, ...]], powers: Sequence[float]) -> li
 
 
 def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
-    """Mean and variance of a number, and the variance's three parts."""
+    """Return mean and variance of a number, and the variance's three parts."""
     return {
         "mean": mean * scale + shift,
         "variance": (noise + weights + beyond) * scale * scale,
@@ -55,14 +55,14 @@ def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: fl
 
 
 def between(lower: Array, upper: Array, shift: float, scale: float) -> dict[str, Array]:
-    """Return what a new observation lies between with probability 0.95."""
+    """Return the bounds of a new observation with probability 0.95."""
     return {"lower": lower * scale + shift, "upper": upper * scale + shift}
 
 
 def of_moments(
     moments: tuple[Array, ...], weights: Array, beyond: Array, shift: float, scale: float
 ) -> dict[str, Array]:
-    """Mean and variance of a number: what the function adds is shared as its own variance is."""
+    """Return mean and variance of a number; the variance due to the function is divided as its own variance is."""
     mean, noise, function = moments
     v = weights + beyond
     share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
@@ -70,30 +70,30 @@ def of_moments(
 
 
 def real(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
-    """Gaussian noise."""
+    """Return the prediction under Gaussian noise."""
     reach = 1.959963984540054 * np.sqrt(noise + weights + beyond)
     reported = in_units(mean, noise, weights, beyond, shift, scale)
     return reported | between(mean - reach, mean + reach, shift, scale)
 
 
 def ndtr(z: Array) -> Array:
-    """The share of a standard normal below z."""
+    """Return the standard normal distribution function at z."""
     return np.asarray(0.5 * np.vectorize(math.erfc, otypes=[float])(-z / math.sqrt(2.0)))
 
 
 def expit(x: Array) -> Array:
-    """1 / (1 + e^-x)."""
+    """Return 1 / (1 + e^-x)."""
     e = np.exp(-np.abs(x))
     return np.asarray(np.where(x < 0.0, e, 1.0) / (1.0 + e))
 
 
 def columns_of(values: Array) -> Array:
-    """(N, K), of (N,) too."""
+    """Return values (N,) or (N, K) as (N, K)."""
     return values if values.ndim > 1 else values[:, None]
 
 
 def sound_rows(reported: Mapping[str, Array], sound: Array) -> dict[str, Array]:
-    """NaN where a row can't be predicted."""
+    """Return the predictions, NaN where a row can't be predicted."""
     return {
         name: np.where(sound if values.ndim == 1 else sound[:, None], values, math.nan)
         for name, values in reported.items()

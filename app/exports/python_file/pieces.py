@@ -1,6 +1,6 @@
-"""The library of generated files: their functions stand here, to be checked and tested as all code is.
+"""The library of generated files, whose functions are written here to be checked and tested like any code.
 
-A file takes those that it needs, word for word: so they know numpy and the standard library alone, and each other.
+A file contains the source of those that it needs, so they use only numpy, the standard library and each other.
 """
 
 import math
@@ -10,11 +10,11 @@ import numpy as np
 
 from relevance_bayes.core.types import Array, Indices
 
-# From raw columns to the matrix of encoded inputs
+# Raw columns to the matrix of encoded inputs
 
 
 def number(values: Sequence[float | None], shift: float, scale: float, fill: float | None, indicator: bool) -> Array:
-    """(value - shift) / scale, and 1 where it is missing, in a column of its own."""
+    """Return (value - shift) / scale and, with `indicator`, a column that is 1 where the value is missing."""
     raw = np.array([math.nan if value is None else value for value in values], float)
     missing = np.isnan(raw)
     scaled = ((raw if fill is None else np.where(missing, fill, raw)) - shift) / scale
@@ -25,7 +25,7 @@ def number(values: Sequence[float | None], shift: float, scale: float, fill: flo
 def category(
     values: Sequence[str | None], known: tuple[str, ...], fill: tuple[float, ...] | None, indicator: bool
 ) -> Array:
-    """A column for each category, 1 where it is that one, and 1 where it is missing, in a column of its own."""
+    """Return an indicator column for each category and, with `indicator`, for missing values."""
     strange = [math.nan] * len(known)
     codes = {label: np.eye(len(known))[place].tolist() for place, label in enumerate(known)}
     gap = strange if fill is None else list(fill)
@@ -56,17 +56,17 @@ def squares(U: Array, Z: Array) -> Array:
 
 
 def bias(X: Array) -> Array:
-    """1."""
+    """Return a column of 1."""
     return np.ones((len(X), 1))
 
 
 def steps(X: Array, inputs: Indices, places: Array) -> Array:
-    """1 where an input reaches a place."""
+    """Return 1 where an input reaches a position."""
     return (X[:, inputs] >= places).astype(float)
 
 
 def waves(X: Array, inputs: Indices, origins: Array, frequencies: Array, phases: Array) -> Array:
-    """cos(2 pi (f (x - origin) - phase)), whole turns taken off first."""
+    """Return cos(2 pi (f (x - origin) - phase)), after whole turns are subtracted."""
     turns = (X[:, inputs] - origins) * frequencies - phases
     return np.cos(2.0 * np.pi * (turns - np.round(turns)))
 
@@ -89,7 +89,7 @@ def wavelets(X: Array, centres: Array, spans: Array, frequencies: Array, phases:
 
 
 def gaussians(X: Array, centres: Array, widths: Array) -> Array:
-    """exp(-sum_k ((x_k - z_k) / r_k)^2), each with a width of its own for each input."""
+    """Return exp(-sum_k ((x_k - z_k) / r_k)^2), each with a width for each input."""
     total = np.zeros((len(X), len(centres)))
     for x, z, r in zip(X.T, centres.T, widths.T, strict=True):
         total += (np.subtract.outer(x, z) / r) ** 2
@@ -97,15 +97,15 @@ def gaussians(X: Array, centres: Array, widths: Array) -> Array:
 
 
 def row_sums(products: Array) -> Array:
-    """The sum of each row."""
+    """Return the sum of each row."""
     return np.asarray(products.sum(axis=1))
 
 
-# Where rows lie in a kernel's space
+# Components
 
 
 def missed(projected: Array) -> Array:
-    """1 - |p|^2: the share of a row's image that its components p don't reach."""
+    """Return 1 - |p|^2: the share of a row's image that is not in its components p."""
     return np.maximum(1.0 - row_sums(projected**2), 0.0)
 
 
@@ -116,5 +116,5 @@ def log_densities(projected: Array, variances: Array, noise: float) -> Array:
 
 
 def share_above(density: Array, usual: Array) -> Array:
-    """The share of usual rows, rising, whose log density is above a row's."""
+    """Return the share of the ascending training densities above a row's."""
     return np.asarray((len(usual) - np.searchsorted(usual, density, side="right")) / len(usual))

@@ -1,4 +1,4 @@
-"""The generated file of a version: for each kind of task a `predict` of its own."""
+"""The generated file of a version, with a `predict` for its kind of task."""
 
 from app.exports.python_file import approximation, components, supervised
 from app.exports.python_file.writing import Program
@@ -11,14 +11,14 @@ from relevance_bayes.documents.exported import (
 
 
 def render(exported: ExportedVersion) -> bytes:
-    """A file of Python; raises NotPositiveDefiniteError."""
+    """Return a file of Python; raises NotPositiveDefiniteError."""
     program = Program()
     notes, body = _written(program, exported)
     return program.written(exported, notes, body).encode()
 
 
 def _written(program: Program, exported: ExportedVersion) -> tuple[str, str]:
-    """Notes for whoever calls it, and `predict`."""
+    """Return notes for callers, and the source of `predict`."""
     match exported:
         case ExportedSupervised(predictor=predictor):
             return supervised.notes(predictor.encoding.target), supervised.body(program, predictor)

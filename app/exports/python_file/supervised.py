@@ -1,4 +1,4 @@
-"""`predict` of numbers or classes: the functions, their weights' posterior, and what scatters about them."""
+"""`predict` of numbers or classes: the functions, their weights' posterior, and the likelihood."""
 
 from dataclasses import dataclass, replace
 
@@ -21,17 +21,17 @@ from relevance_bayes.tables.encoding import EncodedTarget
 
 
 def notes(target: EncodedTarget) -> str:
-    """Return what a reader has to know besides."""
+    """Return notes for callers on the target."""
     reported = ""
     if target.noise_column is not None:
-        reported += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
+        reported += f"The sd of the noise of each row is optional, in {quoted(target.noise_column)}.\n"
     if target.classes:
         reported += f"Classes, in the order of the probabilities: {', '.join(quoted(one) for one in target.classes)}.\n"
     return reported
 
 
 def body(program: Program, predictor: SupervisedPredictor) -> str:
-    """`functions` and `predict`; raises NotPositiveDefiniteError."""
+    """Return the source of `functions` and `predict`; raises NotPositiveDefiniteError."""
     target = predictor.encoding.target
     match predictor.learned:
         case Model() as model:
@@ -46,7 +46,7 @@ def body(program: Program, predictor: SupervisedPredictor) -> str:
 
 
 def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
-    """The functions of each member, and `predict`, which multiplies what they predict."""
+    """Return the functions of each member, and `predict`, which multiplies their predictive densities."""
     members = [_Predicting(program, target, Ready.of(one), f"_{k}") for k, one in enumerate(pool.members, 1)]
     lines = [
         "X = encode(columns)",
@@ -61,15 +61,15 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
         lines += [*by_row, *member.latent(), f"members.append((mean, noise_sd**2, weights, beyond, {known}))"]
     lines += [
         f"mean, noise, weights, beyond, support = product(members, {pool.weights.tolist()!r})",
-        f"told = real(mean, noise, weights, beyond, {target.shift!r}, {target.scale!r})",
-        *(['told |= {"support": support}'] if all(member.knows_places for member in members) else []),
-        "return sound_rows(told, sound)",
+        f"reported = real(mean, noise, weights, beyond, {target.shift!r}, {target.scale!r})",
+        *(['reported |= {"support": support}'] if all(member.knows_places for member in members) else []),
+        "return sound_rows(reported, sound)",
     ]
     return "\n\n".join([*(member.functions() for member in members), predict(lines)])
 
 
 def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> str:
-    """The functions of each class's model, and `predict`, which normalises what they predict."""
+    """Return the functions of each class's model, and `predict`, which normalises their probabilities."""
     members = [_Predicting(program, target, Ready.of(one), f"_{k}") for k, one in enumerate(learned.members, 1)]
     knows = any(member.knows_places for member in members)
     lines = [
@@ -83,16 +83,16 @@ def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> st
         lines += ["supports.append(np.maximum(1.0 - left, 0.0))"] if member.knows_places else []
     lines += [
         "mean, variance = np.column_stack(means), np.column_stack(variances)",
-        f"told = {class_members(program, learned.likelihood, 'mean', 'variance')}",
-        *(['told |= {"support": np.mean(supports, axis=0)}'] if knows else []),
-        "return sound_rows(told, sound)",
+        f"reported = {class_members(program, learned.likelihood, 'mean', 'variance')}",
+        *(['reported |= {"support": np.mean(supports, axis=0)}'] if knows else []),
+        "return sound_rows(reported, sound)",
     ]
     return "\n\n".join([*(member.functions() for member in members), predict(lines)])
 
 
 @dataclass(frozen=True)
 class _Predicting:
-    """The prediction that is generated; `ending` follows the name of the function of all columns."""
+    """A generated prediction; `ending` is the suffix of the name of its functions."""
 
     program: Program
     target: EncodedTarget
@@ -101,12 +101,12 @@ class _Predicting:
 
     @property
     def second(self) -> "_Predicting | None":
-        """The log noise, where that is a function of the inputs."""
+        """Return the prediction of the log noise, where that is a function of the inputs."""
         noise = self.ready.noise
         return None if noise is None else replace(self, ready=noise, ending=f"{self.ending}_of_noise")
 
     def functions(self) -> str:
-        """The function that tells all functions of the model, and that of the noise's where it has some."""
+        """Return the function of all columns of the model, and that of the noise where it has one."""
         second = self.second
         own = self._functions()
         return own if second is None else f"{own}\n\n{second.functions()}"
@@ -122,7 +122,7 @@ class _Predicting:
         )
 
     def predict(self) -> str:
-        """The function that the file is for."""
+        """Return the source of `predict`."""
         model = self.ready.model
         reported = self._outputs(model, self.target)
         lines = [
@@ -132,14 +132,14 @@ class _Predicting:
             "X = np.where(sound[:, None], X, 0.0)",
             *(self.noise() if self.second is not None else []),
             *self.latent(),
-            f"told = {reported}",
-            *(['told |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
-            "return sound_rows(told, sound)",
+            f"reported = {reported}",
+            *(['reported |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
+            "return sound_rows(reported, sound)",
         ]
         return predict(lines)
 
     def latent(self) -> list[str]:
-        """The function that was learned, and what is known of it."""
+        """Return the lines of the latent's mean and variances."""
         return [
             f"P = functions{self.ending}(X)",
             f"mean = P @ {self.program.constant('MEAN', self.ready.model.mean)}",
@@ -154,7 +154,7 @@ class _Predicting:
         return ready.augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)
 
     def noise(self) -> list[str]:
-        """Return the noise sd: of a function of the inputs, of the row, or that of the training rows."""
+        """Return the lines of the noise sd: from a function of the inputs, the row, or the training rows."""
         column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
         bounds = self.ready.model.log_noise
         if self.second is not None and bounds is not None:

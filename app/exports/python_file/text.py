@@ -1,4 +1,4 @@
-"""Numbers, texts and pieces as they stand in a generated file."""
+"""Numbers, strings and sources in a generated file."""
 
 import ast
 import inspect
@@ -9,23 +9,23 @@ from app.exports.python_file import outcomes, pieces
 from relevance_bayes.core.types import Array, Indices
 
 WIDTH = 118
-"""Of the file's lines."""
+"""The maximum length of the file's lines."""
 
 
 def quoted(text: object) -> str:
-    """As Python has it, and no end of a docstring either."""
+    """Return a Python literal that does not end a docstring."""
     return ascii(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def array(numbers: Array | Indices) -> str:
-    """An array of numpy, written down."""
+    """Return a numpy array as source."""
     listed = numbers.tolist()
     text = _lines(listed) if listed else f"np.empty({numbers.shape})"
     return text if text.startswith("np.") else f"np.array({text})"
 
 
 def _lines(listed: object) -> str:
-    """A list of numbers, or of such lists, cut into lines."""
+    """Return a list of numbers, or of such lists, divided into lines."""
     if not isinstance(listed, list):
         return repr(listed)
     items = [_lines(item) for item in listed]
@@ -42,7 +42,7 @@ def _lines(listed: object) -> str:
 
 @cache
 def pieces_by_name() -> dict[str, str]:
-    """The pieces by name, in the order in which they stand."""
+    """Return the sources of the library functions by name, in the order of their definitions."""
     return {
         name: inspect.getsource(piece)
         for module in (pieces, outcomes)
@@ -52,7 +52,7 @@ def pieces_by_name() -> dict[str, str]:
 
 
 def needed(body: str) -> list[str]:
-    """The sources of the pieces that a body needs, and those that these need."""
+    """Return the sources of the library functions that a body needs, directly or not."""
     sources, required, waiting = pieces_by_name(), set[str](), [body]
     while waiting:
         for node in ast.walk(ast.parse(waiting.pop())):

@@ -19,22 +19,22 @@ INFIX = {
     "divide": ("/", 2),
     "matmul": ("@", 2),
 }
-"""Operators and how tightly they bind; ..."""
+"""Binary operators and their precedence."""
 
 PREFIX, ATOM = 3, 4
-"""... tighter binds a sign, and most tightly a name or a call."""
+"""The precedence of a sign, and of a name or a call."""
 
 PIECES = frozenset({"expit", "ndtr"})
-"""Operations that numpy lacks: functions that generated files have of their own."""
+"""Operations that numpy lacks, which generated files define."""
 
 MAX_INLINE_LENGTH = 60
-"""Characters of an expression above which it gets a name."""
+"""The maximum length of an expression that is not assigned to a name."""
 
 
 def statements(
     formulas: Sequence[Traced], names: Mapping[Traced, str], constant: Callable[[Array], str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """Assignments of what is used more than once or is long, and the formulas' expressions.
+    """Return assignments of subexpressions that are used more than once or are long, and the formulas' expressions.
 
     `names` are the parameters'; `constant` names an array of numbers, where formulas have some.
     """
@@ -44,7 +44,7 @@ def statements(
 
 
 class _Statements:
-    """Lines as they are written, and the names of what they compute."""
+    """The lines written so far, and the names of their values."""
 
     def __init__(
         self, formulas: Sequence[Traced], names: Mapping[Traced, str], constant: Callable[[Array], str] | None
@@ -56,7 +56,7 @@ class _Statements:
         self._counts, self._constant, self._constants = _counts(formulas), constant, dict[int, str]()
 
     def text(self, operand: Operand) -> tuple[str, int]:
-        """An expression, and how tightly it binds."""
+        """Return an expression, and its precedence."""
         if isinstance(operand, np.ndarray):
             return self._named_array(operand), ATOM
         if not isinstance(operand, Traced):
@@ -82,7 +82,7 @@ class _Statements:
         return self._constants[id(numbers)]
 
     def _iterate(self, traced: Traced, loop: Loop) -> None:
-        """The loop, behind what is the same in all its steps."""
+        """Write a loop, after the subexpressions that do not change in it."""
         start, unit = (self.text(one)[0] for one in traced.operands)
         waiting = [loop.body]
         while waiting:

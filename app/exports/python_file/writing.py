@@ -1,4 +1,4 @@
-"""A generated file as it is written: its head, its numbers, the pieces that it needs, and what is its own."""
+"""A generated file: its head, its constants, the library functions that it needs, and its own."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
 
 Numbers: TypeAlias = Array | Indices | None
 
-HEAD = '''"""Version {number} of the model {model}: what it predicts, with numpy alone.
+HEAD = '''"""Version {number} of the model {model}: predictions with numpy only.
 
-`predict(columns)` takes a sequence for each input, by name, and gives an array for each of what it tells, by name.
+`predict(columns)` takes a sequence for each input, by name, and returns an array for each output, by name.
 Inputs: {inputs}.
 {notes}"""
 
@@ -31,13 +31,13 @@ GAPS = "A missing value is None, or NaN. A row that can't be predicted is NaN th
 
 @dataclass(frozen=True)
 class Program:
-    """One file: numbers and formulas get names as they are met."""
+    """One file; constants and functions get names at first use."""
 
     constants: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
 
     def constant(self, name: str, numbers: Numbers) -> str:
-        """The name under which numbers stand, or None."""
+        """Return the name of a constant, or None."""
         if numbers is None:
             return "None"
         taken = name
@@ -48,7 +48,7 @@ class Program:
         return taken
 
     def function(self, name: str, signature: str, body: str) -> str:
-        """The name under which a function of its own stands, the same for the same."""
+        """Return the name of a function, the same for the same source."""
         for taken in chain([name], (f"{name}_{number}" for number in count(2))):
             source = f"def {taken}{signature}:\n{body}\n"
             if taken not in pieces_by_name() and self.functions.get(taken, source) == source:
@@ -57,7 +57,7 @@ class Program:
         raise AssertionError("unreachable: there is always another number")
 
     def written(self, exported: ExportedVersion, notes: str, body: str) -> str:
-        """All of it."""
+        """Return the complete source."""
         whole = f"{_encode(exported.predictor.encoding)}\n\n{body}"
         return "".join(self._parts(_head(exported, notes), whole))
 
@@ -92,15 +92,15 @@ def _encode(encoding: InputEncoding) -> str:
     listed = "".join(f"            {part},\n" for part in parts)
     return (
         "def encode(columns: Mapping[str, Sequence[object]]) -> Array:\n"
-        '    """The columns as the functions see them."""\n'
+        '    """Return the matrix of encoded columns."""\n'
         f"    return np.hstack(\n        [\n{listed}        ]\n    )\n"
     )
 
 
 def predict(lines: Sequence[str], *, beside: str = "") -> str:
-    """The function that a file is for, of these lines; `beside` are parameters that it has beside the columns."""
+    """Return the source of `predict` with these lines; `beside` are its parameters besides the columns."""
     body = "".join(f"    {line}\n" for line in lines)
     return (
         f"def predict(columns: Mapping[str, Sequence[object]]{beside}) -> dict[str, Array]:\n"
-        f'    """What is predicted for each row."""\n{body}'
+        f'    """Return the predictions of each row."""\n{body}'
     )

@@ -1,4 +1,4 @@
-"""Requests for inference and their answers, as the protocol has them in protocol buffers."""
+"""Inference requests and responses in protocol buffers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -31,14 +31,14 @@ CONTENTS: Mapping[str, str] = {
     "FP64": "fp64_contents",
     TEXT: "bytes_contents",
 }
-"""Where the values of each data type stand; FP16 comes in raw form alone."""
+"""The member with the values of each data type; FP16 has only raw contents."""
 
 
 def read_request(requested: ModelInferRequest) -> InferenceRequest:
     """Return the request; raises MalformedBodyError."""
     _refuse(requested.parameters)
     if len({tensor.name for tensor in requested.inputs}) < len(requested.inputs):
-        raise MalformedBodyError("Two inputs have one name.")
+        raise MalformedBodyError("Expected distinct names of inputs, got one twice.")
     return InferenceRequest(
         _tensors(requested),
         InferenceOptions(
@@ -57,10 +57,10 @@ def _tensors(requested: ModelInferRequest) -> tuple[Tensor, ...]:
     if not raw:
         return tuple(_typed(one.name, one.datatype, one.shape, one.contents) for one in requested.inputs)
     if len(raw) != len(requested.inputs):
-        raise MalformedBodyError(f"There are {len(requested.inputs)} inputs, and raw contents of {len(raw)}.")
+        raise MalformedBodyError(f"Expected raw contents of {len(requested.inputs)} inputs, got {len(raw)}.")
     for one in requested.inputs:
         if one.HasField("contents"):
-            raise MalformedBodyError(f"Tensor {one.name!r}: its contents come twice, typed and raw.")
+            raise MalformedBodyError(f"Tensor {one.name!r}: expected either typed or raw contents, got both.")
     return tuple(
         from_bytes(one.name, one.datatype, one.shape, memoryview(content))
         for one, content in zip(requested.inputs, raw, strict=True)
@@ -72,12 +72,12 @@ def _typed(name: str, datatype: str, shape: Sequence[int], contents: InferTensor
     if place is None:
         raise MalformedBodyError(f"Tensor {name!r}: expected a data type of {', '.join(CONTENTS)}, got {datatype!r}.")
     if others := [field.name for field, _ in contents.ListFields() if field.name != place]:
-        raise MalformedBodyError(f"Tensor {name!r}: {datatype} stands in {place}, and {others[0]} came.")
+        raise MalformedBodyError(f"Tensor {name!r}: expected {datatype} in {place}, got {others[0]}.")
     if datatype == TEXT:
         check_count(name, shape, size_of(name, datatype, shape), len(contents.bytes_contents))
         return from_values(name, datatype, shape, _texts(name, contents.bytes_contents))
     values: Sequence[float] = getattr(contents, place)
-    check_count(name, shape, size_of(name, datatype, shape), len(values))  # before each is an object
+    check_count(name, shape, size_of(name, datatype, shape), len(values))  # checked before the values become objects
     return from_values(name, datatype, shape, list(values))
 
 
@@ -95,7 +95,7 @@ def _required(name: str, given: Reported) -> RequestedOutput:
 
 def _refuse(given: Reported) -> None:
     for name in sorted(UNSUPPORTED & {*given}):
-        raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
+        raise MalformedBodyError(f"The parameter `{name}` is of an unsupported extension.")
 
 
 def _interval(given: Reported) -> float | None:
@@ -107,7 +107,7 @@ def _interval(given: Reported) -> float | None:
 
 
 class RpcCodec:
-    """A message with tensors, and the message that answers it."""
+    """The codec of a message with tensors."""
 
     def __init__(self, message: ModelInferRequest, max_rows: int) -> None:
         self._message = message
@@ -115,21 +115,21 @@ class RpcCodec:
         self._options = InferenceOptions()
 
     def read_inline(self, served: ServedVersion) -> PredictRequest | None:
-        """A message that is read and predicted for in no time."""
+        """Read a message of few rows, which needs no thread."""
         return self._read(served) if is_read_quickly(served, self._message.ByteSize()) else None
 
     def is_small(self, served: ServedVersion) -> bool:
-        """Never: small messages need no thread."""
+        """Return False: small messages need no thread."""
         return False
 
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
-        """Raises what is wrong with the message."""
+        """Read the message; raises what is wrong with it."""
         return self._read(served)
 
     def render(
         self, served: ServedVersion, request: PredictRequest, prediction: Prediction
     ) -> Iterator[ModelInferResponse]:
-        """One message."""
+        """Yield one message."""
         yield write_response(response_of(served, self._options, prediction))
 
     def _read(self, served: ServedVersion) -> PredictRequest:
@@ -139,7 +139,7 @@ class RpcCodec:
 
 
 def write_response(response: InferenceResponse) -> ModelInferResponse:
-    """Tensors as raw contents, which cost next to nothing."""
+    """Return tensors as raw contents, which cost next to nothing."""
     outputs = [
         ModelInferResponse.InferOutputTensor(
             name=tensor.name,
@@ -159,5 +159,5 @@ def write_response(response: InferenceResponse) -> ModelInferResponse:
 
 
 def _parameter(value: object) -> InferParameter:
-    """Of lists, which parameters can't be, JSON."""
+    """Return a value as a parameter; lists, which parameters can't be, as JSON."""
     return InferParameter(string_param=value if isinstance(value, str) else msgspec.json.encode(value).decode())

@@ -1,4 +1,4 @@
-"""gRPC beside HTTP, on the same event loop."""
+"""The gRPC server, on the event loop of the HTTP server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,32 +13,32 @@ from app.http.shutdown import Shutdown
 from app.inference.rpc.service import Service
 
 MAX_CONNECTIONS = 200
-"""Open connections; further ones are closed. A channel needs one for all its calls."""
+"""The maximum number of open connections; further ones are closed. A channel needs one for all its calls."""
 
 MAX_STREAMS = 100
-"""Calls at a time on one connection; clients queue further ones."""
+"""The maximum number of concurrent calls on one connection; clients queue further ones."""
 
 MAX_CALLS = 1000
-"""Calls at a time over all connections; further ones are RESOURCE_EXHAUSTED."""
+"""The maximum number of concurrent calls over all connections; further ones are RESOURCE_EXHAUSTED."""
 
 HANDSHAKE_SECONDS = 10
-"""Seconds that a client may take for the HTTP/2 preface and its settings."""
+"""The maximum time for the client's HTTP/2 preface and settings."""
 
 IDLE_SECONDS = 60
-"""Seconds after which a connection without calls is closed; channels open a new one when they need it."""
+"""The time after which a connection without calls is closed; channels reconnect when necessary."""
 
 KEEPALIVE_SECONDS = 60
 KEEPALIVE_TIMEOUT_SECONDS = 20
-"""Seconds between pings of a connection, and until it is closed without a reply."""
+"""The time between keepalive pings, and the time to wait for a reply before the connection is closed."""
 
 MIN_PING_SECONDS = 10
-"""Seconds between pings of clients without data; faster ones are disconnected (ENHANCE_YOUR_CALM)."""
+"""The minimum time between pings of clients without data; faster ones are disconnected (ENHANCE_YOUR_CALM)."""
 
 
 @dataclass(frozen=True)
 class RpcRules:
-    """Where to listen (port 0: any that is free), whom to let in, how many bytes a message and the metadata of a call
-    may have, and whether to log."""
+    """The address to listen on (port 0: any free one), the API key, the maximum sizes of a message and of a call's
+    metadata, and whether calls are logged."""
 
     host: str
     port: int
@@ -47,16 +47,16 @@ class RpcRules:
     log: bool
     max_metadata_bytes: int = 32 * 1024
     grace_seconds: float = 5.0
-    """Seconds that open calls have to end once the server has stopped listening."""
+    """The time in which open calls must complete after the server has stopped listening."""
 
 
 class CantListen(OSError):
-    """The port is taken, or not ours to take."""
+    """Raised where the port is in use or not permitted."""
 
 
 @asynccontextmanager
 async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
-    """Answer calls until listeners close, on the port that is yielded; raises CantListen."""
+    """Serve calls until listeners close, on the port that is yielded; raises CantListen."""
     shutdown = services[Shutdown]
     service = Service(services, Key(rules.api_key), log_requests=rules.log)
     server = grpc.aio.server(
@@ -79,7 +79,7 @@ async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
 
 
 async def _stop_when_closing(server: grpc.aio.Server, shutdown: Shutdown, grace_seconds: float) -> None:
-    """Stop while the HTTP server does: each open call has the grace period once, and clients connect elsewhere."""
+    """Stop with the HTTP server: open calls have the grace period, and clients reconnect to other servers."""
     await shutdown.is_closing.wait()
     await server.stop(grace_seconds)
 
@@ -89,7 +89,7 @@ def _options(rules: RpcRules) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", rules.max_bytes),
         ("grpc.max_send_message_length", -1),
-        # Between the soft and the absolute limit gRPC refuses at random: equal, they are one exact limit.
+        # Between the soft and the absolute limit gRPC refuses at random; equal ones are one exact limit.
         ("grpc.max_metadata_size", rules.max_metadata_bytes),
         ("grpc.absolute_max_metadata_size", rules.max_metadata_bytes),
         ("grpc.max_concurrent_streams", MAX_STREAMS),

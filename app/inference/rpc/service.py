@@ -1,4 +1,4 @@
-"""The calls of the protocol, as /v2 answers them."""
+"""The calls of the protocol over gRPC, equivalent to /v2."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -50,7 +50,7 @@ log = structlog.stdlib.get_logger("app.requests")
 
 
 class Service:
-    """Answers calls, to those who know the key; probes need none."""
+    """Serves calls with the API key; probes need none."""
 
     def __init__(self, services: Services, key: Key, *, log_requests: bool) -> None:
         self._services = services
@@ -61,27 +61,27 @@ class Service:
         self._log = log_requests
 
     async def live(self, _: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
-        """As long as the process is."""
+        """Respond while the process runs."""
         return messages.ServerLiveResponse(live=True)
 
     async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
-        """Return whether the process can predict and is not stopping."""
+        """Return whether the process can predict and does not shut down."""
         report = await self._readiness.readiness()
         is_ready = report.can_predict and not self._shutdown.is_requested
         return messages.ServerReadyResponse(ready=is_ready)
 
     async def server(self, _: messages.ServerMetadataRequest) -> messages.ServerMetadataResponse:
-        """Who answers."""
+        """Return the server's metadata."""
         return messages.ServerMetadataResponse(name=SERVER, version=__version__, extensions=EXTENSIONS)
 
     async def model_ready(self, requested: messages.ModelReadyRequest) -> messages.ModelReadyResponse:
-        """It is, as long as it is there."""
+        """Return true for an existing model: all versions are ready."""
         reference = _reference(requested.name, requested.version)
         await to_thread.run_sync(self._services[ServedVersions].version, BUILT_IN_OWNER, *reference)
         return messages.ModelReadyResponse(ready=True)
 
     async def model(self, requested: messages.ModelMetadataRequest) -> messages.ModelMetadataResponse:
-        """Its versions and tensors."""
+        """Return a model's versions and tensors."""
         reference = _reference(requested.name, requested.version)
         found = await to_thread.run_sync(described, self._services, BUILT_IN_OWNER, reference)
         return messages.ModelMetadataResponse(
@@ -93,14 +93,14 @@ class Service:
         )
 
     async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
-        """Tensors in and out."""
+        """Infer outputs from tensors."""
         reference = _reference(requested.model_name, requested.model_version)
         served = await self._runner.served(BUILT_IN_OWNER, reference)
         rendered, _ = await self._runner.predict(served, RpcCodec(requested, self._runner.max_rows))
         return rendered[0]
 
     def handlers(self) -> grpc.GenericRpcHandler:
-        """Every call by its name."""
+        """Return the handlers of all calls by name."""
         return grpc.method_handlers_generic_handler(
             NAME,
             {
@@ -120,7 +120,7 @@ class Service:
         *,
         is_open: bool = False,
     ) -> "grpc.RpcMethodHandler[bytes, Answered]":
-        """A call as gRPC makes it; `is_open`: whoever asks. No message is parsed of those who do not know the key."""
+        """Return the handler of a call; with `is_open` it needs no key. Messages without a valid key are not parsed."""
 
         name = requested.__name__.removesuffix("Request")
 
@@ -139,9 +139,9 @@ class Service:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
                 error.__traceback__ = None  # refers to the future of a thread, which refers to the error
             except Exception as error:
-                # As the last handler of HTTP does: gRPC's own would tell the client what it was.
+                # As for HTTP: gRPC's own handler would send the exception to the client.
                 log.error("unexpected", call=name, exc_info=error)
-                code, detail = grpc.StatusCode.INTERNAL, "Something went wrong that should not."
+                code, detail = grpc.StatusCode.INTERNAL, "The service failed unexpectedly."
             finally:
                 if self._log:
                     log.info("call", call=name, status=code.name, ms=round((time.perf_counter() - began) * 1000, 2))
@@ -150,14 +150,14 @@ class Service:
         return grpc.unary_unary_rpc_method_handler(response, response_serializer=_bytes)
 
     async def _parsed(self, requested: type[Requested], content: bytes) -> Requested:
-        """The message in a request; raises MalformedBodyError, TooLargeError."""
+        """Return the message in a request; raises MalformedBodyError, TooLargeError."""
         if len(content) <= MAX_QUICK_BYTES:
             return _message(requested, content)
         return await self._runner.run_large(_message, requested, content)
 
 
 def _message(requested: type[Requested], content: bytes) -> Requested:
-    """Raises MalformedBodyError, TooLargeError."""
+    """Parse a message; raises MalformedBodyError, TooLargeError."""
     if len(content) > MAX_QUICK_BYTES:
         check_fields(content, OF_INFERENCE)
     try:
@@ -171,7 +171,7 @@ def _bytes(answered: Message) -> bytes:
 
 
 def _reference(name: str, version: str) -> Reference:
-    """Raises NotFoundError for what can name none."""
+    """Return a reference to a version; raises NotFoundError for an invalid name."""
     if "\0" in name:
         raise NotFoundError(f"There is no model {name!r}.")
     return Reference.of(name, version) if version else Reference.read(name)

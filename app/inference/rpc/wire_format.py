@@ -1,8 +1,8 @@
-"""The number of fields of a message in protocol buffers, bounded before the message is parsed.
+"""The number of fields of a protocol buffers message, limited before the message is parsed.
 
-Fields stand one after the other, each with a tag: its number times 8 plus its type
-(https://protobuf.dev/programming-guides/encoding). 30 MB may be 15 million empty submessages, for which a parser takes
-gigabytes in one call during which nothing else in the process runs.
+Each field begins with a tag: its number times 8 plus its type (https://protobuf.dev/programming-guides/encoding). 30 MB
+may be 15 million empty submessages, for which a parser takes gigabytes in one call during which nothing else in the
+process runs.
 """
 
 from collections.abc import Mapping
@@ -11,19 +11,20 @@ from typing import TypeAlias
 from app.errors import TooLargeError
 
 MAX_FIELDS = 1_000_000
-"""Fields of a message and of its submessages: texts of typed contents are one each, packed numbers are one together."""
+"""The maximum number of fields of a message and its submessages: each string is one field, packed numbers are one
+together."""
 
 VARINT, FIXED_64, LENGTH_DELIMITED, FIXED_32 = 0, 1, 2, 5
 
 Submessages: TypeAlias = "Mapping[int, Submessages]"
-"""The numbers of the fields that are submessages, each with those of its own."""
+"""The field numbers of submessages, each with those of its own."""
 
 OF_INFERENCE: Submessages = {5: {5: {}}}
-"""Of ModelInferRequest: `inputs`, and their `contents`."""
+"""The submessages of ModelInferRequest: `inputs`, and their `contents`."""
 
 
 def check_fields(content: bytes, submessages: Submessages, max_fields: int = MAX_FIELDS) -> None:
-    """Raise TooLargeError for a message of more fields; one that cannot be parsed is left to the parser."""
+    """Raise TooLargeError for a message of too many fields; the parser reports malformed ones."""
     fields = 0
     pending = [(0, len(content), submessages)]
     while pending:
@@ -31,7 +32,7 @@ def check_fields(content: bytes, submessages: Submessages, max_fields: int = MAX
         while place < end:
             fields += 1
             if fields > max_fields:
-                raise TooLargeError(f"The message has more than {max_fields:,} fields.")
+                raise TooLargeError(f"Expected at most {max_fields:,} fields in the message, got more.")
             tag, place = _varint(content, place, end)
             kind, length = tag & 7, 0
             if kind == LENGTH_DELIMITED:
@@ -48,7 +49,7 @@ def check_fields(content: bytes, submessages: Submessages, max_fields: int = MAX
 
 
 def _varint(content: bytes, place: int, end: int) -> tuple[int, int]:
-    """The integer at `place` (seven bits a byte, the least first) and the place behind it."""
+    """Return the integer at `place` (seven bits a byte, least significant first) and the position after it."""
     number = shift = 0
     while place < end and shift < 70:
         byte = content[place]

@@ -8,11 +8,10 @@ from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Connection, Engine
 
 from app.jobs.ports import QueueEnding, QueueState
+from app.jobs.queue import dbos_internals
 from app.jobs.queue.failures import translated
 from app.jobs.queue.names import (
     APPLICATION,
-    QUEUE,
-    VERSION,
     WEBHOOK_PRIORITY,
     WEBHOOK_QUEUE,
     WEBHOOK_WORKFLOW,
@@ -130,14 +129,9 @@ class Control:
         }
 
     def recover(self, executors: Sequence[str]) -> None:
-        """Return the jobs of these executors to the queue; each recovery counts as a start."""
-        # Both calls are private to DBOS. Its public `resume_workflow` would reset the count of starts, and its own
-        # recovery would wait for a lost database, which would delay the worker's heartbeats.
-        engine = self.client._sys_db
+        """Put back into the queue what these executors were running; each time counts as a start."""
         with translated():
-            for executor in executors:
-                for entry in engine.get_pending_workflows(executor, VERSION):
-                    engine.reenqueue_for_recovery(entry.workflow_id, list(executors), QUEUE)
+            dbos_internals.recover(self.client, executors)
 
     def _statuses(self, job_ids: Sequence[UUID]) -> dict[UUID, str]:
         with translated():

@@ -10,8 +10,8 @@ from weakref import WeakSet
 import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
+from app.jobs.queue.dbos_internals import claim_fairly
 from app.jobs.queue.failures import translated
-from app.jobs.queue.fair_claiming import claim_fairly
 from app.jobs.queue.names import (
     APPLICATION,
     MAX_RECOVERIES,

@@ -4,6 +4,7 @@ from dbos import DBOS, DBOSClient
 from dbos import error as engine_errors
 from sqlalchemy import Engine
 
+from app.jobs.queue import dbos_internals
 from app.jobs.queue.failures import translated
 
 
@@ -20,7 +21,7 @@ def is_migrated(client: DBOSClient) -> bool:
     """Return whether DBOS's tables exist at the revision that it needs; raises UnavailableError."""
     try:
         with translated():
-            client._sys_db.verify_migrations()
+            dbos_internals.verify_migrations(client)
     except engine_errors.DBOSInitializationError:
         return False
     return True

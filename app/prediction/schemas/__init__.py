@@ -1,1 +1,1 @@
-"""The API's form of predictions."""
+"""API schemas of predictions."""

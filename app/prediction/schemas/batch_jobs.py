@@ -1,4 +1,4 @@
-"""Batch predictions as their owner sees them."""
+"""API schemas of batch predictions."""
 
 from pydantic import TypeAdapter
 
@@ -11,7 +11,7 @@ _RECORD = TypeAdapter(records.BatchPrediction)
 
 
 def batch_prediction_record(job: Job) -> records.BatchPrediction:
-    """A batch prediction as it goes out; raises TypeError for a job of another kind."""
+    """Return a batch prediction for a response; raises TypeError for a job of another kind."""
     request, plan = prediction_of(job)
     made = result_of(job)
     own = {

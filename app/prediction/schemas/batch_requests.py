@@ -1,4 +1,4 @@
-"""Predictions for the rows of which dataset, by which version, as which file."""
+"""API schemas of batch prediction requests."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -13,23 +13,23 @@ from app.prediction.schemas.predict import PredictionOptions
 
 
 class BatchPredictionIn(PredictionOptions):
-    """A version predicts for all rows of a dataset; what it answers becomes a file."""
+    """A request to predict with a version for all rows of a dataset, into a file."""
 
-    dataset_id: UUID = Field(description="Of a dataset with the columns that the version reads, of the same kinds.")
+    dataset_id: UUID = Field(description="A dataset with the version's input columns, of the same kinds.")
     model: str
     version: VersionSelector | None = Field(
-        None, description="A number, or an alias, for the version to which it points now. The newest where left out."
+        None, description="A number, or an alias, resolved now. By default the newest."
     )
     format: FileFormat = Field(
         DEFAULT.name,
-        description=f"Of the file: {listed(BATCH_FORMATS)}; columns as predict calls answer them.",
+        description=f"Of the file: {listed(BATCH_FORMATS)}; columns as of predict calls.",
     )
     keep: Annotated[list[str], Field(max_length=10_000)] = Field(
-        [], description="Columns of the dataset that stand before the predictions, in this order."
+        [], description="Columns of the dataset that precede the predictions, in this order."
     )
     on_error: Literal["per_row", "fail"] = Field(
         "per_row",
-        description="Whether a row that can't be predicted for says why in a last column `error`, or ends the job.",
+        description="Whether the error of a row is in a last column `error`, or fails the job.",
     )
     priority: Priority = 0
 
@@ -46,7 +46,7 @@ class BatchPredictionIn(PredictionOptions):
     )
 
     def to_request(self) -> PredictionRequest:
-        """As the domain has it."""
+        """Return the request for the service."""
         return PredictionRequest(
             dataset_id=self.dataset_id,
             model=self.model,

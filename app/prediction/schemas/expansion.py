@@ -1,11 +1,11 @@
-"""A version as a sum of Gaussians, as it goes out."""
+"""API schemas of a version as a sum of Gaussians."""
 
 from app.tasks.expansion import VersionExpansion
 from relevance_bayes.types.functions import Expansion
 
 
 def expansion_record(expansion: VersionExpansion) -> Expansion:
-    """A function as it goes out."""
+    """Return an expansion for a response."""
     return Expansion(
         inputs=expansion.inputs,
         centres=tuple(map(tuple, expansion.centres.tolist())),

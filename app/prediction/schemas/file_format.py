@@ -10,4 +10,4 @@ from app.formats import BATCH_FORMATS
 FileFormat = Annotated[
     str, GetPydanticSchema(lambda _source, _handler: literal_schema([one.name for one in BATCH_FORMATS]))
 ]
-"""The name of a format in which batch predictions are written."""
+"""The name of a format of batch predictions."""

@@ -44,41 +44,41 @@ class PredictionOptions(BaseModel):
     interval: float = Field(0.95, gt=0, lt=1, description="The probability between `lower` and `upper`.")
     outputs: Annotated[list[Output], Field(min_length=1)] | None = Field(
         None,
-        description="Which members each prediction has: of `mean`, `sd`, `variance`, `interval`, `support` for "
+        description="The members of each prediction: of `mean`, `sd`, `variance`, `interval`, `support` for "
         "numbers, of `label`, `probabilities`, `latent`, `support` for classes, of `value` for a known function, of "
-        "`components`, `reconstruction_error`, `log_density`, `novelty` for components; without it, all.",
+        "`components`, `reconstruction_error`, `log_density`, `novelty` for components; by default all.",
     )
     components: Annotated[int, Field(ge=1)] | None = Field(
         None,
-        description="At most so many of the first components are answered, and `reconstruction_error` is what these "
-        "miss; without it, 10. For components alone.",
+        description="The maximum number of components in the response, and for `reconstruction_error`; by default 10. "
+        "Only for components.",
     )
     class_priors: Annotated[list[ClassPriorIn], Field(min_length=1)] | None = Field(
         None,
-        description="How frequent each class is among the rows to predict for, where that is not as it was among the "
-        "rows learned from (`class_rows` of the version). All classes, in any order; they sum to 1. `probabilities` "
-        "and `label` are then those under these priors; `latent` stays.",
+        description="The frequencies of classes among the rows to predict for, where they differ from those of the "
+        "training rows (`class_rows` of the version). All classes, in any order; they sum to 1. `probabilities` "
+        "and `label` are then under these priors; `latent` does not change.",
     )
     costs: Annotated[list[list[Cost]], Field(min_length=1)] | None = Field(
         None,
-        description="What each decision costs: `costs[truth][decision]`, a row for each true class, and in it a cost "
-        "for each class that may be decided for, both in the order of the version's `classes`; 0 and above. What is "
-        "right may cost something too. Without it, a mistake costs 1 and what is right nothing.",
+        description="The cost of each decision: `costs[truth][decision]`, a row for each true class, and in it a cost "
+        "for each decision, both in the order of the version's `classes`; 0 and above. A correct decision may "
+        "have a cost too. By default an incorrect one costs 1 and a correct one 0.",
     )
     reject_cost: Cost | None = Field(
         None,
-        description="What it costs to leave a row undecided: where every decision is expected to cost more, "
+        description="The cost of no decision for a row: where the expected cost of every decision is higher, "
         "`decision.label` is null.",
     )
     csv_escape_formulas: bool = Field(
         False,
-        description="Of CSV alone: whether texts and names of columns that a spreadsheet would take for formulas "
-        "(they begin with =, +, -, @, a tab or the end of a line, and are no numbers) stand behind an apostrophe.",
+        description="Only for CSV: whether texts and names of columns that a spreadsheet would take for formulas "
+        "(they begin with =, +, -, @, a tab or the end of a line, and are not numbers) get an apostrophe.",
     )
 
     @property
     def deciding(self) -> DecisionOptions | None:
-        """By what to decide between classes; None where nothing of it was said."""
+        """Return the options of decisions between classes; None without any."""
         priors, costs = self.class_priors, self.costs
         if priors is None and costs is None and self.reject_cost is None:
             return None
@@ -90,38 +90,38 @@ class PredictionOptions(BaseModel):
 
 
 class PredictOptionsIn(PredictionOptions):
-    """Options of predictions beside the table."""
+    """Prediction options with a table."""
 
     on_error: Literal["fail", "per_row"] = Field(
-        "fail", description="Whether a bad row refuses the whole request, or has its problem in its place."
+        "fail", description="Whether an invalid row fails the request, or has its problem in its place."
     )
     covariance: bool = Field(
         False,
-        description="Whether to answer the covariance of all answers as well, for sums and averages of them: for "
+        description="Whether to return the covariance of the predictions, for sums and averages of them: for "
         "numbers under Gaussian noise, at most 1,000 rows.",
     )
     explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
-        None, description="So many functions of the model are named with each prediction, those that add most to it."
+        None, description="The number of functions with the largest contributions to return with each prediction."
     )
 
 
 class PredictColumnsIn(PredictOptionsIn):
     """A table by columns.
 
-    Where the model knows the noise of each row, the column of its sds may stand in it: in all rows, or in none.
+    Where the model has a noise column, it is optional, for all rows.
     """
 
     columns: dict[str, list[Cell]]
 
 
 class PredictRecordsIn(PredictOptionsIn):
-    """A table by rows, each naming its columns."""
+    """A table by rows, each with the names of its columns."""
 
     rows: list[dict[str, Cell]]
 
 
 class PredictArraysIn(PredictOptionsIn):
-    """A table by rows, the columns named once."""
+    """A table by rows, with the names of the columns once."""
 
     names: list[str]
     rows: list[list[Cell]]
@@ -129,4 +129,5 @@ class PredictArraysIn(PredictOptionsIn):
 
 PredictIn: TypeAlias = PredictColumnsIn | PredictRecordsIn | PredictArraysIn
 PREDICT_IN: TypeAdapter[PredictIn] = TypeAdapter(PredictIn)
-"""The three forms of a table, for OpenAPI alone: tables are read by app.formats, which names rows and columns."""
+"""The three forms of a table, only for OpenAPI: tables are parsed by app.formats, whose errors have rows and columns.
+"""

@@ -1,4 +1,4 @@
-"""Predictions as OpenAPI shows them; the answers themselves are written by app.prediction.render, without detours."""
+"""OpenAPI schemas of predictions; responses are written by app.prediction.render."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -20,21 +20,21 @@ from relevance_bayes.types.values import Label
 Support = Annotated[
     float | None,
     Field(
-        description="How far the data speak for this point, from 0 to 1. 1: they do; near 0: it lies away from all "
-        "that the model has seen, and the answer falls back to the average. Null where the model can't tell."
+        description="The support of the training data, from 0 to 1. Near 0, the point is far from all training rows, "
+        "and the prediction falls back to the average. Null where the model can't determine it."
     ),
 ]
 
 
 Explanation = Annotated[
     Sequence[Contribution] | None,
-    Field(description="With `explain`: the functions that add most, the greatest first. Left out without it."),
+    Field(description="With `explain`: the functions with the largest contributions, in descending order."),
 ]
 
 
 ExplainedSum = Annotated[
     ExplanationSum | None,
-    Field(description="With `explain`: what the contributions add up to. Left out without it."),
+    Field(description="With `explain`: the sum of all contributions."),
 ]
 
 
@@ -52,18 +52,18 @@ class RealOut(BaseModel):
 
 
 class ClassOut(BaseModel):
-    """A class: the most probable one, and how probable each is."""
+    """A class: the most probable one, and the probabilities of all."""
 
     label: Label
     probabilities: Sequence[ClassProbability] = Field(
-        description="As frequent as classes were among the rows learned from, or as `class_priors` says."
+        description="Under the frequencies of classes in the training rows, or under `class_priors`."
     )
-    latent: Latent | Sequence[ClassLatent] = Field(description="One for two classes; of three and more, one for each.")
+    latent: Latent | Sequence[ClassLatent] = Field(description="One for two classes; for three and more, one each.")
     support: Support
     explanation: Explanation = None
     explanation_sum: ExplainedSum = None
     decision: Decision | None = Field(
-        None, description="With `class_priors`, `costs` or `reject_cost`. Left out without them."
+        None, description="With `class_priors`, `costs` or `reject_cost`; otherwise absent."
     )
 
 
@@ -74,27 +74,26 @@ class ValueOut(BaseModel):
 
 
 class ComponentsRowOut(BaseModel):
-    """Where a row lies in the kernel's space, and how new it is."""
+    """The principal components of a row in feature space, and its novelty."""
 
     components: Sequence[float] = Field(
-        description="The first principal components, that of greatest variance first: as many as `components` says, "
-        "or 10, or all there are."
+        description="The first principal components, by descending variance: at most `components`, by default 10."
     )
     reconstruction_error: float = Field(
-        description="The share of the row's image that these components don't reach, from 0 to 1."
+        description="The share of the row's image that is not in these components, from 0 to 1."
     )
     log_density: float = Field(
-        description="The log likelihood of the row's image, by all components, in nats and up to a constant. The "
-        "lower, the newer; it compares rows by one version, not versions."
+        description="The log likelihood of the row's image, from all components, in nats and up to a constant. "
+        "Comparable between rows, not between versions."
     )
     novelty: float = Field(
-        description="The share of rows like those learned from whose log density is above, from 0 to 1: of usual rows "
-        "one in twenty is above 0.95, and at 1 a row is newer than all."
+        description="The share of rows like the training rows with a higher log density, from 0 to 1: of such rows "
+        "one in twenty is above 0.95."
     )
 
 
 class RowProblemOut(BaseModel):
-    """Why a row has no prediction."""
+    """The problem of a row without a prediction."""
 
     type: str
     title: str
@@ -104,22 +103,22 @@ class RowProblemOut(BaseModel):
 
 
 class RowErrorOut(BaseModel):
-    """Stands in the place of a bad row with `"on_error": "per_row"`."""
+    """An invalid row with `"on_error": "per_row"`, in place of its prediction."""
 
     error: RowProblemOut
 
 
 class PredictionsOut(BaseModel):
-    """One prediction for each row, in their order."""
+    """The predictions, one for each row, in their order."""
 
     model: str
     version: int
     predictions: Sequence[RealOut | ClassOut | ValueOut | ComponentsRowOut | RowErrorOut] = Field(
-        description="Only with the members of `outputs`."
+        description="With the members in `outputs`."
     )
     covariance: Sequence[Sequence[float | None]] | None = Field(
         None,
-        description="With `covariance`: how far the errors of each two answers go together, in the target's units "
-        "squared. The diagonal is `variance.total`, so that the variance of a sum of answers is the sum of all "
-        "entries. Null in the rows and columns of rows that have no prediction. Left out without it.",
+        description="With `covariance`: the covariance of the errors of each two predictions, in the target's units "
+        "squared. The diagonal is `variance.total`, so that the variance of a sum of predictions is the sum of all "
+        "entries. Null in the rows and columns of rows without a prediction.",
     )

@@ -1,15 +1,15 @@
-"""The options of a prediction as query parameters, for bodies that have no room for them, as OpenAPI shows them."""
+"""OpenAPI of prediction options as query parameters, for formats of bodies without options."""
 
 from app.http.row_formats import DESCRIBED, described
 from app.prediction.schemas.predict import PredictOptionsIn
 
 
 def query_parameters() -> list[dict[str, object]]:
-    """The options of a body that has no room for them: those of a JSON body, which stand in it, as parameters."""
+    """Return the options of a JSON body as query parameters."""
     schema = PredictOptionsIn.model_json_schema(ref_template="#/components/schemas/{model}-Input")
     listed: list[dict[str, object]] = []
     for name, member in schema["properties"].items():
-        given = {"name": name, "in": "query", "description": f"Not with a JSON body: {member.pop('description')}"}
+        given = {"name": name, "in": "query", "description": f"Not for a JSON body: {member.pop('description')}"}
         reported = {key: value for key, value in member.items() if key not in {"title", "default"} or value is not None}
         nested = name in {"class_priors", "costs"}
         listed.append(

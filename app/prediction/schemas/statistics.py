@@ -1,4 +1,4 @@
-"""The API's form of usage statistics."""
+"""API schemas of usage statistics."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from relevance_bayes.types.statistics import Latency, LatencyBucket, OutsideSupp
 
 
 def statistics_record(version: Version, since: datetime, counted: Counted) -> Statistics:
-    """Counts as they go out."""
+    """Return counts for a response."""
     outside: OutsideSupport | None = None
     if counted.placed:
         share = counted.outside / counted.placed

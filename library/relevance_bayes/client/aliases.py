@@ -1,4 +1,4 @@
-"""The calls about names for versions."""
+"""Calls on aliases."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from relevance_bayes.types.pages import Page
 
 @dataclass(frozen=True)
 class Aliases:
-    """Names for versions of a model; every method raises ClientError as those of `Relevance` do."""
+    """Aliases of the versions of a model; every method raises ClientError as those of `Relevance` do."""
 
     http: Http
 
     def all(self, model: str) -> Iterator[Alias]:
-        """A model's aliases, by name."""
+        """Return a model's aliases, by name."""
         return self.http.pages(Page[Alias], _path(model))
 
     def get(self, model: str, alias: str) -> Alias:
-        """Where one points."""
+        """Return an alias."""
         return self.http.get(Alias, _path(model, alias))
 
     def with_etag(self, model: str, alias: str) -> tuple[Alias, str]:
-        """Where one points, and what tells this state of it from every other: for `if_match`."""
+        """Return an alias with its entity tag, for `if_match`."""
         return self.http.tagged(Alias, _path(model, alias))
 
     def move(
@@ -38,17 +38,17 @@ class Aliases:
         if_match: str | None = None,
         new: bool = False,
     ) -> Alias:
-        """Point one to a version, given by number or by another alias; it is made where it is not there.
+        """Move an alias to a version, given by number or by another alias; create it if absent.
 
-        With `if_match`, only if it is still what `tagged` told; `new`: only if there is none. Else a ClientError of
-        status 412.
+        With `if_match`, only if the alias still has this entity tag; with `new`, only if it does not exist. Otherwise
+        raises a ClientError of status 412.
         """
         body: Mapping[str, Json] = {"version": version} | ({} if reason is None else {"reason": reason})
         headers = _if_match(if_match) | ({"If-None-Match": "*"} if new else {})
         return self.http.put(Alias, _path(model, alias), body, headers=headers)
 
     def delete(self, model: str, alias: str, *, reason: str | None = None, if_match: str | None = None) -> None:
-        """Have one point nowhere; its history stays."""
+        """Delete an alias; its history is kept."""
         self.http.delete(_path(model, alias), {"reason": reason}, headers=_if_match(if_match))
 
     def history(self, model: str, alias: str) -> Iterator[AliasMove]:

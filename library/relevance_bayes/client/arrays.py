@@ -1,6 +1,6 @@
-"""The type of arrays of floats, for modules that are imported before any array is met.
+"""The type of arrays of floats, for modules that do not import numpy.
 
-An import of numpy takes a tenth of a second of CPU, which a program that only asks the service for JSON does without.
+Importing numpy takes a tenth of a second of CPU, which programs that use only JSON save.
 """
 
 from typing import TYPE_CHECKING  # noqa: TID251

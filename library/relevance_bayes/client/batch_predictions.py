@@ -1,4 +1,4 @@
-"""The calls about predictions for whole datasets."""
+"""Calls on batch predictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _ONE: Converter[BatchPrediction] = Converter(BatchPrediction)
 
 @dataclass(frozen=True)
 class BatchPredictions(VersionJobCollection[BatchPrediction]):
-    """Files of predictions for whole datasets."""
+    """Batch predictions: files of predictions for datasets."""
 
     path: str = "/v1/batch-predictions"
     one: Converter[BatchPrediction] = _ONE
@@ -46,9 +46,9 @@ class BatchPredictions(VersionJobCollection[BatchPrediction]):
         priority: int = 0,
         key: str | None = None,
     ) -> BatchPrediction:
-        """Ask for a file of predictions; the version as in `Evaluations.submit`, options as of `Relevance.predict`.
+        """Submit a batch prediction; the version as in `Evaluations.submit`, options as of `Relevance.predict`.
 
-        `keep` are columns of the dataset to stand before the predictions.
+        `keep` are columns of the dataset that precede the predictions.
         """
         model, selector = reference(name, version)
         required: dict[str, Json] = {
@@ -71,9 +71,9 @@ class BatchPredictions(VersionJobCollection[BatchPrediction]):
         return self.http.create(self.one, self.path, given, key=key)
 
     def download(self, job_id: str, file: Path) -> int:
-        """Write the predictions to a file, and how many bytes these are; raises OSError.
+        """Write the predictions to a file, and return its size in bytes; raises OSError.
 
-        Where the connection is lost on the way, the rest is requested.
+        After a lost connection, the download resumes with a range request.
         """
         made = self.get(job_id).result
         size, written = 0 if made is None else made.size, 0
@@ -90,11 +90,11 @@ class BatchPredictions(VersionJobCollection[BatchPrediction]):
                     return written
 
     def delete(self, job_id: str) -> None:
-        """One that has ended, with its file."""
+        """Delete a batch prediction that has ended, with its file."""
         self.http.delete(f"{self.path}/{part(job_id)}")
 
     def _some(self, job_id: str, first: int, out: BinaryIO) -> int:
-        """The bytes from number `first` on, as far as they come; how many did."""
+        """Write the bytes from position `first` on, as they are received; return their number."""
         headers = {"Accept": "*/*"} | ({"Range": f"bytes={first}-"} if first else {})
         written = 0
         with self.http.stream(f"{self.path}/{part(job_id)}/result", headers=headers, silence=TIMEOUT) as content:

@@ -1,4 +1,4 @@
-"""The API's form of the rule that decides between classes."""
+"""The API's form of class priors."""
 
 from collections.abc import Mapping
 
@@ -7,5 +7,5 @@ from relevance_bayes.types.values import Label
 
 
 def listed(priors: Mapping[Label, float] | None) -> Json:
-    """As the API has them: a JSON object would make texts of all labels."""
+    """Return priors as a list: a JSON object would make all labels strings."""
     return None if priors is None else [{"label": label, "prior": prior} for label, prior in priors.items()]

@@ -1,4 +1,4 @@
-"""Signals and images as codes of few functions, and back: one call each way."""
+"""Signals and images as codes of few functions, and back."""
 
 import io
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from relevance_bayes.client.responses import (
 )
 
 PLACE, VALUE = "place", "value"
-"""The columns of a signal: where, from 0, and what."""
+"""The columns of a signal: position, from 0, and value."""
 
 FUNCTIONS: Sequence[Json] = ({"type": "steps"}, {"type": "b_splines"}, {"type": "gabor"}, {"type": "bias"})
 """The default dictionaries of a signal: steps, splines, waves."""
@@ -34,7 +34,7 @@ VALUES_AT_ONCE = 10_000
 class EncodeOptions:
     """Stopping criteria of a code: `max_functions` and `psnr` (dB) of an image; its `noise_sd`, if known.
 
-    `basis` are the functions that encode a signal, as in the API.
+    `basis` are the functions of a signal, as in the API.
     """
 
     max_functions: int | None = None
@@ -51,8 +51,8 @@ def encode(
 ) -> ImageVersion | SupervisedVersion:
     """Encode a PNG or npy file, or an array, by few functions: (N,) is a signal, (height, width) an image.
 
-    Waits for the end. Raises ClientError where the service refuses or fails, OSError and ValueError where a file can't
-    be read.
+    Waits for the result. Raises ClientError where the service refuses or fails, OSError and ValueError where a file
+    can't be read.
     """
     if isinstance(source, Path) and source.suffix.lower() == ".png":
         return _image(client, source, model, options)
@@ -73,7 +73,7 @@ def decode(client: Relevance, model: str, version: int | str | None = None) -> A
             np.load(io.BytesIO(client.image(learned.model, learned.version)), allow_pickle=False), np.float64
         )
     if not isinstance(learned, SupervisedVersion) or [column.name for column in learned.inputs] != [PLACE]:
-        raise ClientError(Problem(title="No code", detail=f"The model {model} tells neither a signal nor an image."))
+        raise ClientError(Problem(title="No code", detail=f"Expected a model of a signal or an image, got {model}."))
     found: list[float | None] = []
     for first in range(0, learned.rows, VALUES_AT_ONCE):
         places: list[Json] = [float(place) for place in range(first, min(first + VALUES_AT_ONCE, learned.rows))]
@@ -84,7 +84,7 @@ def decode(client: Relevance, model: str, version: int | str | None = None) -> A
 
 def _image(client: Relevance, file: Path, model: str, options: EncodeOptions) -> ImageVersion:
     if options.basis is not None:
-        raise _refused("An image is told by wavelets: it takes no other functions.")
+        raise _refused("Expected no functions for an image, which is encoded by wavelets.")
     dataset = client.upload(file, name=model)
     given: dict[str, Json] = {
         "max_functions": options.max_functions,
@@ -99,7 +99,7 @@ def _image(client: Relevance, file: Path, model: str, options: EncodeOptions) ->
 
 def _signal(client: Relevance, values: Array, model: str, options: EncodeOptions) -> SupervisedVersion:
     if options.max_functions is not None or options.psnr is not None:
-        raise _refused("Of a signal the evidence says how many functions it takes: say its noise_sd, if it is known.")
+        raise _refused("Expected no stopping criteria for a signal, only its noise_sd; evidence selects the functions.")
     places: list[Json] = [float(place) for place in range(len(values))]
     dataset = client.create_dataset({PLACE: places, VALUE: list[Json](values.tolist())}, name=model)
     request: dict[str, Json] = {

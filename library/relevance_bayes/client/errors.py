@@ -1,4 +1,4 @@
-"""The one error that a client raises."""
+"""The exception of the client."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ from relevance_bayes.types.errors import Fault, listed
 from relevance_bayes.types.jobs import JobBase
 
 NOT_REACHABLE = "not-reachable"
-"""The `type` of the problem that no service responds at the address."""
+"""The `type` of the problem where the service can't be reached."""
 
 CONNECTION_LOST = "connection-lost"
-"""The `type` of the problem that the service was there, and no response came: the request may have been done."""
+"""The `type` of the problem where the connection was lost before a response; the request may have been executed."""
 
 KEY_IN_USE = "/problems/idempotency-key-in-use"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Why there is no answer (RFC 9457). `status` is None where none came."""
+    """A problem (RFC 9457). `status` is None without a response."""
 
     title: str
     detail: str
@@ -28,10 +28,10 @@ class Problem:
 
     @classmethod
     def of_job(cls, job: JobBase) -> "Problem":
-        """Why nothing came of a job."""
+        """Return the problem of a job without a result."""
         error = job.error
         if error is None:
-            return cls(title="No result", detail=f"The job has ended as {job.state}.")
+            return cls(title="No result", detail=f"The job has ended in state {job.state}.")
         return cls(
             title=error.title, detail=error.detail, type=error.type, instance=error.instance, errors=error.errors
         )
@@ -41,7 +41,7 @@ class Problem:
 
 
 class ClientError(Exception):
-    """The service refused, or could not be reached: `problem` is the reason."""
+    """Raised where the service refuses a request or can't be reached; `problem` describes why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))

@@ -1,4 +1,4 @@
-"""The calls about how good versions are."""
+"""Calls on evaluations."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Evaluations(VersionJobCollection[Evaluation]):
     def submit(
         self, name: str, dataset_id: str, *, version: int | str | None = None, priority: int = 0, key: str | None = None
     ) -> Evaluation:
-        """Ask for the version by number or alias, of `model` or `model@alias`; else of the newest.
+        """Evaluate a version by number or alias, of `model` or `model@alias`; by default the newest.
 
         `key` as in `Relevance.upload`.
         """
@@ -34,5 +34,5 @@ class Evaluations(VersionJobCollection[Evaluation]):
         return self.http.create(self.one, self.path, requested | given, key=key)
 
     def of(self, name: str, version: int | str) -> Iterator[Evaluation]:
-        """All of one version, newest first, without pictures."""
+        """Return all of one version, newest first, without diagnostics."""
         return self.http.pages(self.many, f"{version_path(name, version)}/evaluations")

@@ -1,4 +1,4 @@
-"""Reading `text/event-stream` as HTML's standard has it (section 9.2.6, interpreting an event stream)."""
+"""A parser of `text/event-stream` by HTML's standard (section 9.2.6, interpreting an event stream)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a stream: its `id` is the last that was sent, empty where none was."""
+    """A message of a stream; `id` is the last one received, empty without any."""
 
     id: str
     event: str
@@ -14,7 +14,7 @@ class Message:
 
 
 def messages(chunks: Iterable[bytes]) -> Iterator[Message]:
-    """The messages of a stream, however its bytes come in pieces; one that was cut off is none."""
+    """Yield the messages of a stream from chunks of any size, without a truncated last one."""
     last_id, event = "", ""
     data: list[str] = []
     for line in _lines(chunks):
@@ -23,7 +23,7 @@ def messages(chunks: Iterable[bytes]) -> Iterator[Message]:
                 yield Message(last_id, event or "message", "\n".join(data))
             event, data = "", []
             continue
-        name, _, value = line.partition(":")  # a comment is a field without a name
+        name, _, value = line.partition(":")  # a comment has an empty name
         value = value.removeprefix(" ")
         match name:
             case "data":
@@ -35,12 +35,12 @@ def messages(chunks: Iterable[bytes]) -> Iterator[Message]:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Lines that have ended, with any of the three ends: text's own `splitlines` knows many more, which are data."""
+    """Yield complete lines, by the three terminators of the standard; `splitlines` knows many more, which are data."""
     begun = b""
     after_return = False
     for chunk in chunks:
         if after_return and chunk.startswith(b"\n"):
-            chunk = chunk[1:]  # the other half of an end that was in two pieces
+            chunk = chunk[1:]  # the second half of a terminator across two chunks
         if not chunk:
             continue
         after_return = chunk.endswith(b"\r")

@@ -1,4 +1,4 @@
-"""Versions as files, as their reader meets them."""
+"""Exported versions as files, for import."""
 
 import zipfile
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from relevance_bayes.types.records import Converter
 ExportFormat: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
 MAX_BYTES = 2**26
-"""Of the text in an archive."""
+"""The maximum size of the JSON in an archive."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ _DOCUMENT: Converter[_Document] = Converter(_Document)
 
 
 def exported_name(file: Path) -> str:
-    """The model's name where the version was exported; raises ClientError where the file has none, OSError."""
+    """Return the model's name in an exported version; raises ClientError for other files, OSError."""
     try:
         if file.suffix.lower() == ".npz":
             with zipfile.ZipFile(file) as archive, archive.open("document.json") as member:
@@ -39,5 +39,5 @@ def exported_name(file: Path) -> str:
             text = file.read_bytes()
         return read(text, _DOCUMENT).source.model
     except (zipfile.BadZipFile, KeyError, ValueError, InvalidRequestError) as error:
-        detail = f"{file.name} is no exported version: .json and .npz of `relevance export` can be imported ({error})"
-        raise ClientError(Problem(title="No exported version", detail=detail)) from error
+        detail = f"Expected a .json or .npz file of `relevance export`, got {file.name} ({error})"
+        raise ClientError(Problem(title="Not an exported version", detail=detail)) from error

@@ -1,4 +1,4 @@
-"""Predictions for files as they are, told in the format that is asked for."""
+"""Predictions for files in any format, as files in any format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class Files:
-    """Files of rows in any of the service's formats; every method raises ClientError as those of `Relevance` do."""
+    """Predictions for files in the service's formats; every method raises ClientError as those of `Relevance` do."""
 
     http: Http
 
@@ -35,10 +35,10 @@ class Files:
         components: int | None = None,
         csv_escape_formulas: bool = False,
     ) -> bytes:
-        """Predict for the rows of a file, told apart by its name's ending: the bytes of the response, a row for each.
+        """Predict for the rows of a file, whose format follows from its suffix; return the response, a row for each.
 
-        `response_format` is the name of a format, as "csv". Options as of `Relevance.predict`; a file of JSON has them
-        in itself. Raises OSError, LookupError for a format that there is not.
+        `response_format` is the name of a format, such as "csv". Options as of `Relevance.predict`; a JSON file
+        contains its options. Raises OSError, LookupError for an unknown format.
         """
         priors = None if class_priors is None else [{"label": one, "prior": p} for one, p in class_priors.items()]
         query: dict[str, str | int | float | list[str] | None] = {

@@ -1,4 +1,4 @@
-"""A sum of Gaussians as the API has it, and the one error for what is none."""
+"""A sum of Gaussians in the API's form, and the error for other functions."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.responses import Json
 
 WEIGHTS = "weight of the term"
-"""The column of a table of terms; no input is called so."""
+"""The column of the weights in a table of terms; no input has this name."""
 
 POSSIBLE = (
     "a fitted SVR, SVC of two classes or OneClassSVM with kernel='rbf', a GaussianProcessRegressor of one target whose "
@@ -20,7 +20,7 @@ class GaussianExpansion:
     """f(x) = constant + sum_j weights_j exp(-sum_k ((x_k - centres_jk) / r_k)^2).
 
     `centres` (J, d), `weights` (J,); `width` is r, one for all inputs or one for each of the d `inputs`, which are
-    called x1, x2, ... where the rows learned from had no names.
+    named x1, x2, ... where the training rows had no names.
     """
 
     width: float | tuple[float, ...]
@@ -31,13 +31,13 @@ class GaussianExpansion:
 
     @property
     def columns(self) -> dict[str, list[Json]]:
-        """As a table with a row for each term, its weight in the column `WEIGHTS`."""
+        """Return a table with a row for each term, its weight in the column `WEIGHTS`."""
         places = {name: list[Json](self.centres[:, place].tolist()) for place, name in enumerate(self.inputs)}
         return {**places, WEIGHTS: list[Json](self.weights.tolist())}
 
     @property
     def requested(self) -> dict[str, Json]:
-        """The members of a request for that table."""
+        """Return the members of a request for that table."""
         return {
             "task": "approximation",
             "inputs": list(self.inputs),
@@ -48,5 +48,5 @@ class GaussianExpansion:
 
 
 def refused(got: str) -> ClientError:
-    """Saying what is possible."""
+    """Return the error, with what is supported."""
     return ClientError(Problem(title="No Gaussian expansion", detail=f"Expected {POSSIBLE}; {got}."))

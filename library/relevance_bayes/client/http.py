@@ -1,4 +1,4 @@
-"""The one module that knows httpx: bytes out, typed answers or a ClientError back."""
+"""The HTTP client, and the only module that imports httpx: requests as bytes, typed responses or ClientError."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,20 +21,20 @@ T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8000"
 
 TIMEOUT = 30.0
-"""Seconds that the service may take to respond, beyond those of a requested wait."""
+"""The seconds in which the service must respond, in addition to the requested wait."""
 
 PAUSES = (0.5, 1.0, 2.0, 4.0)
-"""Seconds before what makes something is sent again."""
+"""The seconds before each retry of a request that creates something."""
 
 CONNECT_SECONDS = 5.0
 
 Form: TypeAlias = type[T] | Converter[T]
-"""The type that a response is read as: a class, or the converter of a union of several."""
+"""The type of a response: a class, or the converter of a union of several."""
 
 _PROBLEM: Converter[Problem] = Converter(Problem)
 
 Query = Mapping[str, str | int | float | list[str] | None]
-"""Parameters of a URL; None is "not given"."""
+"""Parameters of a URL; None is left out."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Http:
 
     @classmethod
     def to(cls, url: str, *, api_key: str | None, transport: httpx.BaseTransport | None = None) -> "Http":
-        """A connection to `url`; `transport` takes the network's place in tests."""
+        """Return a connection to `url`; tests pass a `transport` instead of the network."""
         headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
         try:
             client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=TIMEOUT, transport=transport)
@@ -54,15 +54,15 @@ class Http:
         return cls(client)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self.client.close()
 
     def get(self, form: Form[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
-        """Ask for `path`; the service may hold its answer back for `wait` seconds. Raises ClientError."""
+        """Request `path`; the service may wait `wait` seconds for a change (long polling). Raises ClientError."""
         return _decoded(self._send("GET", path, query=query, deadline=TIMEOUT + wait), form)
 
     def pages(self, form: type[Page[T]], path: str, query: Query | None = None) -> Iterator[T]:
-        """The items of a list, page by page as they are requested. Raises ClientError."""
+        """Yield the items of a list, requesting its pages lazily. Raises ClientError."""
         after: str | None = None
         while True:
             page = self.get(form, path, {**(query or {}), "after": after})
@@ -72,19 +72,19 @@ class Http:
             after = page.after
 
     def fetch(self, path: str, *, media_type: str, query: Query | None = None) -> bytes:
-        """The bytes at `path`, as this type. Raises ClientError."""
+        """Return the bytes at `path`, of this media type. Raises ClientError."""
         return self._send("GET", path, query=query, headers={"Accept": media_type}).content
 
     def exchange(self, path: str, content: bytes, *, media_type: str, response_type: str, query: Query) -> bytes:
-        """Send bytes of one type for bytes of another. Raises ClientError."""
+        """Send bytes of one media type and return the response's bytes of another. Raises ClientError."""
         headers = {"Content-Type": media_type, "Accept": f"{response_type}, application/problem+json;q=0.1"}
         return self._send("POST", path, query=query, content=content, headers=headers).content
 
     @contextmanager
     def stream(self, path: str, *, headers: Mapping[str, str], silence: float) -> Iterator[Iterator[bytes] | None]:
-        """The bytes at `path` as they come, None for an answer without content; raises ClientError, at the end too.
+        """Yield the bytes at `path` as they are received, None for a response without content; raises ClientError.
 
-        So does a silence of more than `silence` seconds.
+        Also raises ClientError after `silence` seconds without data.
         """
         timeout = httpx.Timeout(TIMEOUT, connect=CONNECT_SECONDS, read=silence)
         with self._reached(), self.client.stream("GET", path, headers=dict(headers), timeout=timeout) as response:
@@ -100,12 +100,12 @@ class Http:
         return _decoded(self._send("POST", path, content=content, headers=headers), form)
 
     def patch(self, form: Form[T], path: str, body: object, *, headers: Mapping[str, str] | None = None) -> T:
-        """Send `body` as JSON, to change what stands at `path`. Raises ClientError."""
+        """Send `body` as JSON to change the resource at `path`. Raises ClientError."""
         headers = {"Content-Type": "application/json", **(headers or {})}
         return _decoded(self._send("PATCH", path, content=_encoded(body), headers=headers), form)
 
     def put(self, form: Form[T], path: str, body: object, *, headers: Mapping[str, str]) -> T:
-        """Send `body` as JSON, to stand at `path`. Raises ClientError."""
+        """Send `body` as JSON to put the resource at `path`. Raises ClientError."""
         sent = {"Content-Type": "application/json", **headers}
         return _decoded(self._send("PUT", path, content=_encoded(body), headers=sent), form)
 
@@ -115,9 +115,9 @@ class Http:
         return _decoded(response, form), response.headers.get("ETag", "")
 
     def create(self, form: Form[T], path: str, body: object = None, *, key: str | None = None) -> T:
-        """Send `body` as JSON to make something, under an idempotency `key` (a new one when None).
+        """Send `body` as JSON to create a resource, with an idempotency `key` (a new one when None).
 
-        So it is safe to send again, and is, where the connection is lost before the answer. Raises ClientError.
+        The key makes it safe to retry, which this does after a lost connection. Raises ClientError.
         """
         headers = _named(key) | ({} if body is None else {"Content-Type": "application/json"})
         content = None if body is None else _encoded(body)
@@ -133,7 +133,7 @@ class Http:
         query: Query | None = None,
         key: str | None = None,
     ) -> T:
-        """Stream a file, under a `key` as in `create`. Raises ClientError, OSError where the file can't be read."""
+        """Stream a file, with a `key` as in `create`. Raises ClientError, OSError where the file can't be read."""
         headers = _named(key) | {"Content-Type": media_type, "Content-Length": str(file.stat().st_size)}
 
         def send() -> httpx.Response:
@@ -144,18 +144,18 @@ class Http:
         return _decoded(self._retry(send), form)
 
     def delete(self, path: str, query: Query | None = None, *, headers: Mapping[str, str] | None = None) -> None:
-        """Remove what stands at `path`. Raises ClientError."""
+        """Delete the resource at `path`. Raises ClientError."""
         self._send("DELETE", path, query=query, headers=headers)
 
     def _retry(self, send: Callable[[], httpx.Response]) -> httpx.Response:
-        """Send again after a lost connection, or while what was sent before it is still being done."""
+        """Retry after a lost connection, or while the first request is in progress."""
         lost = False
         for pause in (*PAUSES, None):
             try:
                 return send()
             except ClientError as refused:
                 kind = refused.problem.type
-                # Where there is no service at all, only one that was there a moment ago is waited for.
+                # An unreachable service is retried only after it was reached before.
                 again = kind == CONNECTION_LOST or (lost and kind in {NOT_REACHABLE, KEY_IN_USE})
                 if not again or pause is None:
                     raise
@@ -188,20 +188,20 @@ class Http:
         try:
             yield
         except httpx.UnsupportedProtocol as broken:
-            detail = f"{self.client.base_url} is no URL of a service: it must start with http:// or https://"
+            detail = f"{self.client.base_url} is not a URL of a service: expected http:// or https://"
             raise ClientError(Problem(title="Not a URL", detail=detail)) from broken
         except (httpx.NetworkError, httpx.ProtocolError) as broken:
             never = isinstance(broken, httpx.ConnectError)
-            detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
+            detail = f"No response from {self.client.base_url}: {str(broken) or type(broken).__name__}"
             kind, title = (NOT_REACHABLE, "Not reachable") if never else (CONNECTION_LOST, "Connection lost")
             raise ClientError(Problem(type=kind, title=title, detail=detail)) from broken
         except httpx.TransportError as broken:
-            detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
+            detail = f"No response from {self.client.base_url}: {str(broken) or type(broken).__name__}"
             raise ClientError(Problem(type=NOT_REACHABLE, title="Not reachable", detail=detail)) from broken
 
 
 def _named(key: str | None) -> dict[str, str]:
-    """The header that makes a request one of its kind."""
+    """Return the idempotency header."""
     text = str(uuid4() if key is None else key).replace("\\", "\\\\").replace('"', '\\"')
     return {"Idempotency-Key": f'"{text}"'}
 
@@ -210,14 +210,14 @@ def _encoded(body: object) -> bytes:
     try:
         return dumps(body).encode()
     except (TypeError, ValueError, RecursionError) as broken:
-        raise ClientError(Problem(title="Not JSON", detail=f"This can't be written as JSON: {broken}")) from broken
+        raise ClientError(Problem(title="Not JSON", detail=f"The value has no JSON form: {broken}")) from broken
 
 
 def _decoded(response: httpx.Response, form: Form[T]) -> T:
     try:
         return read(response.content, form if isinstance(form, Converter) else Converter(form))
     except (ValueError, InvalidRequestError) as broken:
-        detail = f"{response.request.url} answered something else than expected: {broken}. Is it a Relevance service?"
+        detail = f"Expected a response of Relevance from {response.request.url}, got another: {broken}."
         raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken
 
 
@@ -225,5 +225,5 @@ def _problem(response: httpx.Response) -> Problem:
     try:
         return read(response.content, _PROBLEM)
     except (ValueError, InvalidRequestError):
-        detail = f"{response.request.url} answered {response.status_code} {response.reason_phrase}".rstrip()
+        detail = f"{response.request.url} responded with {response.status_code} {response.reason_phrase}".rstrip()
         return Problem(title=response.reason_phrase, detail=detail, status=response.status_code)

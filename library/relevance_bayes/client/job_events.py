@@ -1,4 +1,4 @@
-"""Following a job over streams that may break off: each event once, in order, whichever process answers."""
+"""Following a job over streams that may break: each event once, in order, from any process."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,19 +14,19 @@ from relevance_bayes.types.records import Converter
 _EVENT: Converter[Event] = Converter(Event)
 
 PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
-"""Seconds before each new try while nothing comes: half a minute, in which a service starts again."""
+"""The delays before reconnects without an event between: half a minute, in which a service restarts."""
 
 STEADY_SECONDS = 10.0
-"""A stream that lived so long was none of those that break at once, though nothing happened in it."""
+"""The duration of a stream after which its end does not count as a failure, even without events."""
 
 SILENCE_SECONDS = 45.0
-"""Seconds within which a stream sends three keep-alive comments; one that does not is replaced."""
+"""The timeout of a stream without data; the service sends three comments within it."""
 
 
 def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], None] = time.sleep) -> Iterator[Event]:
-    """The events at `path` past number `after`, as they happen, to the job's end.
+    """Yield the events at `path` after number `after`, as they happen, to the job's end.
 
-    Raises ClientError when the service refuses, can't be reached at first, or not again after all pauses.
+    Raises ClientError where the service refuses, can't be reached at first, or not after all retries.
     """
     was_reached, failures = False, 0
     while True:
@@ -35,7 +35,7 @@ def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], No
         headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
         try:
             with http.stream(path, headers=headers, silence=SILENCE_SECONDS) as chunks:
-                if chunks is None:  # it has ended, and its last event was seen
+                if chunks is None:  # the job has ended, and its last event was received
                     return
                 was_reached = True
                 for message in messages(chunks):
@@ -56,16 +56,14 @@ def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], No
         failures += 1
 
 
-_ENDED = Problem(
-    type=NOT_REACHABLE, title="Not reachable", detail="The stream of events ends again and again too early."
-)
+_ENDED = Problem(type=NOT_REACHABLE, title="Not reachable", detail="The event stream ended early after every retry.")
 
 
 def _event(message: Message) -> Event:
     try:
         return read(message.data, _EVENT)
     except (ValueError, InvalidRequestError) as broken:
-        detail = f"The stream held something other than an event: {broken}. Is it a Relevance service?"
+        detail = f"Expected an event of Relevance in the stream, got another message: {broken}."
         raise ClientError(Problem(title="Not understood", detail=detail)) from broken
 
 

@@ -1,4 +1,4 @@
-"""JSON as it is sent, and answers as they are read."""
+"""JSON of requests and responses."""
 
 import json
 import math
@@ -7,9 +7,9 @@ from relevance_bayes.types.records import Converter, T, encode
 
 
 def dumps(value: object) -> str:
-    """Return a value as JSON, records by the names of their members; null stands for what is no finite number.
+    """Return a value as JSON, records by the names of their members; numbers that are not finite as null.
 
-    Raises TypeError for what JSON can't say, ValueError for a value that holds itself.
+    Raises TypeError for a value without a JSON form, ValueError for a circular reference.
     """
     try:
         return _dumps(value)
@@ -24,7 +24,7 @@ def _dumps(value: object) -> str:
 def _plain(value: object) -> object:
     plain = encode(value)
     if plain is value:
-        raise TypeError(f"{type(value).__name__} is no type of JSON")
+        raise TypeError(f"{type(value).__name__} has no JSON form")
     return plain
 
 
@@ -41,7 +41,7 @@ def _finite(value: object) -> object:
 
 
 def read(text: bytes | str, converter: Converter[T]) -> T:
-    """Return what JSON says, as a record. Raises ValueError for other text, InvalidRequestError for another record."""
+    """Return the record in a JSON text. Raises ValueError for malformed JSON, InvalidRequestError for others."""
     try:
         value: object = json.loads(text)
     except RecursionError as error:

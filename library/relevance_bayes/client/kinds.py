@@ -14,8 +14,8 @@ IMPORTED_VERSION: Converter[ImportedVersion] = Converter(ImportedVersion)
 
 
 def of_kind(kind: type[A], response: A) -> A:
-    """The answer, as what was expected; raises ClientError for another kind."""
+    """Return the response as the expected class; raises ClientError for another one."""
     if not isinstance(response, kind):
-        detail = f"This is a {type(response).__name__}, and a {kind.__name__} was expected; say `of`."
+        detail = f"Expected a {kind.__name__}, got a {type(response).__name__}; pass `of`."
         raise ClientError(Problem(title="Another task", detail=detail))
     return response

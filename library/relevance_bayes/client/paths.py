@@ -1,4 +1,4 @@
-"""Where versions stand in the API, however they are named."""
+"""Paths of versions in the API."""
 
 from urllib.parse import quote
 
@@ -8,9 +8,9 @@ from relevance_bayes.types.references import Reference
 
 
 def reference(name: str, version: int | str | None = None) -> Reference:
-    """Return what a name, which may be `model@alias`, and a version, which may be an alias, mean together.
+    """Return the version that a name, which may be `model@alias`, and a number or alias refer to.
 
-    Raises ClientError where it can be nothing.
+    Raises ClientError for an invalid or contradictory one.
     """
     try:
         read = Reference.read(name)
@@ -20,15 +20,15 @@ def reference(name: str, version: int | str | None = None) -> Reference:
             return Reference.of(read.model, str(version))
     except NotFoundError as error:
         raise ClientError(Problem(title="No such thing", detail=error.detail, status=404)) from error
-    raise ClientError(Problem(title="Two versions", detail=f"{name} names a version, and {version} is another one."))
+    raise ClientError(Problem(title="Two versions", detail=f"Expected one version, got {name} and {version}."))
 
 
 def version_path(name: str, version: int | str | None) -> str:
-    """The path of a version; of the newest that of its model."""
+    """Return the path of a version; of the newest that of its model."""
     model, selector = reference(name, version)
     return f"/v1/models/{part(model)}" + ("" if selector is None else f"/versions/{part(str(selector))}")
 
 
 def part(text: str) -> str:
-    """One segment of a path: a name can't lead elsewhere."""
+    """Return one segment of a path, with slashes escaped."""
     return quote(text, safe="")

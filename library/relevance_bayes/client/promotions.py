@@ -1,4 +1,4 @@
-"""The calls about aliases that move to what is better."""
+"""Calls on promotions."""
 
 from dataclasses import dataclass
 
@@ -33,9 +33,9 @@ class Promotions(VersionJobCollection[Promotion]):
         groups: str | None = None,
         key: str | None = None,
     ) -> Promotion:
-        """Ask that an alias moves to a version if that is better on a dataset; `key` as in `Relevance.upload`.
+        """Move an alias to a version if that is better on a dataset; `key` as in `Relevance.upload`.
 
-        `groups` is the column whose values say which rows belong together.
+        `groups` is the column of groups of dependent rows.
         """
         required: dict[str, Json] = {
             "version": version,

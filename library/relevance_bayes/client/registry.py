@@ -1,4 +1,4 @@
-"""The calls about what is said of versions, where they come from, what they are asked for, and how two differ."""
+"""Calls on descriptions, lineage, statistics and comparisons of models and versions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from relevance_bayes.types.statistics import Statistics
 
 @dataclass(frozen=True)
 class AnnotationChange:
-    """A change: None leaves a member as it is; an empty description removes it, and None removes a tag."""
+    """A change: None leaves a member unchanged; an empty description removes it, and a tag of None is removed."""
 
     description: str | None = None
     tags: Mapping[str, str | None] | None = None
 
     def as_patch(self) -> Mapping[str, Json]:
-        """As the API has it."""
+        """Return the change in the API's form."""
         patch: dict[str, Json] = {}
         if self.description is not None:
             patch["description"] = self.description or None
@@ -33,48 +33,48 @@ class AnnotationChange:
 
 @dataclass(frozen=True)
 class Registry:
-    """Models and versions as their owner keeps them; every method raises ClientError as those of `Relevance` do."""
+    """Models and versions of an owner; every method raises ClientError as those of `Relevance` do."""
 
     http: Http
 
     def annotate(self, model: str, given: AnnotationChange, *, if_match: str | None = None) -> Model:
-        """Change what is said of a model; with `if_match`, only if it is still what had this `ETag`."""
+        """Change the annotations of a model; with `if_match`, only if it still has this `ETag`."""
         return self.http.patch(Model, version_path(model, None), given.as_patch(), headers=_if_match(if_match))
 
     def annotate_version(
         self, name: str, given: AnnotationChange, *, version: int | str | None = None, if_match: str | None = None
     ) -> VersionBase:
-        """Change what is said of a version, named as `model@alias` or by its `version`."""
+        """Change the annotations of a version, given as `model@alias` or by its `version`."""
         return self.http.patch(ANY_VERSION, _one(name, version), given.as_patch(), headers=_if_match(if_match))
 
     def lineage(self, name: str, version: int | str | None = None) -> Lineage:
-        """Where a version comes from, named as in `annotate_version`."""
+        """Return the lineage of a version, given as in `annotate_version`."""
         return self.http.get(Lineage, f"{_one(name, version)}/lineage")
 
     def statistics(self, name: str, version: int | str | None = None) -> Statistics:
-        """Usage statistics of a version, as the process that answers has counted it; named as in `annotate_version`."""
+        """Return usage statistics of a version from the process that responds; given as in `annotate_version`."""
         return self.http.get(Statistics, f"{_one(name, version)}/statistics")
 
     def compare(
         self, first: str, second: str, table: Mapping[str, Json], *, version: int | str | None = None
     ) -> Comparison:
-        """Where two versions disagree on a table, as `predict` has it: `model@alias` each; a model's newest as second.
+        """Compare two versions on a table, as of `predict`: each `model@alias`; of a model as second, the newest.
 
-        The first may be named by its `version` instead.
+        The first may also be given by its `version`.
         """
         return self.http.post(Comparison, f"{_one(first, version)}/compare", {**table, "with": second})
 
 
 def tag_query(tags: Mapping[str, str] | None) -> Query:
-    """Parameters that ask for what has these tags."""
+    """Return the query parameters for these tags."""
     return {"tag": [f"{name}:{value}" for name, value in tags.items()] if tags else None}
 
 
 def _one(name: str, version: int | str | None) -> str:
-    """The path of one version."""
+    """Return the path of one version."""
     if reference(name, version).version is None:
         raise ClientError(
-            Problem(title="Which version?", detail=f"Say which version of {name}: a number, or an alias.")
+            Problem(title="Which version?", detail=f"Expected a version of {name}: a number, or an alias.")
         )
     return version_path(name, version)
 

@@ -40,13 +40,13 @@ V = TypeVar("V", bound=VersionBase)
 
 
 def connect(url: str = DEFAULT_URL, *, api_key: str | None = None) -> "Relevance":
-    """A client of the service at `url`. Raises ClientError where that is no URL."""
+    """Return a client of the service at `url`. Raises ClientError for an invalid URL."""
     return Relevance(Http.to(url, api_key=api_key))
 
 
 @dataclass(frozen=True)
 class Relevance:
-    """A client of one service; every method raises ClientError when the service refuses or does not answer."""
+    """A client of one service; every method raises ClientError when the service refuses or does not respond."""
 
     http: Http
 
@@ -58,27 +58,27 @@ class Relevance:
 
     @property
     def aliases(self) -> Aliases:
-        """Names for versions, which move."""
+        """Aliases of versions."""
         return Aliases(self.http)
 
     @property
     def batch_predictions(self) -> BatchPredictions:
-        """Files of predictions for whole datasets."""
+        """Batch predictions."""
         return BatchPredictions(self.http)
 
     @property
     def evaluations(self) -> Evaluations:
-        """The evaluations of versions."""
+        """Evaluations of versions."""
         return Evaluations(self.http)
 
     @property
     def files(self) -> Files:
-        """Predictions for files as they are."""
+        """Predictions for files."""
         return Files(self.http)
 
     @property
     def promotions(self) -> Promotions:
-        """Aliases that move to what is better."""
+        """Promotions of versions."""
         return Promotions(self.http)
 
     @property
@@ -93,34 +93,34 @@ class Relevance:
 
     @property
     def webhooks(self) -> Webhooks:
-        """Who is told of the ends of jobs."""
+        """Webhooks for the ends of jobs."""
         return Webhooks(self.http)
 
     # Datasets
 
     def upload(self, file: Path, *, name: str | None = None, key: str | None = None) -> Dataset:
-        """Stream a file of any format, told apart by its name's ending. Raises OSError.
+        """Upload a file of any format, which follows from its suffix. Raises OSError.
 
-        What makes something is sent under an idempotency key, and again should the connection be lost. A `key` of your
-        own makes it safe to call again too: the same call with it gives the first answer.
+        Requests that create something have an idempotency key and are retried after a lost connection. With a `key` of
+        your own the call is idempotent too: repeated with it, it returns the first response.
         """
         query = {"name": name or file.stem}
         return self.http.upload(Dataset, "/v1/datasets", file, media_type=media_type_of(file), query=query, key=key)
 
     def create_dataset(self, columns: Mapping[str, Sequence[Json]], *, name: str, key: str | None = None) -> Dataset:
-        """Send a small table column by column; `key` as in `upload`."""
+        """Create a dataset from a small table by columns; `key` as in `upload`."""
         return self.http.create(Dataset, f"/v1/datasets?name={part(name)}", {"columns": columns}, key=key)
 
     def dataset(self, dataset_id: str) -> Dataset:
-        """One dataset."""
+        """Return a dataset."""
         return self.http.get(Dataset, f"/v1/datasets/{part(dataset_id)}")
 
     def datasets(self, *, name: str | None = None) -> Iterator[Dataset]:
-        """All datasets, or those of this name, newest first."""
+        """Yield all datasets, or those of this name, newest first."""
         return self.http.pages(Page[Dataset], "/v1/datasets", {"name": name})
 
     def delete_dataset(self, dataset_id: str) -> None:
-        """Remove a dataset that no unfinished job needs."""
+        """Delete a dataset that no unfinished job needs."""
         self.http.delete(f"/v1/datasets/{part(dataset_id)}")
 
     # Training
@@ -134,7 +134,7 @@ class Relevance:
         max_functions: int | None = None,
         density: bool = False,
     ) -> ApproximationJob:
-        """Ask for few terms that stand for all of an expansion: its terms become the dataset `model`."""
+        """Approximate an expansion by few terms: its terms become the dataset `model`."""
         terms = self.create_dataset(expansion.columns, name=model)
         required: dict[str, Json] = {"tolerance": tolerance, "max_functions": max_functions, "density": density}
         given = {name: value for name, value in required.items() if value is not None}
@@ -144,15 +144,15 @@ class Relevance:
     # Models
 
     def models(self, *, tags: Mapping[str, str] | None = None) -> Iterator[Model]:
-        """All models, or those with these tags, newest first."""
+        """Yield all models, or those with these tags, newest first."""
         return self.http.pages(Page[Model], "/v1/models", tag_query(tags))
 
     def model(self, name: str) -> Model:
-        """One model."""
+        """Return a model."""
         return self.http.get(Model, f"/v1/models/{part(name)}")
 
     def versions(self, name: str, *, tags: Mapping[str, str] | None = None) -> Iterator[Version]:
-        """All versions of a model, or those with these tags, newest first."""
+        """Yield all versions of a model, or those with these tags, newest first."""
         return self.http.pages(Page[Version], f"/v1/models/{part(name)}/versions", tag_query(tags))
 
     @overload
@@ -162,9 +162,9 @@ class Relevance:
     def version(
         self, name: str, version: int | str | None = None, *, of: type[VersionBase] = SupervisedVersion
     ) -> VersionBase:
-        """Return one version: by its number or an alias, of `model` or `model@alias`; else the newest.
+        """Return a version by its number or an alias, of `model` or `model@alias`; by default the newest.
 
-        Versions that predict numbers and classes are expected; `of` names another class, or `VersionBase` for any.
+        Versions of numbers and classes are expected; `of` is another class, or `VersionBase` for any.
         """
         model, selector = reference(name, version)
         if selector is None:
@@ -176,27 +176,27 @@ class Relevance:
     def relevance_vectors(
         self, name: str, version: int | str, *, sort: Literal["number", "weight"] = "number"
     ) -> Iterator[RelevanceVector]:
-        """The functions that a version keeps, by number or by size of weight."""
+        """Yield the functions of a version, by number or by magnitude of weight."""
         path = f"{version_path(name, version)}/relevance-vectors"
         return self.http.pages(Page[RelevanceVector], path, {"sort": sort})
 
     def expansion(self, name: str, version: int | str) -> GaussianExpansion:
-        """A version as a sum of Gaussians that all have one width; raises ClientError where it is none."""
-        # It makes arrays: numpy is imported where the first is met.
+        """Return a version as a sum of Gaussians of one width; raises ClientError for another version."""
+        # Imports numpy, so only here.
         from relevance_bayes.client.expansions.gaussian_sum import gaussian
 
         return gaussian(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
 
     def image(self, name: str, version: int | str, *, media_type: str = "application/x-npy") -> bytes:
-        """Return the image that a code stands for: an exact npy file, or `image/png`."""
+        """Return the image of a code: an exact npy file, or `image/png`."""
         return self.http.fetch(f"{version_path(name, version)}/image", media_type=media_type)
 
     def export(self, name: str, version: int | str, form: ExportFormat = "json") -> bytes:
-        """A version as a file: all that it predicts with, or a program that does."""
+        """Return a version as a file: a document, or a program that predicts."""
         return self.http.fetch(f"{version_path(name, version)}/export", media_type="*/*", query={"format": form})
 
     def import_version(self, file: Path, *, model: str | None = None, key: str | None = None) -> ImportedVersion:
-        """Make an exported .json or .npz the next version of `model`, by default of the name that it had.
+        """Import an exported .json or .npz as the next version of `model`, by default of its original name.
 
         Raises OSError; `key` as in `upload`.
         """
@@ -206,11 +206,11 @@ class Relevance:
         return self.http.upload(IMPORTED_VERSION, path, file, media_type=media_type, key=key)
 
     def delete_model(self, name: str) -> None:
-        """Remove a model and all its versions."""
+        """Delete a model and all its versions."""
         self.http.delete(f"/v1/models/{part(name)}")
 
     def delete_version(self, name: str, number: int) -> None:
-        """Remove one version to which no alias points; its number is never used again."""
+        """Delete a version to which no alias points; its number is never reused."""
         self.http.delete(version_path(name, number))
 
     def predict(
@@ -227,10 +227,10 @@ class Relevance:
         reject_cost: float | None = None,
         components: int | None = None,
     ) -> Predictions:
-        """Predict for a `table` in one of the API's three forms; without a `version` or `model@alias`, by the newest.
+        """Predict for a `table` in one of the API's three forms; by default with the newest version.
 
-        Classes are decided between where `class_priors`, `costs[truth][decision]` or `reject_cost` are said; of a model
-        of components, at most so many of the first are told.
+        Decisions between classes follow from `class_priors`, `costs[truth][decision]` or `reject_cost`; `components` is
+        the maximum number of components in a prediction.
         """
         where = version_path(name, version)
         required: dict[str, Json] = {

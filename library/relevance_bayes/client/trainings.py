@@ -1,4 +1,4 @@
-"""The calls about trainings."""
+"""Calls on trainings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ K = TypeVar("K", bound=Job)
 
 @dataclass(frozen=True)
 class Trainings(JobCollection[Job]):
-    """Trainings, which make versions.
+    """Trainings, which create versions.
 
-    Trainings to predict numbers and classes are what is expected; `of` names another class, or `Job` for any.
+    Trainings of numbers and classes are expected; `of` is another class, or `Job` for any.
     """
 
     path: str = "/v1/training-jobs"
@@ -30,7 +30,7 @@ class Trainings(JobCollection[Job]):
     @overload
     def submit(self, request: Mapping[str, Json], *, of: type[K], key: str | None = None) -> K: ...
     def submit(self, request: Mapping[str, Json], *, of: type[Job] = SupervisedJob, key: str | None = None) -> Job:
-        """Ask for one; `request` as in the API: `dataset_id` and `target`, the rest has good defaults.
+        """Submit a training; `request` as in the API: `dataset_id` and `target` are required.
 
         `key` as in `Relevance.upload`.
         """
@@ -41,7 +41,7 @@ class Trainings(JobCollection[Job]):
     @overload
     def get(self, job_id: str, *, of: type[K], wait: float = 0) -> K: ...
     def get(self, job_id: str, *, of: type[Job] = SupervisedJob, wait: float = 0) -> Job:
-        """One, as soon as it has ended or `wait` seconds have passed."""
+        """Return a training, once it has ended or after `wait` seconds."""
         return of_kind(of, self.http.get(self.one, f"{self.path}/{part(job_id)}", {"wait": wait or None}, wait=wait))
 
     @overload
@@ -49,7 +49,7 @@ class Trainings(JobCollection[Job]):
     @overload
     def wait(self, job_id: str, *, of: type[K]) -> K: ...
     def wait(self, job_id: str, *, of: type[Job] = SupervisedJob) -> Job:
-        """Wait for its end, however long it takes."""
+        """Wait for a training to end, without a timeout."""
         while not (job := self.get(job_id, of=of, wait=MAX_WAIT_SECONDS)).has_ended:
             pass
         return job

@@ -1,4 +1,4 @@
-"""The calls about webhooks."""
+"""Calls on webhooks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from relevance_bayes.types.webhooks import Delivery, EventType, NewWebhook, Webh
 
 @dataclass(frozen=True)
 class Webhooks:
-    """Who is told of the ends of jobs; every method raises ClientError as those of `Relevance` do."""
+    """Webhooks for the ends of jobs; every method raises ClientError as those of `Relevance` do."""
 
     http: Http
 
     def create(
         self, url: str, *, events: Sequence[EventType] | None = None, description: str | None = None
     ) -> NewWebhook:
-        """Have a URL told, of every end unless `events` are said; its secret is shown in this answer alone."""
+        """Create a webhook, for all events unless `events` are given; its secret is only in this response."""
         required: Mapping[str, Json] = {
             "url": url,
             "events": None if events is None else list(events),
@@ -29,11 +29,11 @@ class Webhooks:
         return self.http.create(NewWebhook, "/v1/webhooks", given)
 
     def all(self) -> Iterator[Webhook]:
-        """All webhooks, newest first."""
+        """Return all webhooks, newest first."""
         return self.http.pages(Page[Webhook], "/v1/webhooks")
 
     def get(self, webhook_id: str) -> Webhook:
-        """One webhook."""
+        """Return a webhook."""
         return self.http.get(Webhook, _path(webhook_id))
 
     def update(
@@ -44,7 +44,7 @@ class Webhooks:
         events: Sequence[EventType] | None = None,
         enabled: bool | None = None,
     ) -> Webhook:
-        """Change what is said; the secret stays."""
+        """Change the given members; the secret does not change."""
         required: Mapping[str, Json] = {
             "url": url,
             "events": None if events is None else list(events),
@@ -54,7 +54,7 @@ class Webhooks:
         return self.http.patch(Webhook, _path(webhook_id), given)
 
     def delete(self, webhook_id: str) -> None:
-        """Have it told no more."""
+        """Delete a webhook."""
         self.http.delete(_path(webhook_id))
 
     def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
@@ -62,11 +62,11 @@ class Webhooks:
         return self.http.pages(Page[Delivery], f"{_path(webhook_id)}/deliveries")
 
     def test(self, webhook_id: str) -> Delivery:
-        """Send it a signed message of type `webhook.test`, now; `deliveries` tells what became of it."""
+        """Send a signed message of type `webhook.test` now; its outcome is in `deliveries`."""
         return self.http.post(Delivery, f"{_path(webhook_id)}/test")
 
     def redeliver(self, webhook_id: str, delivery_id: str) -> Delivery:
-        """Tell it again, now."""
+        """Send a delivery again now."""
         return self.http.post(Delivery, f"{_path(webhook_id)}/deliveries/{quote(delivery_id, safe='')}/redeliver")
 
 

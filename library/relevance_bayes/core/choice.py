@@ -48,13 +48,40 @@ def choose(
     1/2 [log a - log(a + S) + Q^2/(a + S)] + 1/2 sum lam phi^2 / a: l of [FAUL2002, eq. 12] at a fixed alpha, and the
     fall of the price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
     """
+    g, fixed_rows = _with_columns(gradient.reshape(len(gradient), -1), precision, fixed, alpha)
+    return choose_beside(
+        K,
+        signal_variance=signal_variance,
+        gradient=g,
+        precision=precision,
+        explained=fixed_rows,
+        min_gain=min_gain,
+        max_functions=max_functions,
+        residue=residue,
+    )
+
+
+def choose_beside(
+    K: Array,
+    *,
+    signal_variance: float,
+    gradient: Array,
+    precision: Array,
+    explained: Array,
+    min_gain: float,
+    max_functions: int,
+    residue: float,
+) -> Chosen:
+    """`choose` beside columns that are in: K is the kernel that they leave, scaled to a diagonal of 1.
+
+    `gradient` (N, K) is g at their posterior mean, and `explained` (F, N) = V with C^-1 = diag(lam) - V'V, C the
+    covariance of the targets under them and their noise.
+    """
     M, a = K.shape[1], 1.0 / signal_variance
     residual = _Residual(np.array(K))
     left = np.ones(M)
-    latents = gradient.reshape(len(gradient), -1)
-    k = latents.shape[1]
-    g, fixed_rows = _with_columns(latents, precision, fixed, alpha)
-    V, VK = _Stack.of(fixed_rows), _Stack.of(fixed_rows @ K)
+    g, k = gradient, gradient.shape[1]
+    V, VK = _Stack.of(explained), _Stack.of(explained @ K)
     squares, gK = residual.sums(precision, g)
     places: list[int] = []
     gains: list[float] = []

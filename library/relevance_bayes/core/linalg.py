@@ -69,6 +69,19 @@ def orthonormal(columns: Array) -> Array:
     return np.asarray(basis)
 
 
+def root_of_gram(gram: Array) -> Array:
+    """C (k, n) with C'C = gram (n, n) up to rounding, k its numerical rank: by Cholesky with pivots.
+
+    Columns of any size lose nothing to greater ones: each has the norm 1 while it is factorised.
+    """
+    size = np.sqrt(gram.diagonal())
+    scale = np.divide(1.0, size, out=np.zeros(len(size)), where=size > 0.0)
+    upper, pivots, rank, _ = scipy.linalg.lapack.dpstrf(gram * scale * scale[:, None])
+    root = np.zeros((rank, len(gram)))
+    root[:, pivots - 1] = np.triu(upper[:rank])
+    return root * size
+
+
 def log_determinant(lower: Array) -> float:
     """log |L L'| of a lower triangular L (R, R)."""
     return 2.0 * float(np.log(lower.diagonal()).sum())

@@ -1,1 +1,1 @@
-"""A version as one document: its members by names of their own, its arrays, and the version that they say."""
+"""A version as one document: members with names of their own, arrays, and a format version."""

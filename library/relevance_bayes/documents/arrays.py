@@ -1,6 +1,6 @@
-"""The arrays of a document apart from the rest of it, which is JSON: as archives and the database have them.
+"""The arrays of a document separated from its JSON, for archives and the database.
 
-Where an array stood is {"array": name}; its name is the way to it through the members, as in `model/members/0/mean`.
+In place of an array is {"array": name}; its name is its path, as in `model/members/0/mean`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _HOLDERS = frozenset({dict, list})
 
 
 def extract_arrays(document: Part) -> tuple[Json, dict[str, Stored]]:
-    """The JSON of a document without the arrays of its model, and these by name: `<f8`, or `<i8` for places."""
+    """Return the JSON of a document without the arrays of its model, and these by name: `<f8`, or `<i8` for indices."""
     arrays: dict[str, Stored] = {}
     return _apart(encode(document), "", arrays), arrays
 
@@ -43,7 +43,7 @@ def _apart(value: object, name: str, arrays: dict[str, Stored]) -> Json:
 
 
 def restore_arrays(value: object, arrays: Mapping[str, Stored]) -> object:
-    """Return what `extract_arrays` took apart; raises KeyError for an array that is missing."""
+    """Return the document that `extract_arrays` separated; raises KeyError for a missing array."""
     if isinstance(value, dict):
         if isinstance(name := value.get("array"), str):
             return arrays[name]

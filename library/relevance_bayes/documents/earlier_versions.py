@@ -1,4 +1,4 @@
-"""Models of documents of format version 1, whose one figure stood for evidence, hyperpriors and price together."""
+"""Models of documents of format version 1, whose one number combined evidence, hyperpriors and price."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from relevance_bayes.tables.encoding import EncodedTarget
 
 
 def earlier_models(learned: LearnedModel, target: EncodedTarget) -> tuple[EarlierModel, ...]:
-    """Return what each model says of itself."""
+    """Return the parts of each model from which its evidence follows."""
     return tuple(
         EarlierModel(
             log_marginal_likelihood=model.evidence.value,
@@ -32,7 +32,7 @@ def earlier_models(learned: LearnedModel, target: EncodedTarget) -> tuple[Earlie
 
 
 def with_evidence(learned: LearnedModel, earlier: Sequence[EarlierModel], report: Members) -> LearnedModel:
-    """The model with its evidence set apart, by the prior and the likelihood that the report has planned."""
+    """Return the model with its evidence separated, by the prior and the likelihood in the plan of the report."""
     plan = report.get("plan")
     spec = plan.get("spec") if isinstance(plan, dict) else None
     prior, likelihood = (spec.get(name) if isinstance(spec, dict) else None for name in ("prior", "likelihood"))
@@ -44,5 +44,5 @@ def with_evidence(learned: LearnedModel, earlier: Sequence[EarlierModel], report
 
 def _with_evidence(model: Model, earlier: EarlierModel, prior: Json, likelihood: Json) -> Model:
     if not isinstance(prior, dict) or not isinstance(likelihood, dict):
-        return model  # no report, which is refused where it is read
+        return model  # without a report, which validation refuses later
     return replace(model, evidence=earlier_evidence(earlier, prior, likelihood))

@@ -1,4 +1,4 @@
-"""A version on its way out or in: what other programs, and another service, can take over."""
+"""A version as exported and imported: what other programs, and another service, can use."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,9 +17,9 @@ from relevance_bayes.documents.models import (
 
 @dataclass(frozen=True, eq=False)
 class ExportedBase:
-    """Version `number` of `model`, as the service that trained it had it.
+    """Version `number` of `model`, as trained.
 
-    Each kind of task adds its `report` and its `predictor`, which is all that it predicts with.
+    Each kind of task adds its `report` and its `predictor`, which is all that predictions need.
     """
 
     model: str
@@ -28,25 +28,25 @@ class ExportedBase:
 
     @property
     def noise_column(self) -> str | None:
-        """The column in which rows may bring the sd of their noise; None where there is none."""
+        """Return the optional column of each row's noise sd; None where there is none."""
         return None
 
     @property
     def keeps_rows(self) -> bool:
-        """True if it predicts from rows that it was learned from, and no program of it is written."""
+        """True if it predicts from training rows, so that it can't be exported as a program."""
         return False
 
 
 @dataclass(frozen=True, eq=False)
 class ExportedSupervised(ExportedBase):
-    """One that predicts numbers or classes."""
+    """A version that predicts numbers or classes."""
 
     report: SupervisedReport
     predictor: SupervisedPredictor
 
     @property
     def noise_column(self) -> str | None:
-        """The target's."""
+        """Return the target's noise column."""
         return self.predictor.encoding.target.noise_column
 
     @property
@@ -57,7 +57,7 @@ class ExportedSupervised(ExportedBase):
 
 @dataclass(frozen=True, eq=False)
 class ExportedApproximation(ExportedBase):
-    """A known function, told by few terms."""
+    """An approximation of a known function by few terms."""
 
     report: ApproximationReport
     predictor: ApproximationPredictor
@@ -65,7 +65,7 @@ class ExportedApproximation(ExportedBase):
 
 @dataclass(frozen=True, eq=False)
 class ExportedComponents(ExportedBase):
-    """Components of rows, which tell how new a row is."""
+    """Principal components, with the novelty of rows."""
 
     report: ComponentsReport
     predictor: ComponentsPredictor

@@ -1,7 +1,6 @@
-"""Members of stored and exported documents that had another name before.
+"""Former names of members of stored and exported documents.
 
-JSON to JSON, and frozen: what these tables make is today's form of documents of format versions 1 and 2, whatever
-documents may look like later.
+JSON to JSON, and frozen: these tables convert documents of format versions 1 and 2, whatever later formats are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +17,10 @@ NONE: Names = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Renaming:
-    """Old names of members, `members`, and of their values, `values` by the old member, with the new ones.
+    """Old names of `members`, and of their `values` by the old member, with the new ones.
 
-    It is of objects that have the members `beside`, of which those with a text have this value. Where it is `exact`
-    they have no others, and all texts that `values` are of are among these.
+    It applies to objects that have the members `beside`, where given with this value. Where it is `exact` they have no
+    others, and all texts that `values` are of are among these.
     """
 
     beside: Mapping[str, str | None]
@@ -30,7 +29,7 @@ class Renaming:
     exact: bool = False
 
     def applied(self, value: Members) -> Members:
-        """The object, under its new names where it is of this kind."""
+        """Return the object with the new names if it is of this kind."""
         if not self._is_of(value):
             return value
         return {self.members.get(name, name): self._value(name, one) for name, one in value.items()}
@@ -49,7 +48,7 @@ class Renaming:
 
     @property
     def reverse(self) -> "Renaming":
-        """From the new names to the old ones."""
+        """Return the renaming from the new names to the old ones."""
         values = {self.members.get(member, member): _reversed(texts) for member, texts in self.values.items()}
         return Renaming(self.beside, _reversed(self.members), values, self.exact)
 
@@ -61,7 +60,7 @@ def _reversed(names: Names) -> Names:
 SPLITS: Names = {"random": "random", "order": "order", "column": "group"}
 
 LIKELIHOODS: Sequence[Renaming] = (Renaming({"type": "student_t"}, {"dof": "degrees_of_freedom"}),)
-"""In predictors: their other members are named by the code."""
+"""In predictors; their other members have the names of the code."""
 
 PLANS: Sequence[Renaming] = (
     Renaming(
@@ -78,7 +77,7 @@ PLANS: Sequence[Renaming] = (
     Renaming({"task": "image", "psnr": None, "model": None}, {"functions": "max_functions"}),
     Renaming({"alias": None, "margin": None}, {"holder": "champion", "by": "criterion"}),
 )
-"""Of requests and of what they are resolved to."""
+"""In requests and plans."""
 
 REPORTS: Sequence[Renaming] = (
     Renaming({"last_gain": None, "widths": None}, {"process_sd": "signal_sd"}),
@@ -92,7 +91,7 @@ REPORTS: Sequence[Renaming] = (
     Renaming({"variances": None, "rows_drawn": None}, {"reached": "explained_variance"}),
     Renaming({"input": None, "frequency": None}, {"place": "location", "span": "scale"}),
 )
-"""Of what a training says of itself, and of the functions that it lists."""
+"""In reports of trainings, and their functions."""
 
 RESULTS: Sequence[Renaming] = (
     Renaming({"kind": "evaluation", "figures": None}, {"unanswered": "rows_not_predicted"}),
@@ -117,7 +116,7 @@ RESULTS: Sequence[Renaming] = (
     Renaming({"estimate": None, "metric": None}, {"left_out": "rows_without_loss", "holder": "champion"}),
     Renaming({"moved": None, "challenger": None}, {"holder": "champion", "lost_rows": "rows_without_challenger_loss"}),
 )
-"""Of what evaluations, promotions and batch predictions found."""
+"""In results of evaluations, promotions and batch predictions."""
 
 MODELS: Sequence[Renaming] = (
     Renaming({"covariance": None, "gamma": None}, {"amplitude": "signal_variance"}),
@@ -126,14 +125,14 @@ MODELS: Sequence[Renaming] = (
     Renaming({"type": "b_splines", "inputs": None}, {"places": "locations", "spans": "scales"}),
     Renaming({"type": "gabor", "centres": None}, {"spans": "scales"}),
 )
-"""Of the models of exported documents."""
+"""In the models of exported documents."""
 
 STORED: Sequence[Renaming] = (*LIKELIHOODS, *PLANS, *REPORTS, *RESULTS)
 DOCUMENTS: Sequence[Renaming] = (*LIKELIHOODS, *PLANS, *REPORTS, *MODELS)
 
 
 def renamed(value: Json, renamings: Sequence[Renaming] = STORED) -> Json:
-    """A document under today's names, or under those that other `renamings` lead to."""
+    """Return a document with the current names, or with those of other `renamings`."""
     if isinstance(value, list):
         return [renamed(inner, renamings) for inner in value] if any(map(_is_object, value)) else value
     if not isinstance(value, dict):
@@ -145,14 +144,14 @@ def renamed(value: Json, renamings: Sequence[Renaming] = STORED) -> Json:
 
 
 def in_former_names(value: Json, renamings: Sequence[Renaming] = STORED) -> Json:
-    """Return what `renamed` made, under the names before."""
+    """Return a document with the former names, the inverse of `renamed`."""
     return renamed(value, tuple(renaming.reverse for renaming in renamings))
 
 
 def current_document(value: Json) -> Json:
-    """An exported document of any format version in the members of the newest.
+    """Return an exported document of any format version with the members of the newest.
 
-    The report of a model in a document of format version 1 has those of its time: they are read where its evidence is.
+    The report of a model in a document of format version 1 keeps its members; they are read with the evidence.
     """
     value = with_temperatures(value)
     if not isinstance(value, dict):
@@ -171,7 +170,7 @@ def _is_object(value: Json) -> bool:
 
 
 def with_temperatures(value: Json) -> Json:
-    """A document in which each `sharpness` s of a likelihood is a `temperature` of 1/s, as it is called now."""
+    """Return a document in which each `sharpness` s of a likelihood is a `temperature` of 1/s."""
     if isinstance(value, list):
         return [with_temperatures(inner) for inner in value] if value and isinstance(value[0], dict) else value
     if not isinstance(value, dict):

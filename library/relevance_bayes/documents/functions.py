@@ -1,4 +1,4 @@
-"""The functions of a model in its document, read and written."""
+"""The functions of a model to and from its document."""
 
 import numpy as np
 
@@ -31,11 +31,11 @@ from relevance_bayes.documents.sizes import columns, matrix, vector, wrong
 
 
 def functions_of(part: FunctionsPart, inputs: int, where: str) -> Functions:
-    """Those of a model whose functions see `inputs` columns; raises InvalidRequestError, as all here do."""
+    """Return the functions of a model with `inputs` columns; raises InvalidRequestError, as all here do."""
     if isinstance(part, GroupPart):
         seen = columns(part.columns, inputs, f"{where}/columns")
         if not len(seen) or len(set(part.columns)) < len(seen):
-            raise wrong(f"{where}/columns", "A group has different columns, and one at least.")
+            raise wrong(f"{where}/columns", "Expected at least one column in a group, all distinct.")
         return GroupFunctions(seen, _single_of(part.of, len(seen), f"{where}/of"))
     return _single_of(part, inputs, where)
 
@@ -72,7 +72,7 @@ def _single_of(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
 
 
 def wavelets_of(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
-    """Wavelets."""
+    """Return wavelets."""
     size = len(part.scales)
     return GaborFunctions(
         matrix(part.centres, (size, inputs), f"{where}/centres"),
@@ -83,7 +83,7 @@ def wavelets_of(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
 
 
 def kernel_functions_of(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
-    """Kernel functions; the rows that they stood on stay behind."""
+    """Return kernel functions; the rows of their centres are not stored."""
     size = len(part.centres)
     if len(part.widths) not in {1, inputs}:
         raise wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
@@ -100,17 +100,17 @@ def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
     if not part.terms:
         return part.kernel
     if not isinstance(part.kernel, Covariance):
-        raise wrong(f"{where}/terms", f'The kernel "{part.kernel.type}" has no terms.')
+        raise wrong(f"{where}/terms", f'Expected no terms for the kernel "{part.kernel.type}".')
     alone, shares = tuple(term.input for term in part.terms), tuple(term.share for term in part.terms)
     columns(alone, inputs, f"{where}/terms")
     if len(set(alone)) < len(alone) or len(alone) >= inputs or sum(shares) >= 1.0:
-        detail = "Terms are of different inputs, with another one left beside them, and their shares sum to less than 1"
+        detail = "Expected terms of distinct inputs, not of all of them, with shares that sum to less than 1"
         raise wrong(f"{where}/terms", f"{detail}.")
     return Additive(part.kernel, alone, shares)
 
 
 def functions_part(functions: Functions) -> FunctionsPart:
-    """One dictionary of a model."""
+    """Return one dictionary of a model as a part."""
     if isinstance(functions, GroupFunctions):
         return GroupPart(type="group", columns=functions.columns, of=_single_part(functions.of))
     return _single_part(functions)
@@ -147,7 +147,7 @@ def _single_part(functions: SingleFunctions) -> SinglePart:
 
 
 def wavelets_part(functions: GaborFunctions) -> WaveletsPart:
-    """Wavelets."""
+    """Return wavelets as a part."""
     return WaveletsPart(
         type="gabor",
         centres=functions.centres,
@@ -158,7 +158,7 @@ def wavelets_part(functions: GaborFunctions) -> WaveletsPart:
 
 
 def kernel_part(functions: KernelFunctions) -> KernelPart:
-    """Kernel functions, the terms of an additive kernel apart."""
+    """Return kernel functions as a part, with the terms of an additive kernel."""
     kernel, terms = functions.kernel, list[TermPart]()
     if isinstance(kernel, Additive):
         pairs = zip(kernel.alone, kernel.shares, strict=True)

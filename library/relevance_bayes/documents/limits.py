@@ -25,35 +25,35 @@ from relevance_bayes.documents.sizes import wrong
 MAX_MEMBERS = 16
 
 MAX_FUNCTIONS = 2_048
-"""Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
+"""The maximum number of functions of an imported version; the cost of a model grows with their cube."""
 
 
 def refuse_large(document: VersionDocument) -> None:
-    """Raise InvalidRequestError for a document of more functions or models than one may have that comes in."""
+    """Raise InvalidRequestError for an imported document of too many functions or models."""
     match document.model:
         case ModelPart() as model:
             _refuse_large_model(model, "/model")
         case PoolPart(members=members) | PerClassPart(members=members):
             if isinstance(document.model, PoolPart) and not 2 <= len(members) <= MAX_MEMBERS:
-                detail = f"A pool has 2 to {MAX_MEMBERS} members, got {len(members)}."
+                detail = f"Expected 2 to {MAX_MEMBERS} members of a pool, got {len(members)}."
                 raise wrong("/model/members", detail)
             for place, model in enumerate(members):
                 _refuse_large_model(model, f"/model/members/{place}")
         case LocalPart(trend=trend, functions=functions_beside):
             if sum(map(_size, functions_beside)) > MAX_FUNCTIONS:
-                raise wrong("/model/functions", f"There are more than {MAX_FUNCTIONS:,} functions.")
+                raise wrong("/model/functions", f"Expected at most {MAX_FUNCTIONS:,} functions, got more.")
             if trend is not None:
                 _refuse_large_model(trend, "/model/trend")
         case ComponentsPart(functions=functions):
             _refuse_other_size(functions, "/model/functions")
         case TermsPart():
-            pass  # as many as a training may have
+            pass  # limited by the maximum of a training
 
 
 def _refuse_large_model(part: ModelPart, where: str) -> None:
     size = sum(map(_size, part.functions))
     if size > MAX_FUNCTIONS:
-        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MAX_FUNCTIONS:,} are the most.")
+        raise wrong(f"{where}/functions", f"Expected at most {MAX_FUNCTIONS:,} functions, got {size:,}.")
     if part.augmentation is not None:
         _refuse_other_size(part.augmentation.functions, f"{where}/augmentation/functions")
     if part.log_noise is not None:
@@ -62,7 +62,7 @@ def _refuse_large_model(part: ModelPart, where: str) -> None:
 
 def _refuse_other_size(part: KernelPart, where: str) -> None:
     if not 1 <= len(part.centres) <= MAX_FUNCTIONS:
-        detail = f"Here stand 1 to {MAX_FUNCTIONS:,} functions, got {len(part.centres):,}."
+        detail = f"Expected 1 to {MAX_FUNCTIONS:,} functions, got {len(part.centres):,}."
         raise wrong(f"{where}/centres", detail)
 
 

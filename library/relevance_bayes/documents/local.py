@@ -1,4 +1,4 @@
-"""A nearest-neighbour process out of its document."""
+"""Nearest-neighbour processes from their documents."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ WHERE = "/model"
 
 
 def local_model_of(part: LocalPart, inputs: int, trend: Model | None) -> LocalModel:
-    """The process of rows with so many inputs; raises InvalidRequestError."""
+    """Return the process of rows with so many inputs; raises InvalidRequestError."""
     if len(part.widths) != inputs:
         raise wrong(f"{WHERE}/widths", f"Expected a width for each of {inputs} inputs; got {len(part.widths)}.")
     functions = tuple(
@@ -52,9 +52,9 @@ def _kernel(kernel: Kernel) -> LocalKernel:
 
 
 def _rows(part: LocalPart, inputs: int) -> tuple[Array, Array]:
-    """X (N, d) and t (N,), block after block."""
+    """Return X (N, d) and t (N,), from all blocks."""
     if not sum(len(block.targets) for block in part.rows):
-        raise wrong(f"{WHERE}/rows", "There are no rows to predict from.")
+        raise wrong(f"{WHERE}/rows", "Expected at least one row to predict from.")
     places, targets = list[Array](), list[Array]()
     for number, block in enumerate(part.rows):
         where, size = f"{WHERE}/rows/{number}", len(block.targets)

@@ -1,4 +1,4 @@
-"""Numbers of documents: within bounds, alone and in arrays."""
+"""Numbers of documents within bounds, single and in arrays."""
 
 import math
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ Count = Annotated[int, COUNT]
 
 @dataclass(frozen=True)
 class ArrayOf:
-    """An annotation of arrays: lists, or lists of lists, of numbers within bounds in JSON, and arrays as they are.
+    """An annotation of arrays: lists, or lists of lists, of numbers within bounds in JSON, and arrays unchanged.
 
-    A document on its way out, or out of the database, has arrays, of which JSON makes lists again.
+    A document to be written, or from the database, has arrays, which JSON writes as lists.
     """
 
     bounds: Bounds
@@ -39,11 +39,11 @@ class ArrayOf:
 
     @property
     def exact(self) -> type:
-        """Arrays."""
+        """Return the type of arrays."""
         return np.ndarray
 
     def decode(self, value: object) -> object:
-        """The array, or the lists with their numbers checked; raises Refused for the first that is wrong."""
+        """Return the array, or the lists after validation of their numbers; raises Refused for the first fault."""
         if isinstance(value, np.ndarray):
             return value
         if self.dimensions == 1:
@@ -55,7 +55,7 @@ class ArrayOf:
         kinds = set(map(type, numbers))
         if kinds == {int, float} or (kinds == {int} and not self.integers):
             numbers, kinds = _floats(numbers), {float}
-        if kinds == {self._kind} and (self.integers or math.isfinite(sum(numbers))):  # NaN has no order
+        if kinds == {self._kind} and (self.integers or math.isfinite(sum(numbers))):  # NaN is not ordered
             least, greatest = self._interval
             if least <= min(numbers) and max(numbers) <= greatest:
                 return numbers
@@ -74,7 +74,7 @@ class ArrayOf:
         return decoder_of(self._kind, self.bounds)
 
     def __get_pydantic_core_schema__(self, source: object, handler: SchemaHandler) -> Schema:
-        """Return the schema of the lists, around which arrays pass."""
+        """Return the schema of the lists, which also accepts arrays."""
         lists: Schema = {"type": "int" if self.integers else "float", **self.bounds.stated}
         for _ in range(self.dimensions):
             lists = {"type": "list", "items_schema": lists, "fail_fast": True}

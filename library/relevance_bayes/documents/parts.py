@@ -1,4 +1,4 @@
-"""The schema of a model's functions in a document: `docs/reference/document.md` says what each means."""
+"""The schema of a model's functions in a document; `docs/exports.md` describes its members."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -8,19 +8,19 @@ from relevance_bayes.documents.numbers import Count, Matrix, Places, PositiveVec
 from relevance_bayes.types.annotations import Bounds, OneOf
 
 FIRST_FAULT = Bounds(fail_fast=True)
-"""Of an array the first fault is enough: a million of them would take more memory than the array."""
+"""The first fault of an array is enough: a million of them would take more memory than the array."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A piece of a document, without members of unknown names."""
+    """A part of a document, without unknown members."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class TermPart(Part):
-    """An input that a kernel sees apart from all others."""
+    """An input with a term of its own in an additive kernel."""
 
     input: Count
     share: Annotated[float, Bounds(gt=0.0, lt=1.0)]
@@ -48,7 +48,7 @@ class BiasPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class InputsPart(Part):
-    """Columns of X themselves."""
+    """Columns of X."""
 
     type: Literal["inputs"]
     columns: Places
@@ -56,7 +56,7 @@ class InputsPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class StepsPart(Part):
-    """1 where an input reaches a place."""
+    """Step functions of inputs, 1 above a position."""
 
     type: Literal["steps"]
     inputs: Places
@@ -101,7 +101,7 @@ SinglePart: TypeAlias = KernelPart | BiasPart | InputsPart | StepsPart | WavesPa
 
 @dataclass(frozen=True, kw_only=True)
 class GroupPart(Part):
-    """Functions that see only some columns of X."""
+    """Functions of only some columns of X."""
 
     type: Literal["group"]
     columns: Places

@@ -1,4 +1,4 @@
-"""From a document to the version that it says, its arrays of the sizes that they must have."""
+"""From a document to its version, with arrays of consistent sizes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -70,11 +70,11 @@ from relevance_bayes.tables.encoding import (
 )
 
 MAX_LOG_NOISE = 600.0
-"""The log of a noise variance, in the target's encoded units: its exponential is a number of float64."""
+"""The maximum log noise variance, in the target's encoded units, whose exponential is a finite float64."""
 
 
 def version_of(document: VersionDocument) -> ExportedVersion:
-    """The version that a document says; raises InvalidRequestError."""
+    """Return the version in a document; raises InvalidRequestError."""
     refuse_large(document)
     named = document.source.model, document.source.version, document.source.created_at
     match document:
@@ -179,7 +179,7 @@ def _per_class(part: PerClassPart, inputs: int, classes: int) -> PerClass:
 def _pool(part: PoolPart, inputs: int, classes: int) -> Pool:
     weights = vector(part.weights, len(part.members), "/model/weights")
     if not np.isclose(weights.sum(), 1.0):
-        raise wrong("/model/weights", f"The weights of a pool add to 1, got {weights.sum():g}.")
+        raise wrong("/model/weights", f"Expected weights of a pool that sum to 1, got {weights.sum():g}.")
     members = [_model(one, inputs, classes, f"/model/members/{place}") for place, one in enumerate(part.members)]
     return Pool(tuple(members), weights)
 
@@ -212,7 +212,7 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
 
 
 def _evidence(part: ModelPart, where: str) -> LogEvidence:
-    """That of a document of format version 1 is set apart once all of its report is known."""
+    """Return the evidence; that of format version 1 is separated later, with its report."""
     if part.evidence is not None:
         return LogEvidence(**vars(part.evidence))
     if part.log_marginal_likelihood is None:
@@ -222,7 +222,7 @@ def _evidence(part: ModelPart, where: str) -> LogEvidence:
 
 def _log_noise(part: LogNoisePart, inputs: int, where: str) -> LogNoise:
     if part.model.log_noise is not None:
-        raise wrong(f"{where}/model/log_noise", "The noise has no noise of its own.")
+        raise wrong(f"{where}/model/log_noise", "Expected no noise of the noise.")
     if part.model.likelihood.type != "log_variance":
         raise wrong(f"{where}/model/likelihood", 'Expected "log_variance", that of the noise.')
     if not part.min <= part.max <= MAX_LOG_NOISE:
@@ -236,10 +236,10 @@ def _mean(mean: Sequence[float] | Sequence[list[float]] | Array, size: int, late
     rows, numbers = _rows_and_numbers(mean)
     if latents is None:
         if rows:
-            raise wrong(where, "Each function has one weight here, and no list of them.")
+            raise wrong(where, "Expected a weight for each function, got a list of lists.")
         return vector(numbers, size, where)
     if numbers:
-        raise wrong(where, f"Each function has a weight for each of {latents} classes: a list of lists.")
+        raise wrong(where, f"Expected a weight for each function and each of {latents} classes.")
     return matrix(rows, (size, latents), where)
 
 
@@ -264,9 +264,9 @@ def _augmentation(part: AugmentationPart, inputs: int, where: str) -> Augmentati
 def _terms(part: TermsPart, inputs: int) -> Expansion:
     size = len(part.coefficients)
     if not inputs:
-        raise wrong("/inputs", "A function reads one input at least.")
+        raise wrong("/inputs", "Expected at least one input.")
     if not 1 <= size <= MAX_TERMS:
-        raise wrong("/model/coefficients", f"Here stand 1 to {MAX_TERMS:,} coefficients, got {size:,}.")
+        raise wrong("/model/coefficients", f"Expected 1 to {MAX_TERMS:,} coefficients, got {size:,}.")
     return Expansion(
         matrix(part.centres, (size, inputs), "/model/centres"),
         vector(part.coefficients, size, "/model/coefficients"),
@@ -298,7 +298,7 @@ def _components(part: ComponentsPart, inputs: int) -> Components:
     functions = kernel_functions_of(part.functions, inputs, where)
     size, kernel = functions.size, functions.kernel
     if not isinstance(kernel, Covariance):
-        raise wrong(where, "Components are of a covariance, without terms.")
+        raise wrong(where, "Expected one kernel without terms.")
     return Components(
         kernel,
         functions.input_map,

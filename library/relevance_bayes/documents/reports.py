@@ -1,4 +1,4 @@
-"""Reports of trainings in a document, without the members that the document has elsewhere."""
+"""Reports of trainings in a document, without members that the document has elsewhere."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,14 +30,14 @@ Members: TypeAlias = dict[str, object]
 
 @dataclass(frozen=True)
 class Reports(Generic[R]):
-    """Those of a kind of task; what is `given` in a report, and `planned` in its plan, follows from the document."""
+    """The reports of a kind of task; members `given` in a report, or `planned` in its plan, are the document's."""
 
     converter: Converter[R]
     given: frozenset[str]
     planned: frozenset[str]
 
     def reported(self, report: R) -> Members:
-        """Without what the document says elsewhere."""
+        """Return the report without members that the document has elsewhere."""
         whole = _object(encode(report))
         plan = _object(whole["plan"])
         return {
@@ -46,12 +46,12 @@ class Reports(Generic[R]):
         }
 
     def read(self, sent: Members, given: Members, planned: Members) -> R:
-        """The report of a document, whole again; raises InvalidRequestError."""
+        """Return the complete report of a document; raises InvalidRequestError."""
         assert given.keys() == self.given
         assert planned.keys() == self.planned
         plan = sent.get("plan")
         if not isinstance(plan, dict):
-            detail = "This member is required, and is an object."
+            detail = "Expected an object."
             raise InvalidRequestError(f"At /report/plan: {detail}", [Fault(detail, "/report/plan")])
         faults = [*_repeated(sent, given, "/report"), *_repeated(plan, planned, "/report/plan")]
         faults += islice(value_faults(sent, "/report"), MAX_FAULTS)
@@ -87,7 +87,7 @@ COMPONENTS: Reports[ComponentsReport] = Reports(
 
 
 def supervised_members(report: SupervisedReport) -> Members:
-    """Without figures that are no finite numbers, too."""
+    """Return the members without numbers that are not finite."""
     whole = SUPERVISED.reported(report)
     metrics, alternatives = _object(whole["metrics"]), whole["alternatives"]
     assert isinstance(alternatives, list)
@@ -113,7 +113,7 @@ def _all_finite(values: Sequence[object]) -> bool:
 def supervised_report(
     document: SupervisedDocument, target: EncodedTarget, functions: int, earlier: Sequence[EarlierModel] | None = None
 ) -> SupervisedReport:
-    """The report; `earlier` are the models of a document of format version 1.
+    """Return the report; `earlier` are the models of a document of format version 1.
 
     Raises InvalidRequestError.
     """
@@ -136,7 +136,7 @@ def supervised_report(
 
 
 def approximation_report(document: ApproximationDocument) -> ApproximationReport:
-    """The report; raises InvalidRequestError."""
+    """Return the report; raises InvalidRequestError."""
     model = document.model
     given: Members = {"task": document.task, "functions": len(model.coefficients)}
     planned: Members = {
@@ -149,7 +149,7 @@ def approximation_report(document: ApproximationDocument) -> ApproximationReport
 
 
 def components_report(document: ComponentsDocument) -> ComponentsReport:
-    """The report; raises InvalidRequestError."""
+    """Return the report; raises InvalidRequestError."""
     model = document.model
     given: Members = {
         "task": document.task,
@@ -179,13 +179,13 @@ def _columns(inputs: Inputs) -> object:
 
 def _repeated(sent: Mapping[str, object], given: Mapping[str, object], where: str) -> Iterator[Fault]:
     for name in sent.keys() & given.keys():
-        yield Fault("The document says this elsewhere.", f"{where}/{name}")
+        yield Fault("The document has this member elsewhere.", f"{where}/{name}")
 
 
 def unknown(sent: object, known: object, where: str) -> list[Fault]:
-    """Members of `sent` that what was made of it, `known`, has not."""
+    """Return a fault for each member of `sent` that is not in `known`."""
     if isinstance(sent, dict) and isinstance(known, dict):
-        strange = [Fault(f"There is no member {name!r} here.", where) for name in sent if name not in known]
+        strange = [Fault(f"The member {name!r} is unknown.", where) for name in sent if name not in known]
         return strange + list(
             chain.from_iterable(unknown(sent[name], known[name], f"{where}/{name}") for name in sent if name in known)
         )

@@ -1,4 +1,4 @@
-"""The scales of a model's kernels with the names of the encoded inputs that they belong to."""
+"""The scales of a model's kernels, with the names of their encoded inputs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 
 
 def model_widths(model: Model, encoding: InputEncoding) -> tuple[InputWidth, ...]:
-    """Return the widths of all kernels that see all inputs; empty where none was kept."""
+    """Return the widths of all kernels on all inputs; empty where none was kept."""
     return tuple(width for input_map in _maps(model) for width in named_widths(input_map, encoding))
 
 
@@ -58,5 +58,5 @@ def model_terms(model: Model, encoding: InputEncoding) -> tuple[InputTerm, ...]:
 
 
 def _maps(model: Model) -> tuple[InputMap, ...]:
-    """Of a group the widths are in what was asked for."""
+    """Return the maps of all inputs; the widths of a group are those of its request."""
     return tuple(functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions))

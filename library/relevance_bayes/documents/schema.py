@@ -1,7 +1,6 @@
-"""The schema of exported documents: `docs/reference/document.md` says what each means.
+"""The schema of exported documents; `docs/exports.md` describes its members.
 
-Sizes that have to go together, and what else can't be said of one member alone, are checked by
-`relevance_bayes.documents.validation`.
+`relevance_bayes.documents.validation` checks consistent sizes, and all conditions on more than one member.
 """
 
 from collections.abc import Mapping
@@ -37,7 +36,7 @@ FORMAT_VERSION: Literal[3] = 3
 
 @dataclass(frozen=True, kw_only=True)
 class SourcePart(Part):
-    """The version that was exported, by its names there."""
+    """The original version, by its names there."""
 
     model: Annotated[str, Bounds(pattern=f"^{MODEL_NAME.pattern}$")]
     version: Annotated[int, Bounds(ge=1, le=2**31 - 1)]
@@ -91,7 +90,7 @@ class AugmentationPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class EvidencePart(Part):
-    """The log marginal likelihood in the units of t, in nats, and apart from it what else the fit maximised."""
+    """The log marginal likelihood in the units of t, in nats, and separately the other terms of the objective."""
 
     value: Finite
     kind: EvidenceKind
@@ -101,7 +100,7 @@ class EvidencePart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelPart(Part):
-    """The functions, their weights' posterior, and what scatters about them."""
+    """The functions, their weights' posterior, and the likelihood."""
 
     likelihood: Annotated[Likelihood, OneOf("type")]
     functions: Annotated[list[Annotated[FunctionsPart, OneOf("type")]], FIRST_FAULT]
@@ -117,7 +116,7 @@ class ModelPart(Part):
     evidence: EvidencePart | None = None
     log_marginal_likelihood: Finite | None = field(
         default=None,
-        metadata={"exclude": True, "description": "In documents of format version 1 in the place of `evidence`."},
+        metadata={"exclude": True, "description": "In documents of format version 1 instead of `evidence`."},
     )
     last_gain: Finite | None
     next_gain: Finite | None
@@ -128,7 +127,7 @@ class ModelPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class LogNoisePart(Part):
-    """The log variance of noise that depends on the inputs; it lies between `least` and `greatest` everywhere."""
+    """The log noise variance, a function of the inputs, bounded by `min` and `max`."""
 
     model: ModelPart
     min: Finite
@@ -161,7 +160,7 @@ class RowsPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class LocalPart(Part):
-    """A nearest-neighbour process of the `rows`, and the sparse model of whose residuals it is.
+    """A nearest-neighbour process of the `rows`, and the sparse model whose residuals it describes.
 
     Its prior covariance is signal_variance k(u(x), u(z)), and f(x)' diag(1/alpha) f(z) of the `functions` f.
     """
@@ -194,7 +193,7 @@ LearnedPart = Annotated[ModelPart | PoolPart | PerClassPart | LocalPart, OneBy(_
 
 @dataclass(frozen=True, kw_only=True)
 class TermsPart(Part):
-    """The terms of a known function, each with widths of its own, and a constant."""
+    """The terms of an approximation, each with its own widths, and a constant."""
 
     centres: Matrix
     coefficients: Vector
@@ -204,7 +203,7 @@ class TermsPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ReachedPart(Part):
-    """The error with so many functions."""
+    """The error with this number of functions."""
 
     functions: Count
     error: NotNegative
@@ -212,7 +211,7 @@ class ReachedPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ImagePart(Part):
-    """A constant and wavelets over pixels, whose centres are (row, column), and how far they are from the image."""
+    """A constant and wavelets over pixels, whose centres are (row, column), and their error."""
 
     height: Count
     width: Count
@@ -230,7 +229,7 @@ class ImagePart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentsPart(Part):
-    """The rows that carry components, how usual other rows are beside them, and the noise."""
+    """The rows that carry components, the densities of other rows, and the noise."""
 
     functions: KernelPart
     weights: PositiveVector
@@ -244,8 +243,7 @@ Report: TypeAlias = dict[str, object]
 """Plain JSON."""
 
 REPORT = {
-    "description": "What the training told of itself. Of this, a prediction needs `class_rows` alone, and those where "
-    "it names `class_priors`."
+    "description": "The report of the training. Predictions need only `class_rows`, and these only with `class_priors`."
 }
 
 
@@ -261,7 +259,7 @@ class SupervisedContent(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximationContent(Part):
-    """The terms of a known function."""
+    """The terms of an approximation."""
 
     task: Literal["approximation"]
     inputs: Inputs
@@ -270,7 +268,7 @@ class ApproximationContent(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageContent(Part):
-    """The code of an image, which is stored and not exported."""
+    """The code of an image, which is stored but not exported."""
 
     task: Literal["image"]
     inputs: Inputs
@@ -279,7 +277,7 @@ class ImageContent(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentsContent(Part):
-    """Components of rows."""
+    """Principal components."""
 
     task: Literal["components"]
     inputs: Inputs
@@ -287,14 +285,14 @@ class ComponentsContent(Part):
 
 
 Content: TypeAlias = SupervisedContent | ApproximationContent | ImageContent | ComponentsContent
-"""The content of a predictor: stored beside the report, and part of the document."""
+"""The content of a predictor: stored next to the report, and part of the document."""
 
 CONTENT: Converter[Content] = Converter(Annotated[Content, OneOf("task")])
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentBase(Part):
-    """The members of all documents; its `task` says what else there is."""
+    """The members of all documents; `task` determines the others."""
 
     format: Literal["relevance-version"]
     format_version: Literal[1, 2, 3]
@@ -310,14 +308,14 @@ class SupervisedDocument(SupervisedContent, DocumentBase):
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximationDocument(ApproximationContent, DocumentBase):
-    """A known function, told by few terms."""
+    """An approximation of a known function by few terms."""
 
     report: Report = field(metadata=REPORT)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentsDocument(ComponentsContent, DocumentBase):
-    """Components of rows, which tell how new a row is."""
+    """Principal components, with the novelty of rows."""
 
     report: Report = field(metadata=REPORT)
 

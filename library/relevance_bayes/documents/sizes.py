@@ -1,4 +1,4 @@
-"""Arrays of a document, of the sizes that they must have."""
+"""Arrays of a document with checked sizes."""
 
 from collections.abc import Sequence
 
@@ -9,22 +9,22 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def columns(numbers: Sequence[int] | Indices, inputs: int, where: str) -> Indices:
-    """Columns of X, by their numbers; raises InvalidRequestError, as all here do."""
+    """Return indices of columns of X; raises InvalidRequestError, as all here do."""
     for place, number in enumerate(numbers):
         if number >= inputs:
-            raise wrong(f"{where}/{place}", f"{number} is no column: there are {inputs}, counted from 0.")
+            raise wrong(f"{where}/{place}", f"Expected a column from 0 to {inputs - 1}, got {number}.")
     return np.asarray(numbers, np.intp)
 
 
 def vector(numbers: Sequence[float] | Array, size: int, where: str) -> Array:
-    """So many numbers (size,)."""
+    """Return a vector (size,)."""
     if len(numbers) != size:
         raise wrong(where, f"Expected {size} numbers, got {len(numbers)}.")
     return np.asarray(numbers, np.float64)
 
 
 def matrix(rows: Sequence[Sequence[float]] | Array, shape: tuple[int, int], where: str) -> Array:
-    """Rows of numbers, (rows, columns)."""
+    """Return a matrix (rows, columns)."""
     if isinstance(rows, np.ndarray) and rows.shape == shape:
         return rows
     if len(rows) != shape[0]:
@@ -36,5 +36,5 @@ def matrix(rows: Sequence[Sequence[float]] | Array, shape: tuple[int, int], wher
 
 
 def wrong(where: str, detail: str) -> InvalidRequestError:
-    """Return what to raise of a place in a document."""
+    """Return the error for a place in a document."""
     return InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])

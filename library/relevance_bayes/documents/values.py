@@ -1,4 +1,4 @@
-"""Values that no member of a document may have: numbers that are not finite or too large, texts with NUL."""
+"""Values that documents must not contain: numbers that are not finite or too large, texts with NUL."""
 
 import math
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ MAX_INTEGER = 2**63 - 1
 
 
 def value_faults(value: object, where: str) -> Iterator[Fault]:
-    """Return a fault for each value that can't be stored, at its place below `where`."""
+    """Yield a fault for each value that can't be stored, with its place below `where`."""
     match value:
         case float() if not math.isfinite(value):
             yield Fault("Expected a finite number.", where)
         case int() if abs(value) > MAX_INTEGER:
-            yield Fault(f"Expected a whole number of at most {MAX_INTEGER} in size.", where)
+            yield Fault(f"Expected an integer of at most {MAX_INTEGER} in magnitude.", where)
         case str() if "\0" in value or len(value) > MAX_TEXT_LENGTH:
-            yield Fault(f"Expected a text of at most {MAX_TEXT_LENGTH:,} characters, none of them NUL.", where)
+            yield Fault(f"Expected a text of at most {MAX_TEXT_LENGTH:,} characters without NUL.", where)
         case list():
             for place, one in enumerate(value):
                 yield from value_faults(one, f"{where}/{place}")
@@ -32,7 +32,7 @@ def value_faults(value: object, where: str) -> Iterator[Fault]:
 
 
 def json_members(value: object) -> Members:
-    """The members of an object, plain JSON throughout; none of what is no object."""
+    """Return the members of an object as plain JSON; empty for anything else."""
     found = _json(value)
     return found if isinstance(found, dict) else {}
 

@@ -59,11 +59,11 @@ from relevance_bayes.documents.schema import (
 from relevance_bayes.tables.encoding import EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 
 BLOCK_ROWS = 4_096
-"""Rows of a nearest-neighbour process stand in blocks of so many."""
+"""The number of rows of a block of a nearest-neighbour process."""
 
 
 def document_of(exported: ExportedVersion) -> VersionDocument:
-    """The document of a version; figures of its report that are no finite numbers stay behind."""
+    """Return the document of a version; numbers of its report that are not finite are left out."""
     source = SourcePart(model=exported.model, version=exported.number, created_at=exported.created_at)
     match exported:
         case ExportedSupervised():
@@ -103,7 +103,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
 
 
 def content_of(predictor: Predictor) -> Content:
-    """Return what a version predicts with, as its document has it."""
+    """Return the content of a predictor for its document."""
     match predictor:
         case SupervisedPredictor():
             return _supervised(predictor)

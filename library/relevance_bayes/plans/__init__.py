@@ -1,4 +1,4 @@
-"""From a request to the plan that a worker follows, or to all that is wrong with the request."""
+"""Plans: requests resolved against their datasets, or their faults."""
 
 from typing import overload
 
@@ -30,7 +30,7 @@ def plan(request: ImageRequest, dataset: TableSummary) -> ImagePlan: ...
 @overload
 def plan(request: ComponentsRequest, dataset: TableSummary) -> ComponentsPlan: ...
 def plan(request: TrainingRequest, dataset: TableSummary) -> TrainingPlan:
-    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults found."""
     match request:
         case SupervisedRequest():
             return plan_supervised(request, dataset)

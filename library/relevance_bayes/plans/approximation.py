@@ -1,4 +1,4 @@
-"""The plan of an approximation: a table of terms, and how few of them are to stand for all."""
+"""The plan of an approximation: a table of terms, and the number or error of those kept."""
 
 import math
 
@@ -12,7 +12,7 @@ from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
 MAX_TERMS = 10_000
-"""Rows of a table of terms: their products with each other are what is computed with."""
+"""The maximum number of rows of a table of terms: the fit computes their products with each other."""
 
 
 def plan_approximation(request: ApproximationRequest, dataset: TableSummary) -> ApproximationPlan:
@@ -29,7 +29,7 @@ def plan_approximation(request: ApproximationRequest, dataset: TableSummary) -> 
         *_density_faults(request, dataset),
     ]
     if dataset.rows > MAX_TERMS:
-        faults.append(Fault(f"At most {MAX_TERMS:,} terms are taken, got {dataset.rows:,} rows.", "/dataset_id"))
+        faults.append(Fault(f"Expected at most {MAX_TERMS:,} terms, got {dataset.rows:,} rows.", "/dataset_id"))
     if faults:
         raise refusal(*faults)
     return ApproximationPlan(
@@ -48,14 +48,14 @@ def plan_approximation(request: ApproximationRequest, dataset: TableSummary) -> 
 def _inputs(
     request: ApproximationRequest, dataset: TableSummary
 ) -> tuple[list[ColumnSummary], tuple[IgnoredColumn, ...], list[Fault]]:
-    """Columns of numbers: those named, or all but the coefficients."""
+    """Return the named columns of numbers, or all but the coefficients."""
     if request.inputs is None:
         others = [column for column in dataset.columns if column.name != request.coefficients]
         chosen = [column for column in others if column.kind == "number"]
         ignored = tuple(IgnoredColumn(column.name, "it holds no numbers") for column in others if column not in chosen)
         named = [("/inputs", column) for column in chosen]
         if not chosen:
-            return [], ignored, [Fault("No column of numbers is left to say where the terms stand.", "/inputs")]
+            return [], ignored, [Fault("No column of numbers is left for the centres of the terms.", "/inputs")]
         return chosen, ignored, _gap_faults(named)
     named, faults = [], []
     for number, name in enumerate(request.inputs):
@@ -76,7 +76,7 @@ def _inputs(
 def _gap_faults(named: list[tuple[str, ColumnSummary]]) -> list[Fault]:
     return [
         Fault(
-            f"`{column.name}` has gaps, and a term stands nowhere then: leave those rows out.",
+            f"`{column.name}` has missing values; leave those rows out.",
             pointer,
             column=column.name,
         )
@@ -93,31 +93,28 @@ def _coefficient_faults(request: ApproximationRequest, dataset: TableSummary) ->
     if column is None:
         wrong = unknown_column(dataset, name)
     elif column.kind != "number" or column.missing:
-        wrong = f"`{name}` has gaps: leave those rows out." if column.missing else f"`{name}` holds no numbers."
+        wrong = f"`{name}` has missing values; leave them out." if column.missing else f"`{name}` holds no numbers."
     elif column.minimum == column.maximum == 0.0:
         wrong = f"`{name}` is 0 in every row: there is no function."
     return [] if wrong is None else [Fault(wrong, "/coefficients", column=name)]
 
 
 def _density_faults(request: ApproximationRequest, dataset: TableSummary) -> list[Fault]:
-    """All terms have the same widths, so the integral has the sign of the coefficients' mean."""
+    """Return a fault for a density whose integral is not above 0; all terms have the same widths, so it has the sign of
+    the coefficients' mean."""
     column = None if request.coefficients is None else dataset.column(request.coefficients)
     if not request.density or column is None or column.mean is None or column.mean > 0.0:
         return []
-    detail = (
-        f"A density's integral is above 0, but the mean of `{column.name}` is {column.mean:g}; ask without `density`."
-    )
+    detail = f"A density's integral is above 0, but the mean of `{column.name}` is {column.mean:g}; omit `density`."
     return [Fault(detail, "/density", column=column.name)]
 
 
 def _width_faults(widths: tuple[float, ...], columns: list[ColumnSummary]) -> list[Fault]:
     if columns and len(widths) != len(columns):
-        return [
-            Fault(f"A list of widths has one for each input: expected {len(columns)}, got {len(widths)}.", "/width")
-        ]
+        return [Fault(f"Expected a width for each of {len(columns)} inputs, got {len(widths)}.", "/width")]
     if not all(1 / MAX_SCALED <= width <= MAX_SCALED for width in widths):
         reported = ", ".join(f"{width:g}" for width in dict.fromkeys(widths))
-        return [Fault(f"A width is from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {reported}.", "/width")]
+        return [Fault(f"Expected a width from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {reported}.", "/width")]
     if abs(math.fsum(map(math.log, widths))) > 2.0 * math.log(MAX_SCALED):
         return [Fault("The widths' product, to which integrals are in proportion, is out of range.", "/width")]
     return []
@@ -134,11 +131,11 @@ def _size_faults(columns: list[ColumnSummary]) -> list[Fault]:
 def _number_faults(request: ApproximationRequest) -> list[Fault]:
     faults = []
     if not 0.0 < request.tolerance < 1.0:
-        faults.append(Fault(f"A tolerance is a share above 0 and below 1, got {request.tolerance:g}.", "/tolerance"))
+        faults.append(Fault(f"Expected a tolerance above 0 and below 1, got {request.tolerance:g}.", "/tolerance"))
     if request.max_functions is not None and request.max_functions < 1:
-        faults.append(Fault(f"At least one term is kept, got {request.max_functions}.", "/max_functions"))
+        faults.append(Fault(f"Expected at least one term, got {request.max_functions}.", "/max_functions"))
     if not math.isfinite(request.constant):
-        faults.append(Fault("The constant is a finite number.", "/constant"))
+        faults.append(Fault("Expected a finite constant.", "/constant"))
     elif request.density and request.constant != 0.0:
-        faults.append(Fault("A density has no constant: it would have no integral.", "/constant"))
+        faults.append(Fault("Expected no constant for a density, whose integral would diverge.", "/constant"))
     return faults

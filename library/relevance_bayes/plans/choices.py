@@ -1,4 +1,4 @@
-"""The specification of fits: the spec, its defaults, and numbers that float64 can carry through it."""
+"""The spec of fits: its defaults, and bounds for float64."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,22 +36,23 @@ from relevance_bayes.types.errors import Fault
 MAX_SEED = 2**63 - 1
 
 MAX_ROWS_FOR_INDEPENDENT = 5_000
-"""Above, independent weights are not fitted beside a process: a step over the candidates is a pass over all rows."""
+"""The maximum number of rows for which independent weights are compared with a process: each iteration is a pass over
+all rows."""
 
 MAX_ROWS_FOR_LOGARITHM = 20_000
-"""Above, a process is not fitted to the logarithm as well."""
+"""The maximum number of rows for which a process of the logarithm is compared."""
 
 MAX_ROWS_FOR_VARYING_NOISE = 20_000
-"""Above, noise that is a function of the inputs is not tried unless it is named: it takes several fits in turn."""
+"""The maximum number of rows for which heteroscedastic noise is compared unless requested: it takes several fits."""
 
 SPAN = 10.0
-"""The ratio of the largest to the smallest target from which on the logarithm is tried."""
+"""The ratio of the largest to the smallest target above which the logarithm is compared."""
 
 
 def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: int, inputs: Sequence[str]) -> Spec:
-    """The requested spec, with a default for each choice left out.
+    """Return the requested spec, with a default for each choice left out.
 
-    `classes` is how many the target has; `inputs` are the columns that groups name theirs from.
+    `classes` is the number of classes of the target; `inputs` are the columns of which groups name theirs.
     """
     process = isinstance(request.prior, GaussianProcess) or (
         not isinstance(request.prior, Independent) and _process_fits(request)
@@ -69,7 +70,7 @@ def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: i
 
 
 def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
-    """The requested one; else a Gaussian process where functions and algorithm allow it."""
+    """Return the requested prior; by default a Gaussian process where functions and algorithm allow it."""
     match request.prior:
         case Independent() as prior:
             return prior
@@ -126,17 +127,17 @@ def compared_specs(request: SupervisedRequest, spec: Spec, *, rows: int, target:
 
 
 def varying_noise(request: SupervisedRequest, pool: Sequence[Spec], *, rows: int) -> tuple[Spec, ...]:
-    """Noise that is a function of the inputs, which is fitted beside a pool where its residuals ask for it."""
+    """Return specs of heteroscedastic noise, which are fitted with a pool where its residuals suggest it."""
     if not pool or request.likelihood is not None or rows > MAX_ROWS_FOR_VARYING_NOISE:
         return ()
     return (replace(pool[0], likelihood=GaussianNoise("heteroscedastic")),)
 
 
 def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tuple[Spec, ...]:
-    """The processes that are learned together where the choices that tell them apart are left open; else none.
+    """Return the processes that are fitted together where the choices between them are left open; else none.
 
     A Gaussian kernel with a width for each input; Matern 3/2 with the same; a Gaussian one with one width for all; and
-    with widths and a warp for each input. A kernel that is named leaves only those with it, a warp of "none" no warp.
+    with widths and a warp for each input. A requested kernel leaves only those with it, a warp of "none" those without.
     """
     requested = KernelChoice() if request.basis is None else request.basis
     if request.effort == "quick":
@@ -161,7 +162,7 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
 
 
 def _spans(target: ColumnSummary) -> bool:
-    """Return whether all targets are above 0 and span so wide a range that their noise may grow with them."""
+    """Return whether all targets are above 0 and over so wide a range that their noise may grow with them."""
     least, most = target.minimum, target.maximum
     return least is not None and most is not None and least > 0.0 and SPAN * least < most <= MAX_SCALED * least
 
@@ -169,9 +170,10 @@ def _spans(target: ColumnSummary) -> bool:
 def _bases(
     requested: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task, inputs: Sequence[str]
 ) -> tuple[Basis, ...]:
-    """The dictionaries: a list is exact; one alone has a bias beside it, and a process's kernel of numbers the inputs.
+    """Return the dictionaries: a list is exact; a single one has a bias added, and a process's kernel of numbers the
+    inputs.
 
-    To a process of classes with as many functions as it asks for, linear columns add nothing.
+    To a process of classes with enough functions, linear columns add nothing.
     """
     match requested:
         case KernelChoice():
@@ -211,7 +213,7 @@ def _kernel_basis(requested: KernelChoice, prior: Prior, task: Task) -> KernelBa
 
 
 def spec_faults(spec: Spec) -> list[Fault]:
-    """Choices that contradict one another, or lie beyond what can be computed with."""
+    """Return faults for contradictory choices, or numbers out of float64's range."""
     faults = seed_faults(spec.seed)
     try:
         check(spec)
@@ -221,22 +223,22 @@ def spec_faults(spec: Spec) -> list[Fault]:
 
 
 def seed_faults(seed: int) -> list[Fault]:
-    """A seed that the draws can't be made from."""
+    """Return faults of a seed."""
     if 0 <= seed <= MAX_SEED:
         return []
-    return [Fault(f"`seed` is a whole number from 0 to {MAX_SEED}.", "/seed")]
+    return [Fault(f"Expected an integer `seed` from 0 to {MAX_SEED}.", "/seed")]
 
 
 def has_fixed_width(spec: Spec) -> bool:
-    """Return whether some width is given as a number, which then is one of the raw inputs' units."""
+    """Return whether some width is a number, in the units of the raw inputs."""
     single = (basis.of if isinstance(basis, Group) else basis for basis in spec.basis)
     return any(isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth) for basis in single)
 
 
 def width_faults(request: SupervisedRequest) -> list[Fault]:
-    """Widths beyond what can be computed with, and lists of them that don't go with the inputs one by one.
+    """Return faults for widths out of bounds, and lists of them that do not match the inputs.
 
-    A list follows the order of `inputs`: which columns stand where they are left out is for the service to say.
+    A list follows the order of `inputs`, which it therefore requires.
     """
     faults = []
     for number, requested in enumerate(_requested(request)):
@@ -252,25 +254,25 @@ def width_faults(request: SupervisedRequest) -> list[Fault]:
                 detail = f"The width must be from {1 / MAX_SCALED:g} to {MAX_SCALED:g}, got {width:g}."
                 faults.append(Fault(detail, f"{pointer}/{place}" if several else pointer))
         if several and inputs is None:
-            detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
+            detail = "A list of widths follows the order of `inputs`, which are required with it."
             faults.append(Fault(detail, "/inputs"))
         elif several and inputs is not None and len(basis.width.each) != len(inputs):
             reported = f"expected {len(inputs)}, got {len(basis.width.each)}"
-            faults.append(Fault(f"A list of widths has one for each of the inputs: {reported}.", pointer))
+            faults.append(Fault(f"A list of widths must have one for each input: {reported}.", pointer))
     return faults
 
 
 def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -> list[Fault]:
-    """Groups of what is no input, and wavelets over what they can't stand on; `columns` are the inputs."""
+    """Return faults for groups of other columns, and wavelets of unsupported inputs; `columns` are the inputs."""
     known = {column.name: column for column in columns}
     faults = []
     for number, requested in enumerate(_requested(request)):
         names = requested.inputs if isinstance(requested, GroupChoice) else tuple(known)
         if isinstance(requested, GroupChoice) and not requested.inputs:
-            faults.append(Fault("A group has one of the inputs at least.", f"/basis/{number}/inputs"))
+            faults.append(Fault("Expected at least one input in a group.", f"/basis/{number}/inputs"))
         for place, name in enumerate(names):
             if name not in known:
-                detail = f"`{name}` is none of the inputs, of which a group has some."
+                detail = f"`{name}` is not among the inputs."
                 faults.append(Fault(detail, f"/basis/{number}/inputs/{place}", column=name))
             elif name in names[:place]:
                 faults.append(Fault(f"`{name}` is named twice.", f"/basis/{number}/inputs/{place}", column=name))
@@ -278,7 +280,7 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
             texts = [name for name in names if name in known and known[name].kind == "category"]
             if not 1 <= len(names) <= 2 or texts:
                 got = f"`{texts[0]}`, which holds texts" if texts else str(len(names))
-                detail = f"Wavelets stand on one input of numbers or on two, got {got}; name them in a group."
+                detail = f"Expected one or two numeric inputs for wavelets, got {got}; name them in a group."
                 faults.append(Fault(detail, f"/basis/{number}"))
     return faults
 

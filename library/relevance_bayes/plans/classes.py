@@ -1,4 +1,4 @@
-"""The defaults of classification: the likelihood, and which processes folds choose among."""
+"""The defaults of classification: the likelihood, and the processes among which folds select."""
 
 from dataclasses import replace
 
@@ -12,17 +12,18 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans.requests import AutomaticPrior, KernelChoice, SupervisedRequest
 
 SHRINKAGE = 1.0
-"""Precision of the hyperprior that draws the log widths of several inputs to a common one.
+"""The precision of the hyperprior that shrinks the log widths of several inputs to a common one.
 
-Free widths are fitted to few rows of many inputs too well: log loss of one table .61, by one width .38, by such ones
-.35; .39 where the precision is 4, .48 where it is 1/4."""
+Free widths overfit few rows of many inputs: log loss of one table .61, with one width .38, with such ones .35; .39
+where the precision is 4, .48 where it is 1/4.
+"""
 
 
 def class_alternatives(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tuple[Spec, ...]:
-    """The processes that folds choose among where the choices that tell them apart are left open; else none.
+    """Return the processes among which folds select where the choices between them are left open; else none.
 
-    A Gaussian kernel with one width; with a width for each input; and a city-block kernel with the same, which makes
-    corners and steps along the axes, as trees do. A kernel that is named leaves those with it, `quick` the first.
+    A Gaussian kernel with one width; with a width for each input; and a city-block kernel with the same, which has
+    corners and steps along the axes, as trees do. A requested kernel leaves those with it, `quick` the first.
     """
     requested = KernelChoice() if request.basis is None else request.basis
     if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):

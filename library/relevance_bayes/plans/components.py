@@ -1,4 +1,4 @@
-"""The plan of components: which columns are looked at, by which kernel, and how wide it is."""
+"""The plan of components: the columns, the kernel, and its width."""
 
 from relevance_bayes.plans.choices import seed_faults
 from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, scale_faults
@@ -12,7 +12,7 @@ from relevance_bayes.types.errors import Fault
 
 
 def plan_components(request: ComponentsRequest, dataset: TableSummary) -> ComponentsPlan:
-    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults found."""
     if dataset.rows < 2:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
         raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
@@ -48,11 +48,11 @@ def plan_components(request: ComponentsRequest, dataset: TableSummary) -> Compon
 def _explained_faults(explained: float) -> list[Fault]:
     if 0.0 < explained < 1.0:
         return []
-    return [Fault(f"What is explained is a share above 0 and below 1, got {explained:g}.", "/min_explained_variance")]
+    return [Fault(f"Expected a share above 0 and below 1, got {explained:g}.", "/min_explained_variance")]
 
 
 def _width_faults(request: ComponentsRequest) -> list[Fault]:
-    """A list follows the order of `inputs`: which columns stand where they are left out is for the service to say."""
+    """Return faults of the widths. A list follows the order of `inputs`, which it therefore requires."""
     width = request.width
     several = isinstance(width, tuple)
     faults = [
@@ -65,9 +65,9 @@ def _width_faults(request: ComponentsRequest) -> list[Fault]:
     ]
     if isinstance(width, tuple):
         if request.inputs is None:
-            detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
+            detail = "A list of widths follows the order of `inputs`, which are required with it."
             faults.append(Fault(detail, "/inputs"))
         elif len(width) != len(request.inputs):
             reported = f"expected {len(request.inputs)}, got {len(width)}"
-            faults.append(Fault(f"A list of widths has one for each of the inputs: {reported}.", "/width"))
+            faults.append(Fault(f"A list of widths must have one for each input: {reported}.", "/width"))
     return faults

@@ -1,4 +1,4 @@
-"""The encoding that the training rows imply, gathered block by block."""
+"""The encoding that follows from the training rows, collected block by block."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ class ColumnStatistics:
         self.sample = ValueSample() if sampled else None
 
     def add(self, block: Block, name: str, chosen: Mask) -> None:
-        """Take in the column's cells in the rows of `block` for which `chosen` (N,) is true."""
+        """Add the column's cells in the rows of `block` for which `chosen` (N,) is true."""
         column = block[name]
         missing = gaps(column)
         present = chosen & ~missing
@@ -49,19 +49,19 @@ class ColumnStatistics:
 
     @property
     def limits(self) -> Limits | None:
-        """Those of its ordinary values, where some are outlying and a sample was kept."""
+        """Return the limits of its ordinary values, where some are outlying and a sample was kept."""
         if self.sample is None or not self.moments.count:
             return None
         return self.sample.limits(self.moments.minimum, self.moments.maximum)
 
     @property
     def constant(self) -> bool:
-        """Return whether all values seen are the same."""
+        """Return whether all values are equal."""
         return self.moments.constant and len(self.counts) < 2
 
 
 class InputStatistics:
-    """Statistics of the inputs over the training rows; its size does not grow with them."""
+    """Statistics of the inputs over the training rows, in bounded memory."""
 
     def __init__(self, inputs: Sequence[InputColumn], *, standardise: bool, missing: Missing) -> None:
         self._inputs = inputs
@@ -74,18 +74,18 @@ class InputStatistics:
         self.rows = 0
 
     def add(self, block: Block, chosen: Mask) -> None:
-        """Take in the rows of `block` for which `chosen` (N,) is true."""
+        """Add the rows of `block` for which `chosen` (N,) is true."""
         self.rows += int(chosen.sum())
         for name, seen in self._seen.items():
             seen.add(block, name, chosen)
 
     def limits(self) -> dict[str, Limits]:
-        """Of the standardised inputs that have outlying values, by name."""
+        """Return the limits of the standardised inputs with outlying values, by name."""
         found = {name: seen.limits for name, seen in self._seen.items()}
         return {name: limits for name, limits in found.items() if limits is not None}
 
     def encoding(self) -> InputEncoding:
-        """The encoding of these rows."""
+        """Return the encoding from these rows."""
         return InputEncoding(tuple(self._input(column) for column in self._inputs))
 
     def _input(self, column: InputColumn) -> EncodedInput:
@@ -102,7 +102,7 @@ class InputStatistics:
 
 
 class Statistics:
-    """Statistics of inputs and target over the training rows; its size does not grow with them."""
+    """Statistics of inputs and target over the training rows, in bounded memory."""
 
     def __init__(self, plan: SupervisedPlan) -> None:
         self._plan = plan
@@ -112,7 +112,7 @@ class Statistics:
         self._log_targets = Moments()
 
     def add(self, block: Block, chosen: Mask) -> None:
-        """Take in the rows of `block` for which `chosen` (N,) is true."""
+        """Add the rows of `block` for which `chosen` (N,) is true."""
         name = self._plan.target
         self._inputs.add(block, chosen)
         self._target.add(block, name, chosen)
@@ -122,27 +122,27 @@ class Statistics:
 
     @property
     def rows(self) -> int:
-        """Return how many were seen."""
+        """Return the number of rows."""
         return self._inputs.rows
 
     def limits(self) -> dict[str, Limits]:
-        """Of the standardised inputs that have outlying values, by name."""
+        """Return the limits of the standardised inputs with outlying values, by name."""
         return self._inputs.limits()
 
     @property
     def one_target(self) -> bool:
-        """Return whether all targets seen are the same."""
+        """Return whether all targets are equal."""
         return self._target.constant
 
     def encoding(self) -> Encoding:
-        """The encoding of these rows."""
+        """Return the encoding from these rows."""
         return Encoding(self._inputs.encoding().inputs, self._encoded_target())
 
     def _encoded_target(self) -> EncodedTarget:
         plan, seen = self._plan, self._target.moments
         shift, scale = 0.0, 1.0
         if self._positive:
-            # The geometric mean, at which the logarithm is 0 on average: it lies between the least and the most.
+            # The geometric mean, where the mean logarithm is 0: it is between the least and the greatest target.
             with np.errstate(over="ignore"):
                 scale = float(np.clip(np.exp(self._log_targets.mean), seen.minimum, seen.maximum))
         elif plan.spec.likelihood.targets == "real":

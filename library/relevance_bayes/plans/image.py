@@ -1,4 +1,4 @@
-"""The plan of an image's code."""
+"""The plan of an image code."""
 
 from relevance_bayes.plans.inputs import input_column, is_constant
 from relevance_bayes.plans.inputs import size as reach
@@ -11,10 +11,10 @@ from relevance_bayes.tables.summary import IMAGE_COLUMNS, TableSummary
 from relevance_bayes.types.errors import Fault
 
 MIN_PIXELS = 8
-"""The least height and width."""
+"""The minimum height and width."""
 
 MAX_PIXELS = 2**20
-"""A fit of so many takes about a quarter of an hour."""
+"""The maximum number of pixels, whose fit takes about a quarter of an hour."""
 
 MAX_PSNR = 100.0
 
@@ -27,7 +27,7 @@ def plan_image(request: ImageRequest, dataset: TableSummary) -> ImagePlan:
     size = dataset.image
     *places, intensity = (dataset.column(name) for name in IMAGE_COLUMNS)
     if size is None or intensity is None or None in places:
-        raise refusal(Fault("The dataset is a table, and no image: send a PNG or npy file.", "/dataset_id"))
+        raise refusal(Fault("Expected an image, got a table; upload a PNG or npy file.", "/dataset_id"))
     faults = [
         *name_faults(request.model),
         *_image_faults(size.height, size.width, intensity),
@@ -56,23 +56,23 @@ def _peak(intensity: ColumnSummary) -> float:
 def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fault]:
     got = f"{height:,} x {width:,}"
     if min(height, width) < MIN_PIXELS:
-        return [Fault(f"An image has at least {MIN_PIXELS} x {MIN_PIXELS} pixels, got {got}.", "/dataset_id")]
+        return [Fault(f"Expected an image of at least {MIN_PIXELS} x {MIN_PIXELS} pixels, got {got}.", "/dataset_id")]
     if height * width > MAX_PIXELS:
-        return [Fault(f"An image of at most {MAX_PIXELS:,} pixels is encoded, got {got}.", "/dataset_id")]
+        return [Fault(f"Expected an image of at most {MAX_PIXELS:,} pixels, got {got}.", "/dataset_id")]
     if reach(intensity) > MAX_SCALED or 0.0 < reach(intensity) < 1 / MAX_SCALED:
-        detail = f"Intensities reach {reach(intensity):g}, which can't be computed with; send them in another unit."
+        detail = f"Intensities reach {reach(intensity):g}, too large for float64; use another unit."
         return [Fault(detail, "/dataset_id")]
     if is_constant(intensity):
-        return [Fault("The image is of one colour: there is nothing to encode.", "/dataset_id")]
+        return [Fault("Expected an image of several intensities, got one.", "/dataset_id")]
     return []
 
 
 def _number_faults(request: ImageRequest, pixels: int, sd: float) -> list[Fault]:
     faults = []
     if request.max_functions is not None and not 1 <= request.max_functions <= pixels:
-        faults.append(Fault(f"From one function to one a pixel are kept, got {request.max_functions:,}.", "/functions"))
+        faults.append(Fault(f"Expected from one function to one a pixel, got {request.max_functions:,}.", "/functions"))
     if request.psnr is not None and not 0.0 < request.psnr <= MAX_PSNR:
-        faults.append(Fault(f"A ratio is above 0 and at most {MAX_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
+        faults.append(Fault(f"Expected a ratio above 0 and at most {MAX_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
     least, most = sd / NOISE_SPAN, sd * NOISE_SPAN
     if request.noise_sd is not None and sd > 0.0 and not least <= request.noise_sd <= most:
         detail = (

@@ -1,4 +1,4 @@
-"""Which columns a model reads, and which it leaves out and why."""
+"""The input columns of a model, and the columns left out with the reasons."""
 
 import math
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
 MIN_ROWS_FOR_IDS = 20
-"""In shorter tables a column of different values is taken for a measurement, not for an id."""
+"""The minimum number of rows from which a column of distinct values is taken for an id, not a measurement."""
 
 MAX_FAULTS_REPORTED = 20
-"""After so many wrong inputs the rest is not looked at."""
+"""The maximum number of invalid inputs that are reported."""
 
 AT_RANDOM = RandomSplit()
 
 Placed = Sequence[tuple[str, ColumnSummary]]
-"""Columns, each with the pointer to where it is requested."""
+"""Columns, each with the pointer to its place in the request."""
 
 
 def chosen_inputs(
@@ -30,13 +30,13 @@ def chosen_inputs(
     split: Split = AT_RANDOM,
     noise: str | None = None,
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
-    """The columns to read, those left out with the reason, and what is wrong with the requested ones.
+    """Return the input columns, those left out with the reasons, and the faults of the requested ones.
 
-    The column `target` is predicted from them, where there is one; the column `noise` holds the noise sd of each row.
+    The column `target` is predicted from them, where there is one; the column `noise` has the noise sd of each row.
     """
     if requested is not None:
         return _named(dataset, requested, target=target, split=split, noise=noise)
-    uses = {} if noise is None else {noise: "it holds the noise of each row"}
+    uses = {} if noise is None else {noise: "it has the noise of each row"}
     if not isinstance(split, RandomSplit) and split.column is not None:
         use = "keep groups apart" if isinstance(split, GroupSplit) else "order the rows"
         uses.setdefault(split.column, f"it is used to {use}")
@@ -51,24 +51,24 @@ def chosen_inputs(
         return inputs, ignored, ()
     why = "; ".join(f"`{column.name}`: {column.reason}" for column in ignored[:5]) or "there is no other column"
     use = "learn" if target is None else f"predict `{target}`"
-    detail = f"No column is left to {use} from ({why}); name `inputs` to use some all the same."
+    detail = f"No column is left to {use} from ({why}); set `inputs` to use some of them."
     return (), ignored, (Fault(detail, "/inputs"),)
 
 
 def input_column(column: ColumnSummary) -> InputColumn:
-    """The description of a column in a plan: its name, its kind, and its texts by alphabet."""
+    """Return a plan's input: its name, its kind, and its categories by alphabet."""
     return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
 
 
 def placed(columns: Sequence[ColumnSummary], requested: tuple[str, ...] | None) -> Placed:
-    """Inputs with the places at which they were named."""
+    """Return inputs with the pointers to their places in the request."""
     places = {name: f"/inputs/{number}" for number, name in enumerate(requested or ())}
     return [(places.get(column.name, "/inputs"), column) for column in columns]
 
 
 def scale_faults(inputs: Placed, *, named: bool, standardise: bool) -> list[Fault]:
-    """Constant inputs that can't be standardised, if they were named, for else they are left out; or numbers that are
-    computed with as they are, and too large for that."""
+    """Return faults for constant inputs that can't be standardised, if they were requested (otherwise they are left
+    out), or numbers that are not standardised and too large."""
     if standardise:
         return [
             Fault(
@@ -91,12 +91,12 @@ def scale_faults(inputs: Placed, *, named: bool, standardise: bool) -> list[Faul
 
 
 def size(column: ColumnSummary) -> float:
-    """The greatest size of its values."""
+    """Return the greatest magnitude of its values."""
     return max(abs(column.minimum or 0.0), abs(column.maximum or 0.0))
 
 
 def is_constant(column: ColumnSummary) -> bool:
-    """Return whether all values present are the same."""
+    """Return whether all present values are equal."""
     return column.distinct == 1 or (column.minimum is not None and column.minimum == column.maximum)
 
 
@@ -119,11 +119,9 @@ def _named(
         if name in seen:
             wrong = f"`{name}` is named twice."
         elif name == noise:
-            wrong = f"`{name}` holds the noise of each row (`likelihood`), so it can't be an input."
+            wrong = f"`{name}` has the noise of each row (`likelihood`), so it can't be an input."
         elif isinstance(split, GroupSplit) and name == split.column:
-            wrong = (
-                f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups."
-            )
+            wrong = f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows have new groups."
         if wrong is not None:
             faults.append(Fault(wrong, f"/inputs/{number}", column=name))
         elif column is not None:
@@ -133,29 +131,29 @@ def _named(
 
 
 def _misuse(column: ColumnSummary, rows: int, *, target: str | None) -> str | None:
-    """Why a column can't be an input even when it is requested."""
+    """Return why a column can't be an input even when it is requested, None if it can."""
     if column.name == target:
         return f"`{target}` is the target, so it can't be an input."
     if column.missing == rows:
         return f"`{column.name}` has no values."
     if column.kind == "category" and _has_many_texts(column):
-        return f"`{column.name}` holds more than {MAX_CATEGORIES_LISTED} different texts; group them, or leave it out."
+        return f"`{column.name}` has more than {MAX_CATEGORIES_LISTED} distinct texts; group them, or leave it out."
     return None
 
 
 def _unfit(column: ColumnSummary, rows: int) -> str | None:
-    """Why a column is no input unless it is requested."""
+    """Return why a column is not an input unless it is requested, None if it is."""
     if column.missing == rows:
         return "it has no values"
     if is_constant(column):
         return "it is the same in every row"
     if column.kind == "category":
         if rows >= MIN_ROWS_FOR_IDS and column.distinct == rows:
-            return "it looks like an id: a different text in every row"
+            return "it looks like an id: a distinct text in every row"
         if _has_many_texts(column):
-            return f"it holds more than {MAX_CATEGORIES_LISTED} different texts"
+            return f"it has more than {MAX_CATEGORIES_LISTED} distinct texts"
     if column.kind == "number" and rows >= MIN_ROWS_FOR_IDS and _counts_rows(column, rows):
-        return "it looks like an id: consecutive whole numbers, one for each row"
+        return "it looks like an id: consecutive integers, one for each row"
     return None
 
 
@@ -164,7 +162,7 @@ def _has_many_texts(column: ColumnSummary) -> bool:
 
 
 def _counts_rows(column: ColumnSummary, rows: int) -> bool:
-    """Return whether a column permutes n consecutive whole numbers, by its range, mean and sd."""
+    """Return whether a column permutes n consecutive integers, by its range, mean and sd."""
     if column.missing or not column.integral or column.distinct not in {None, rows}:
         return False
     if column.minimum is None or column.maximum is None or column.mean is None or column.sd is None:

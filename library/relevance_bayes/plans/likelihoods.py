@@ -1,4 +1,4 @@
-"""The likelihoods that go with a task and with the values of a target."""
+"""The likelihoods that fit a task and the values of a target."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,31 +25,31 @@ LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
     "regression": get_args(NumberTarget),
     "classification": get_args(ClassLikelihood),
 }
-"""The likelihoods that go with each task."""
+"""The likelihoods of each task."""
 
 MAX_CLASSES_WITH_MODELS = 10
-"""Up to so many classes each has a model of its own; ..."""
+"""The maximum number of classes with a model each, one against all others; ..."""
 
 MAX_COUPLED_CELLS = 12_000
-"""... more are learned together while rows times classes are at most so many, and else each against the rest: a step of
-K classes together costs K times as much, and 26 letters were not learned as well (log loss .74 against .37)."""
+"""... more have one joint model while rows times classes are at most this number, and else one against all others: an
+iteration of K classes together costs K times as much, and 26 letters were not learned as well (log loss .74 against
+.37)."""
 
 MIN_DOF, MAX_DOF = 2.0, 200.0
-"""Degrees of freedom lie above the one, where the variance is finite, and not above the other, where noise is as good
-as Gaussian."""
+"""The bounds of degrees of freedom: above the lower the variance is finite, near the upper noise is nearly Gaussian."""
 
 
 def is_for(likelihood: TargetLikelihood, task: Task) -> bool:
-    """Return whether a likelihood goes with a task."""
+    """Return whether a likelihood is for a task."""
     return isinstance(likelihood, LIKELIHOODS[task])
 
 
 def chosen_likelihood(
     requested: TargetLikelihood | None, task: Task, *, classes: int, rows: int, process: bool
 ) -> TargetLikelihood:
-    """The requested one, of as many classes as the target has where that is left open; else the task's default.
+    """Return the requested likelihood, with the target's number of classes by default; else the task's default.
 
-    `process` says whether there is a Gaussian process, and not independent weights, which classes then share.
+    With `process` there is a Gaussian process prior, otherwise independent weights, which classes share.
     """
     if (
         isinstance(requested, Categorical | OneAgainstRest | BernoulliPerClass)
@@ -69,7 +69,7 @@ def chosen_likelihood(
 
 
 def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSummary, classes: int) -> Iterator[Fault]:
-    """Return what the task, the values of the target, its number of classes, or float64 have against a likelihood."""
+    """Yield the conflicts of a likelihood with the task, the target's values, its number of classes, or float64."""
     if not is_for(likelihood, task):
         names = [f'"{fitting.type}"' for fitting in LIKELIHOODS[task]]
         fitting = f"{' and '.join([', '.join(names[:-1]), names[-1]])} are" if len(names) > 1 else f"{names[0]} is"
@@ -101,7 +101,7 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
         case Categorical(classes=learned) | OneAgainstRest(classes=learned) | BernoulliPerClass(classes=learned) if (
             learned != classes
         ):
-            detail = f"`{target.name}` has {classes} classes, got {learned}; without `classes` they are counted."
+            detail = f"`{target.name}` has {classes} classes, got {learned}; by default they are counted."
             yield Fault(detail, "/likelihood/classes", column=target.name)
         case _:
             pass
@@ -113,12 +113,12 @@ def is_near(noise_sd: float, scale: float) -> bool:
 
 
 def too_far(noise_sd: float, target: str, scale: float) -> str:
-    """The sentence for one that can't."""
-    return f"A noise sd of {noise_sd:g} is too far from that of `{target}`, {scale:g}, to be computed with."
+    """Return the message for one that can't."""
+    return f"A noise sd of {noise_sd:g} is too far from that of `{target}`, {scale:g}, for float64."
 
 
 def _temperature_faults(likelihood: TargetLikelihood) -> Iterator[Fault]:
-    """A temperature out of bounds."""
+    """Yield a fault for a temperature out of bounds."""
     if not isinstance(likelihood, ClassLikelihood) or likelihood.temperature == "learned":
         return
     if not MIN_TEMPERATURE <= likelihood.temperature <= MAX_TEMPERATURE:
@@ -128,7 +128,7 @@ def _temperature_faults(likelihood: TargetLikelihood) -> Iterator[Fault]:
 
 
 def _unfit(likelihood: TargetLikelihood, target: ColumnSummary) -> str | None:
-    """Why a target is not what the likelihood is of, and what to use in place of that."""
+    """Return why a target does not fit the likelihood, and an alternative; None if it does."""
     match likelihood.targets:
         case "count":
             return _no_counts(target)
@@ -139,24 +139,24 @@ def _unfit(likelihood: TargetLikelihood, target: ColumnSummary) -> str | None:
 
 
 def _no_counts(target: ColumnSummary) -> str | None:
-    """Why a target is no count, and what to use in place of that."""
+    """Return why a target is not a count, and an alternative; None if it is."""
     least, most = _range(target)
     if least < 0:
         return f'`{target.name}` goes down to {least:g}, and counts begin at 0; use "gaussian" or "student_t".'
     if not target.integral:
         others = '"log_gaussian" or "gaussian"' if least > 0 else '"gaussian" or "student_t"'
-        return f"`{target.name}` holds fractions, from {least:g} to {most:g}, and counts are whole; use {others}."
+        return f"`{target.name}` has fractions, from {least:g} to {most:g}, and counts are integers; use {others}."
     return None
 
 
 def _no_logarithms(target: ColumnSummary) -> str | None:
-    """Why a target has no logarithms to compute with, and what to use in place of them."""
+    """Return why a target has no logarithms, or too large ones, and an alternative; None if it has."""
     least, most = _range(target)
     if least <= 0:
         others = '"poisson" or "gaussian"' if target.integral and least == 0 else '"gaussian" or "student_t"'
         return f"`{target.name}` goes down to {least:g}, and only numbers above 0 have a logarithm; use {others}."
     if most / least > MAX_SCALED:
-        return f"`{target.name}` goes from {least:g} to {most:g}, too far to be computed with."
+        return f"`{target.name}` goes from {least:g} to {most:g}, too wide a range for float64."
     return None
 
 

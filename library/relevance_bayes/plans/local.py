@@ -1,4 +1,4 @@
-"""Nearest-neighbour processes: where they are learned, and where they can't be."""
+"""Plans of nearest-neighbour processes, and the conditions of their use."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,19 +19,19 @@ from relevance_bayes.plans.requests import (
 from relevance_bayes.types.errors import Fault
 
 MIN_AUTOMATIC_ROWS = 5_000
-"""From so many rows on they are compared by default: with fewer, a pool of processes with few functions predicts as
-well, in less memory and time."""
+"""The minimum number of rows from which they are compared by default: with fewer, a pool of processes with few
+functions predicts as well, in less memory and time."""
 
 MAX_AUTOMATIC_BYTES = 16 * 2**20
-"""By default a version keeps rows of at most so many bytes: loaded to predict they take six times that, which the cache
-of versions has room for."""
+"""The maximum size of the rows that a version keeps by default: loaded, they take six times that in the cache of
+versions."""
 
 BYTES = 8
-"""Of a number."""
+"""The size of a number."""
 
 
 def _kept_bytes(rows: int, inputs: Sequence[InputColumn]) -> int:
-    """The size of encoded rows, a category as a column for each of its values, with their targets."""
+    """Return the size of encoded rows, with a column for each category, and their targets."""
     columns = sum(max(len(column.categories), 1) for column in inputs)
     return BYTES * rows * (columns + 1)
 
@@ -39,7 +39,7 @@ def _kept_bytes(rows: int, inputs: Sequence[InputColumn]) -> int:
 def planned_local(
     request: SupervisedRequest, spec: Spec, *, rows: int, inputs: Sequence[InputColumn], max_score_loss: float
 ) -> LocalPlan | None:
-    """The processes that a training compares the spec with; None where it has none."""
+    """Return the processes that a training compares with the spec; None for none."""
     kept = _kept_bytes(rows, inputs)
     kernels, warped = _kernels(request), _is_warped(request)
     match request.local or AutomaticLocal():
@@ -57,7 +57,7 @@ def planned_local(
 
 
 def local_faults(request: SupervisedRequest, spec: Spec, rows: int) -> list[Fault]:
-    """Why a process that was requested can't be learned."""
+    """Return why a requested process can't be fitted."""
     if not isinstance(request.local, NearestNeighbours):
         return []
     return [Fault(detail, "/local") for detail in _reasons_against(request, spec, rows)]
@@ -66,15 +66,15 @@ def local_faults(request: SupervisedRequest, spec: Spec, rows: int) -> list[Faul
 def _reasons_against(request: SupervisedRequest, spec: Spec, rows: int) -> Iterator[str]:
     likelihood, prior, basis = spec.likelihood, spec.prior, request.basis
     if not isinstance(likelihood, GaussianNoise) or likelihood.noise_by_row or is_heteroscedastic(likelihood):
-        yield "A nearest-neighbour process predicts numbers with Gaussian noise of one size."
+        yield "A nearest-neighbour process requires numbers with Gaussian noise of one sd."
     if not isinstance(prior, GaussianProcess) or prior.rho:
-        yield "A nearest-neighbour process goes with a Gaussian process prior whose `rho` is 0."
+        yield "A nearest-neighbour process requires a Gaussian process prior whose `rho` is 0."
     if basis is not None and not (isinstance(basis, KernelChoice) and basis.width is None and basis.additive == "none"):
-        yield "A nearest-neighbour process has one kernel, whose widths are learned, without terms of single inputs."
+        yield "A nearest-neighbour process requires one kernel with learned widths and without additive terms."
     if isinstance(basis, KernelChoice) and not isinstance(basis.kernel, LocalKernel):
-        yield f"A nearest-neighbour process has one of the kernels {', '.join(kernel.type for kernel in KERNELS)}."
+        yield f"A nearest-neighbour process requires one of the kernels {', '.join(kernel.type for kernel in KERNELS)}."
     if rows < MIN_ROWS:
-        yield f"A nearest-neighbour process is learned from {MIN_ROWS} rows at least, got {rows}."
+        yield f"A nearest-neighbour process requires at least {MIN_ROWS} rows, got {rows}."
 
 
 def _kernels(request: SupervisedRequest) -> tuple[LocalKernel, ...]:

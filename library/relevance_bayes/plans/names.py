@@ -1,4 +1,4 @@
-"""Names of models: as requested, or made from a dataset's."""
+"""Names of models: validation, and defaults from datasets' names."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
 
 
 def default_model_name(dataset: str) -> str:
-    """A model's name made from its dataset's without a file's ending, `model` where no letter of that can be used."""
+    """Return a model's name from its dataset's without a suffix, `model` where no letter is valid."""
     plain = unicodedata.normalize("NFKD", dataset).encode("ascii", "ignore").decode().lower()
     stem = re.sub(r"\.[a-z]{2,8}$", "", plain)
     name = re.sub(r"[^a-z0-9._]+", "-", stem)
@@ -18,10 +18,8 @@ def default_model_name(dataset: str) -> str:
 
 
 def name_faults(name: str | None) -> list[Fault]:
-    """Return what is wrong with a requested name."""
+    """Return the faults of a requested name."""
     if name is None or MODEL_NAME.fullmatch(name):
         return []
-    detail = (
-        "A model's name is a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes, underscores"
-    )
+    detail = "Expected a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes and underscores"
     return [Fault(f"{detail}; got {quoted(name)}.", "/model")]

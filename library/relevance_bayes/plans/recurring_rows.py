@@ -1,8 +1,8 @@
-"""Random ranks under which rows with equal inputs are held out together.
+"""Random ranks by which rows with equal inputs are held out together.
 
-A model that has learned from one of two equal rows knows the other: held out, it measures memory. Where all inputs are
-categories with many rows for each combination (`is_cells`), or more rows are equal than are to be held out, each is an
-observation of its own, and they are divided.
+A model trained on one of two equal rows knows the other: held out, that measures memorisation. Where all inputs are
+categories with many rows for each combination (`is_cells`), or more rows are equal than are to be held out, each row is
+an observation of its own, and they are divided.
 """
 
 from collections import Counter
@@ -19,13 +19,13 @@ from relevance_bayes.tables.encoding.raw import real_values
 
 
 class InputLevels:
-    """The distinct values of inputs, gathered block by block, to see whether they are few."""
+    """The distinct values of inputs, collected block by block up to a maximum."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._seen: dict[str, set[float | str]] = {name: set() for name in names}
 
     def add(self, block: Block) -> None:
-        """Take in the next rows."""
+        """Add the next rows."""
         for name, seen in self._seen.items():
             column = block[name]
             if len(seen) >= MIN_DISTINCT:
@@ -37,15 +37,16 @@ class InputLevels:
 
     @property
     def are_few(self) -> bool:
-        """Fewer than MIN_DISTINCT of each."""
+        """Return whether each input has fewer than MIN_DISTINCT values."""
         return all(len(seen) < MIN_DISTINCT for seen in self._seen.values())
 
 
 @dataclass
 class RecurringRows:
-    """The places, hashes of inputs, that more than one row has: their common ranks, or that their rows are divided.
+    """The input hashes that more than one row has, with their common ranks, or whether their rows are divided.
 
-    `places` (k,) rise, `ranks` and `divided` (k,) are theirs; `counts` are rows of one content met so far in a pass.
+    `places` (k,) are ascending hashes, with their `ranks` and `divided` (k,); `counts` are rows of the same content so
+    far in a pass.
     """
 
     places: Ranks
@@ -55,7 +56,8 @@ class RecurringRows:
 
     @classmethod
     def of(cls, contents: Ranks, places: Ranks, *, few_levels: bool, most: int) -> "RecurringRows":
-        """From the hashes (N,) of all rows' contents and of their inputs; at most `most` rows are held out together."""
+        """Return the recurring rows from the hashes (N,) of all rows' contents and inputs; at most `most` rows are held
+        out together."""
         found, sizes = np.unique(places, return_counts=True)
         if len(found) == len(places):
             none = np.zeros(0, np.uint64)
@@ -67,11 +69,11 @@ class RecurringRows:
         return cls(found[recur], least[recur], (sizes[recur] > most) | cells)
 
     def begun(self) -> "RecurringRows":
-        """The same before a pass over the rows."""
+        """Return the same with the counts of the beginning of a pass."""
         return RecurringRows(self.places, self.ranks, self.divided)
 
     def __call__(self, contents: Ranks, places: Ranks) -> Ranks:
-        """The ranks (n,) of the next rows of a pass."""
+        """Return the ranks (n,) of the next rows of a pass."""
         if not len(self.places):
             return contents
         at = np.minimum(np.searchsorted(self.places, places), len(self.places) - 1)

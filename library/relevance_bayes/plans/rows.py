@@ -1,4 +1,4 @@
-"""Which rows can be learned from: gaps, groups, what is held out or folded."""
+"""Validation of the training rows: missing values, groups, held-out rows and folds."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ MAX_GAPS_LISTED = 20
 
 
 def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fault]:
-    """Return what is wrong with the column that a split goes by."""
+    """Return the faults of a split's column."""
     if isinstance(split, RandomSplit) or split.column is None:
         return []
     name = split.column
@@ -31,19 +31,19 @@ def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fa
     if column is None:
         wrong = unknown_column(dataset, name)
     elif name == target:
-        wrong = f"`{name}` is the target, so it can't also say how rows are split."
+        wrong = f"`{name}` is the target, so it can't be the split's column."
     elif isinstance(split, OrderSplit) and column.kind not in {"number", "timestamp"}:
         kind = "texts" if column.kind == "category" else "true and false"
-        wrong = f"`{name}` holds {kind}; rows can be ordered by numbers or timestamps only."
+        wrong = f"`{name}` has {kind}; rows can be ordered only by numbers or timestamps."
     elif is_constant(column) or column.missing == dataset.rows:
-        wrong = f"`{name}` is the same in every row, so it can't tell rows apart."
+        wrong = f"`{name}` is the same in every row, so it can't divide rows."
     else:
         return []
     return [Fault(wrong, "/split/column", column=name)]
 
 
 def row_faults(dataset: TableSummary, request: SupervisedRequest, target: ColumnSummary, inputs: Placed) -> list[Fault]:
-    """Gaps that are refused, and too few rows left to learn from. `inputs` are pointers and columns."""
+    """Return faults for missing values that are refused, and too few rows. `inputs` are pointers and columns."""
     needed = [("/target", target)]
     if not isinstance(request.split, RandomSplit) and request.split.column is not None:
         splitter = dataset.column(request.split.column)
@@ -58,18 +58,16 @@ def row_faults(dataset: TableSummary, request: SupervisedRequest, target: Column
 
 
 def gap_faults(dataset: TableSummary, needed: Placed) -> list[Fault]:
-    """Columns with gaps, which are refused."""
+    """Return faults for columns with missing values, which are refused."""
     faults = []
     for pointer, column in needed:
         if column.missing:
             gaps = f"{column.missing} missing value{'s' if column.missing > 1 else ''} in {dataset.rows} rows"
-            detail = (
-                f'`{column.name}` has {gaps}; send "missing": "drop_rows" to leave out rows with gaps, or "indicator"'
-            )
+            detail = f'`{column.name}` has {gaps}; send "missing": "drop_rows" to leave those rows out, or "indicator"'
             if pointer.startswith("/inputs"):
-                detail += " to fill gaps with the mean and add a 0/1 column that says where they were."
+                detail += " to replace them with the mean and add a 0/1 column."
             else:
-                detail += " to fill gaps in inputs: either way rows with a gap here are left out."
+                detail += " for inputs: in both cases rows with one here are left out."
             faults.append(Fault(detail, pointer, column=column.name))
     if len(faults) > MAX_GAPS_LISTED:
         more = Fault(f"{len(faults) - MAX_GAPS_LISTED} more columns have missing values.", "/missing")
@@ -78,9 +76,10 @@ def gap_faults(dataset: TableSummary, needed: Placed) -> list[Fault]:
 
 
 def share_faults(dataset: TableSummary, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:
-    """Shares that leave fewer than two rows to learn from; rows with a gap in one of `dropping` are left out before."""
+    """Return faults for shares that leave fewer than two training rows; rows with a missing value in one of `dropping`
+    are left out before."""
     if not 0 <= holdout < 1:
-        return [Fault(f"`holdout` is a share of the rows, from 0 to below 1, got {holdout}.", "/holdout")]
+        return [Fault(f"Expected a `holdout` from 0 to below 1, got {holdout}.", "/holdout")]
     worst = max(dropping, key=lambda column: column.missing, default=None)
     rows = dataset.rows - (worst.missing if worst else 0)
     if rows < 2 and worst is not None:
@@ -93,18 +92,18 @@ def share_faults(dataset: TableSummary, holdout: float, dropping: Sequence[Colum
 
 
 def _fold_faults(dataset: TableSummary, request: SupervisedRequest, dropping: Sequence[ColumnSummary]) -> list[Fault]:
-    """Folds that are too few or too many, or more than rows or groups are left for; the share held out is valid."""
+    """Return faults for too few or too many folds, or more than rows or groups; the held-out share is valid."""
     if request.validation is None:
         return []
     folds = request.validation.folds
     if not MIN_FOLDS <= folds <= MAX_FOLDS:
-        detail = f"Validation takes from {MIN_FOLDS} to {MAX_FOLDS} folds, got {folds}."
+        detail = f"Expected from {MIN_FOLDS} to {MAX_FOLDS} folds, got {folds}."
         return [Fault(detail, "/validation/folds")]
     rows = dataset.rows - max((column.missing for column in dropping), default=0)
     rows -= held_out_rows(rows, request.holdout)
     needed = folds + 1 if isinstance(request.split, OrderSplit) else folds
     if rows < needed:
-        detail = f"{folds} folds need at least {needed} rows to train on, and there are {rows}; ask for fewer."
+        detail = f"{folds} folds need at least {needed} rows to train on, and there are {rows}; use fewer folds."
         return [Fault(detail, "/validation/folds")]
     if not isinstance(request.split, GroupSplit):
         return []
@@ -115,5 +114,5 @@ def _fold_faults(dataset: TableSummary, request: SupervisedRequest, dropping: Se
     if groups >= folds:
         return []
     left = "are left to train on" if request.holdout > 0 else "are there"
-    detail = f"{folds} folds need as many groups of `{column.name}`, and at most {groups} {left}; ask for fewer."
+    detail = f"{folds} folds need as many groups of `{column.name}`, and at most {groups} {left}; use fewer folds."
     return [Fault(detail, "/validation/folds", column=column.name)]

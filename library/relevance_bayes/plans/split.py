@@ -1,7 +1,7 @@
-"""Which rows are held out: functions of seed and content, of a row's place only where order is requested.
+"""Selection of held-out rows, a function of seed and content, and of the order only where requested.
 
-Each row has a rank, an unsigned 64-bit number; the rows of smallest rank are held out. Where exactly to cut follows
-from all ranks, so two passes over a table are enough, and its blocks may be cut anywhere.
+Each row has a rank, an unsigned 64-bit number; the rows of smallest rank are held out. The cut follows from all ranks,
+so two passes over a table are enough, whatever its division into blocks.
 """
 
 from collections.abc import Iterable
@@ -21,16 +21,17 @@ Ranks = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SIGN = np.uint64(1 << 63)
 _EXACT_BITS = np.uint64(11)
-"""A hash without its last 11 bits is a whole number that float64 holds exactly."""
+"""A hash without its last 11 bits is an integer that float64 represents exactly."""
 
 
 def held_out_rows(rows: int, share: float) -> int:
-    """Return how many of `rows` rows a share in [0, 1) holds out: at least one when it is above 0."""
+    """Return the number of `rows` rows that a share in [0, 1) holds out: at least one when it is above 0."""
     return max(1, round(share * rows)) if share > 0 else 0
 
 
 def ranks(split: Split, block: Block, *, numbers: Array, names: Iterable[str], seed: int) -> Ranks:
-    """The rank (N,) of each row of a block; `numbers` (N,) are its rows' places in the table, `names` its content.
+    """Return the rank (N,) of each row of a block; `numbers` (N,) are its rows' indices in the table, `names` its
+    content.
 
     Random: a hash of the content. By column: a hash of the group. By order: the later a row, the smaller.
     """
@@ -56,13 +57,13 @@ def fold_keys(split: Split, block: Block, *, numbers: Array) -> Array:
 
 @dataclass(frozen=True)
 class Cut:
-    """Held out are the rows of rank below `rank`, and the first `ties` of those with that very rank."""
+    """The rows of rank below `rank`, and the first `ties` of those of equal rank, are held out."""
 
     rank: int
     ties: int
 
     def apply(self, block_ranks: Ranks) -> tuple[Mask, "Cut"]:
-        """The rows (N,) of a block to hold out, and the cut for the rows that follow."""
+        """Return the rows (N,) of a block to hold out, and the cut for the following rows."""
         level = np.uint64(self.rank)
         held_out = block_ranks < level
         taken = np.flatnonzero(block_ranks == level)[: self.ties]
@@ -74,12 +75,12 @@ NOTHING = Cut(0, 0)
 
 
 def cut(split: Split, all_ranks: Ranks, share: float) -> Cut:
-    """Where to cut so that about the share of the rows (N,) is held out. `all_ranks` is sorted in place.
+    """Return the cut that holds out about the share of the rows (N,). `all_ranks` is sorted in place.
 
-    Random and by column: the number of whole lots of one rank, rows that stay together or groups, that comes nearest,
-    at least one on either side; exactly `held_out_rows` where all ranks differ. By order: rows of one time stay
-    together, in the past where the cut falls among them, unless nothing would be left to hold out. `NOTHING` where
-    the share is 0, or all rows are one group or one time.
+    Random and by column: the nearest number of whole sets of one rank (rows that stay together, or groups), at least
+    one on either side; exactly `held_out_rows` where all ranks differ. By order: rows of one time stay together, in the
+    past where the cut is among them, unless nothing would be left to hold out. `NOTHING` where the share is 0, or all
+    rows are one group or one time.
     """
     required = held_out_rows(len(all_ranks), share)
     if not required or len(all_ranks) < 2:
@@ -98,7 +99,7 @@ def cut(split: Split, all_ranks: Ranks, share: float) -> Cut:
 
 
 def content_hash(block: Block, names: Iterable[str], seed: int) -> Ranks:
-    """A hash (N,) of each row's values in the named columns, whatever their order; 0.0 and -0.0 are one value."""
+    """Return a hash (N,) of each row's values in the named columns, in any order; 0.0 and -0.0 are equal."""
     total = np.zeros(block_rows(block), np.uint64)
     for name in names:
         total += mixed(_bits(block[name]) ^ np.uint64(_text_hash(f"{seed}/{name}")))
@@ -118,7 +119,8 @@ def _text_hash(text: str) -> int:
 
 
 def mixed(values: Ranks) -> Ranks:
-    """The finaliser of splitmix64 [STEELE2014]: each bit of the input turns each bit of the output half of the time."""
+    """Return the finaliser of splitmix64 [STEELE2014]: each bit of the input flips each bit of the output with
+    probability 1/2."""
     mixed = values + _GOLDEN
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -135,6 +137,6 @@ def _times(split: OrderSplit, block: Block, numbers: Array) -> Array:
 
 
 def _in_order(values: Array) -> Ranks:
-    """Whole numbers (N,) in the order of the values: the bits of a float64, the negative ones turned round."""
+    """Return integers (N,) in the order of the values: the bits of a float64, inverted for negative ones."""
     bits = (values + 0.0).view(np.uint64)
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)

@@ -1,4 +1,4 @@
-"""The plan of a training: every choice made, every fault found, from the columns' statistics alone."""
+"""The plan of a training: every choice, and every fault, from the columns' statistics only."""
 
 from relevance_bayes.plans.choices import (
     chosen_spec,
@@ -24,7 +24,7 @@ from relevance_bayes.types.errors import Fault
 
 
 def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPlan:
-    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults found."""
     if dataset.rows < 2:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
         raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))

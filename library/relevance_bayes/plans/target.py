@@ -13,15 +13,15 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import Label
 
 MAX_NAMED = 20
-"""Most columns or classes that one sentence lists."""
+"""The maximum number of columns or classes that one sentence lists."""
 
 MAX_COMPARED = 200
-"""In tables of more columns, or for longer names, the nearest name is not looked for: each comparison costs."""
+"""The maximum number of columns, and length of names, for which the nearest name is suggested."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A target that can be learned: its column, the task with its reason, and the classes of a classification."""
+    """A valid target: its column, the task with its reason, and the classes of a classification."""
 
     column: ColumnSummary
     task: Task
@@ -32,9 +32,9 @@ class Resolved:
 def resolve_target(
     dataset: TableSummary, name: str, requested: Task | None, likelihood: TargetLikelihood | None
 ) -> Resolved:
-    """The target's column, and the task as `requested`, else as column and likelihood have it.
+    """Return the target's column, and the task as `requested`, else by column and likelihood.
 
-    Raises InvalidRequestError, since without them nothing else can be judged.
+    Raises InvalidRequestError at once, since all else depends on them.
     """
     column = dataset.column(name)
     if column is None:
@@ -50,7 +50,7 @@ def resolve_target(
             " send it as a number (seconds or days since some moment), or choose another target.",
         )
     task, reason = (
-        (requested, f"`task` asks for {requested}.") if requested is not None else _inferred(column, likelihood)
+        (requested, f"`task` requests {requested}.") if requested is not None else _inferred(column, likelihood)
     )
     if task == "regression":
         _check_regression(column)
@@ -60,7 +60,7 @@ def resolve_target(
 
 
 def unknown_column(dataset: TableSummary, name: str) -> str:
-    """The sentence that there is no such column, with the nearest name or the first ones."""
+    """Return the message for an unknown column, with the nearest name or the first ones."""
     names = [column.name for column in dataset.columns]
     comparable = len(names) <= MAX_COMPARED and len(name) <= MAX_COMPARED
     near = get_close_matches(name, names, n=1) if comparable else []
@@ -70,15 +70,15 @@ def unknown_column(dataset: TableSummary, name: str) -> str:
 
 
 def listed(texts: list[str]) -> str:
-    """The texts in a row, at most `MAX_NAMED` of them."""
+    """Return the texts as an enumeration of at most `MAX_NAMED`."""
     more = len(texts) - MAX_NAMED
     return ", ".join(texts[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def refusal(*faults: Fault) -> InvalidRequestError:
-    """The error of a request with these faults, the first of which is its message."""
+    """Return the error for a request with these faults; its detail is that of the first."""
     more = len(faults) - 1
-    return InvalidRequestError(faults[0].detail + (f" ({more} more like this are listed.)" if more else ""), faults)
+    return InvalidRequestError(faults[0].detail + (f" ({more} more are listed.)" if more else ""), faults)
 
 
 def _at_target(column: ColumnSummary, detail: str) -> InvalidRequestError:
@@ -96,7 +96,7 @@ def _inferred(column: ColumnSummary, likelihood: TargetLikelihood | None) -> tup
         return "classification", f'`{column.name}` holds numbers, and "{likelihood.type}" is for classes.'
     if column.integral and column.distinct == 2:
         low, high = _number_labels(column)
-        reason = f"`{column.name}` holds only the whole numbers {low} and {high}, so these are taken as two classes"
+        reason = f"`{column.name}` holds only the integers {low} and {high}, so these are two classes"
         return "classification", f'{reason}; send "task": "regression" to predict it as a quantity.'
     return "regression", f"`{column.name}` holds numbers, so it is predicted as a quantity."
 
@@ -104,10 +104,12 @@ def _inferred(column: ColumnSummary, likelihood: TargetLikelihood | None) -> tup
 def _check_regression(column: ColumnSummary) -> None:
     if column.kind != "number":
         what = "true and false" if column.kind == "boolean" else "texts"
-        detail = f"`{column.name}` holds {what}, which can't be predicted as a quantity; ask for classification."
+        detail = f"`{column.name}` has {what}, which can't be predicted as a quantity; use classification."
         raise refusal(Fault(detail, "/task", column=column.name))
     if column.minimum == column.maximum:
-        raise _at_target(column, f"The target `{column.name}` is {column.minimum} in every row: nothing to explain.")
+        raise _at_target(
+            column, f"Expected two values of the target `{column.name}`, got {column.minimum} in every row."
+        )
 
 
 def _number_labels(column: ColumnSummary) -> tuple[int | float, ...]:
@@ -119,12 +121,12 @@ def _number_labels(column: ColumnSummary) -> tuple[int | float, ...]:
 
 
 def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
-    """The labels in order: false and true, numbers from below, texts by alphabet.
+    """Return the labels in order: false and true, numbers ascending, texts by alphabet.
 
-    `chosen` points at what asks for classes where the column alone would not.
+    `chosen` is the pointer to what requests classes where the column alone would not.
     """
     if column.distinct == 1:
-        raise _at_target(column, f"The target `{column.name}` has one class only; two are needed to tell them apart.")
+        raise _at_target(column, f"The target `{column.name}` has one class only; at least two are needed.")
     if column.distinct is None:
         raise _too_many_classes(column, chosen)
     match column.kind:
@@ -135,8 +137,8 @@ def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
             if len(labels) < column.distinct:
                 raise _at_target(
                     column,
-                    f"The dataset is from before the {column.distinct} different numbers of `{column.name}` were kept;"
-                    " upload it again to predict them as classes, or ask for regression.",
+                    f"The dataset is older than the storage of {column.distinct} distinct numbers of `{column.name}`;"
+                    " upload it again to predict them as classes, or use regression.",
                 )
             return labels
         case _:
@@ -146,13 +148,13 @@ def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
 def _too_many_classes(column: ColumnSummary, chosen: str) -> InvalidRequestError:
     if column.kind == "number":
         detail = (
-            f"`{column.name}` holds more than {MAX_CATEGORIES_LISTED} different numbers, and at most so many classes"
-            " can be told apart; ask for regression."
+            f"`{column.name}` has more than {MAX_CATEGORIES_LISTED} distinct numbers, the maximum number of classes;"
+            " use regression."
         )
         return refusal(Fault(detail, chosen, column=column.name))
     classes = listed([quoted(label) for label, _ in column.categories])
     return _at_target(
         column,
-        f"The target `{column.name}` has more than {MAX_CATEGORIES_LISTED} classes ({classes}), and at most so many"
-        " can be told apart: join some, or keep the rows of the most frequent.",
+        f"The target `{column.name}` has more than {MAX_CATEGORIES_LISTED} classes ({classes}), the maximum:"
+        " join some, or keep the rows of the most frequent.",
     )

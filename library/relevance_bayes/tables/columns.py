@@ -1,4 +1,4 @@
-"""Tables of typed columns: what was uploaded, before it becomes a matrix."""
+"""Tables of typed columns, as uploaded, before they are encoded to a matrix."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class NumberColumn:
 
 @dataclass(frozen=True, eq=False)
 class BooleanColumn:
-    """Yes and no; `values` (N,) is 1, 0, or -1 where missing."""
+    """True and false; `values` (N,) is 1, 0, or -1 where missing."""
 
     values: NDArray[np.int8]
 
@@ -34,7 +34,7 @@ class TimestampColumn:
 
 @dataclass(frozen=True, eq=False)
 class CategoryColumn:
-    """Texts; `codes` (N,) points into this block's own `labels`, -1 where missing.
+    """Texts; `codes` (N,) are indices into the block's own `labels`, -1 where missing.
 
     Two blocks may number labels differently.
     """
@@ -46,12 +46,12 @@ class CategoryColumn:
 Column = NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn
 
 Block = Mapping[str, Column]
-"""Some consecutive rows of a table: every column by name, in the table's order, all of one length."""
+"""Consecutive rows of a table: all columns by name, in the table's order, of the same length."""
 
 
 @dataclass(frozen=True, eq=False)
 class NumberBlock(Mapping[str, Column]):
-    """A block of nothing but numbers as one `matrix` (N, k), in the order of `names` (k): NaN where missing."""
+    """A block of numbers as one `matrix` (N, k), in the order of `names` (k), NaN where missing."""
 
     names: tuple[str, ...]
     matrix: NDArray[np.float64]
@@ -74,7 +74,7 @@ class NumberBlock(Mapping[str, Column]):
 
 
 def block_rows(block: Block) -> int:
-    """Return how many rows a block has."""
+    """Return the number of rows of a block."""
     if isinstance(block, NumberBlock):
         return len(block.matrix)
     for column in block.values():
@@ -83,7 +83,7 @@ def block_rows(block: Block) -> int:
 
 
 def taken(column: Column, rows: "NDArray[np.intp] | slice[int, int, None]") -> Column:
-    """Some rows of a column, by their places."""
+    """Return rows of a column, by their indices."""
     match column:
         case CategoryColumn():
             return replace(column, codes=column.codes[rows])
@@ -102,31 +102,31 @@ _EMPTY: Mapping[ColumnKind, Column] = {
 
 
 def no_rows(columns: Iterable[tuple[str, ColumnKind]]) -> Block:
-    """A block without rows, of columns by their names and kinds."""
+    """Return a block without rows, of columns by their names and kinds."""
     return {name: _EMPTY[kind] for name, kind in columns}
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """For each of N rows one of `classes`, by its place (N,); -1 for none."""
+    """For each of N rows the index of one of `classes` (N,), -1 for none."""
 
     classes: tuple[Label, ...]
     places: NDArray[np.intp]
 
 
 FlatColumn: TypeAlias = "NDArray[np.float64] | Labels"
-"""Of predictions for N rows: numbers (N,), NaN where there is none, or labels."""
+"""A column of predictions for N rows: numbers (N,), NaN where missing, or labels."""
 
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """The summary of one column of a finished dataset.
+    """The summary of one column of a complete dataset.
 
     `minimum`, `maximum`, `mean`, `sd` (population) are for numbers, booleans (as 0 and 1) and timestamps (seconds UTC),
     None where no value is present. `categories` lists labels with counts, most frequent first, ties by label, at most
-    `MAX_CATEGORIES_LISTED`; `distinct` counts the different values present, or None above that number (for every
-    kind). `integral`: all numbers present are whole and below 2^53 in size. `values` are the different ones of a
-    number column from below, where `distinct` counts them.
+    `MAX_CATEGORIES_LISTED`; `distinct` is the number of distinct values, or None above that maximum (for every kind).
+    `integral`: all numbers present are integers below 2^53 in magnitude. `values` are the distinct values of a number
+    column in ascending order, where `distinct` is known.
     """
 
     name: str
@@ -143,4 +143,4 @@ class ColumnSummary:
 
 
 MAX_CATEGORIES_LISTED = 50
-"""Also the most labels that a text column may have to be used as an input unasked."""
+"""Also the maximum number of labels of a text column that is an input by default."""

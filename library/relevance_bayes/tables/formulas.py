@@ -1,4 +1,4 @@
-"""Texts in CSV that a spreadsheet takes for formulas, and how they are written so that it does not.
+"""Escaping of texts that a spreadsheet would take for formulas in CSV.
 
 A leading apostrophe makes them texts, as OWASP's page on CSV injection recommends.
 """
@@ -10,5 +10,5 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def escaped(text: str) -> str:
-    """Return the text behind an apostrophe where it may be a formula; a number is none, whatever its sign."""
+    """Return the text, after an apostrophe where it may be a formula; numbers are not, whatever their sign."""
     return f"'{text}" if _BEGINNING.match(text) and not _NUMBER.fullmatch(text) else text

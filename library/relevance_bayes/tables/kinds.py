@@ -1,21 +1,19 @@
 """Kinds of columns inferred from their first rows, and the parsing of texts as values of a kind.
 
-A column is looked at in the first `ROWS_LOOKED_AT` rows. Values of JSON and Parquet keep their type: a number is a
-number, a text is a text (and a timestamp when it is written as one). A CSV cell is its text without surrounding blanks,
-missing when nothing is left, and read as
+A column's kind is inferred from its first `ROWS_LOOKED_AT` rows. Values of JSON and Parquet keep their type: a number
+is a number, a text is a text (and a timestamp if it is written as one). A CSV cell is its text without surrounding
+blanks, missing if it is empty, and parsed as
 
 - number: digits with an optional sign, point and exponent (`-1`, `.5`, `1e308`); the tokens nan, inf and infinity count
-as numbers here and
-  are refused when the column is read;
-- boolean: `true` or `false` (also `True`, `TRUE`, ...); where a column is declared boolean, `1` and `0` too;
-- timestamp: ISO 8601 as `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:15.25+02:00`; without an offset it is read
-as UTC.
+  as numbers here and are refused when the column is read;
+- boolean: `true` or `false` (also `True`, `TRUE`, ...); in a column declared boolean, `1` and `0` too;
+- timestamp: ISO 8601 as `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:15.25+02:00`; without an offset it is UTC.
 
-The column is then of the kind that at least half of its present values have, if what does not fit is no more than three
-different values or one value in twenty (that misfit is an error in the data, refused with its place when the column is
-read); any other column is text (category). A column of nothing but missing values is a number. Whole numbers beyond
-2**53 in size, which float64 can't hold exactly, make a would-be number column text, so that no digit of an id is lost.
-A kind that the caller declares goes before all this.
+The column has the kind of at least half of its present values, if the others are at most three distinct values or one
+value in twenty (these are errors in the data, refused with their places when the column is read); any other column is
+text (category). A column of missing values only is a number. Integers beyond 2**53 in magnitude, which float64 can't
+represent exactly, make a number column text, so that ids keep all digits. A kind that the caller declares takes
+precedence.
 """
 
 import re
@@ -28,10 +26,10 @@ import numpy as np
 from relevance_bayes.types.values import Cell, ColumnKind
 
 ROWS_LOOKED_AT = 1_000
-"""The number of rows that decide the kind of a column."""
+"""The number of rows from which the kind of a column is inferred."""
 
 MAX_EXACT_INTEGER = 2**53
-"""Up to here every whole number is a float64."""
+"""The magnitude up to which every integer is a float64."""
 
 MAX_CELL_FAULTS = 3
 SHARE_OF_CELL_FAULTS = 0.05
@@ -55,17 +53,17 @@ _Form = Literal["number", "long", "boolean", "timestamp", "text"]
 
 
 def is_number(text: str) -> bool:
-    """Return whether a CSV cell, its decimal mark a point, is written as a finite number (also one beyond float64)."""
+    """Return whether a CSV cell, with a decimal point, is a finite number (possibly beyond float64)."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def is_not_finite(text: str) -> bool:
-    """Return whether a CSV cell is a token for not-a-number or infinity."""
+    """Return whether a CSV cell is a token for NaN or infinity."""
     return _NOT_FINITE.fullmatch(text) is not None
 
 
 def is_long_integer(text: str) -> bool:
-    """Return whether a CSV cell is a whole number beyond 2**53 in size."""
+    """Return whether a CSV cell is an integer beyond 2**53 in magnitude."""
     if _INTEGER.fullmatch(text) is None:
         return False
     digits = text.lstrip("+-0")
@@ -73,12 +71,12 @@ def is_long_integer(text: str) -> bool:
 
 
 def seconds_of(text: str) -> float | None:
-    """Seconds since 1970 UTC of an ISO 8601 timestamp, None when it is none or not within the years 1 to 9999."""
+    """Return seconds since 1970 UTC of an ISO 8601 timestamp, None for an invalid one or years beyond 9999."""
     if _TIMESTAMP.fullmatch(text) is None:
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:  # the 31st of February
+    except ValueError:  # for example, 31 February
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
@@ -87,18 +85,18 @@ def seconds_of(text: str) -> float | None:
 
 
 def iso_8601(seconds: float) -> str:
-    """A point in time as ISO 8601 in UTC, to the microsecond, without idle zeros."""
+    """Return a point in time as ISO 8601 in UTC, to the microsecond, without trailing zeros."""
     moment = str(np.datetime64(round(seconds * 1e6), "us"))
     return (moment.rstrip("0").rstrip(".") if "." in moment else moment) + "Z"
 
 
 def kind_of_cells(cells: Iterable[Cell]) -> ColumnKind:
-    """The kind of a column of JSON or Parquet from its first values, their types kept."""
+    """Return the kind of a column of JSON or Parquet from its first values, whose types are kept."""
     return _decide((cell, _form_of_cell(cell)) for cell in cells if cell is not None)
 
 
 def kind_of_texts(texts: Iterable[str]) -> ColumnKind:
-    """The kind of a CSV column from its first cells (surrounding blanks removed, the decimal mark a point)."""
+    """Return the kind of a CSV column from its first cells (without surrounding blanks, with a decimal point)."""
     return _decide((text, _form_of_text(text)) for text in texts if text)
 
 

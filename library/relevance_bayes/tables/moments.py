@@ -1,4 +1,4 @@
-"""Mean and spread of numbers that come in pieces, over the whole range of float64."""
+"""Mean and standard deviation of numbers in chunks, over the whole range of float64."""
 
 import math
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ import numpy as np
 from relevance_bayes.core.types import Array
 
 _BELOW_ALL = -1100
-"""An exponent below those of all float64: nothing but zeros says nothing of the units."""
+"""An exponent below those of all float64, for moments of zeros only."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Moments of a stream of finite numbers: how many, their range, their mean and summed squared deviations.
+    """Moments of a stream of finite numbers: count, range, mean and sum of squared deviations.
 
-    The last two are in units of 2**exponent, in which every number seen is below 1 in size, so that neither 1e308 nor
-    1e-308 leaves the range of float64.
+    The last two are in units of 2**exponent, in which the magnitude of each number is below 1, so that neither 1e308
+    nor 1e-308 overflows or underflows.
     """
 
     count: int = 0
@@ -29,7 +29,7 @@ class Moments:
 
     @classmethod
     def of(cls, values: Array) -> Self:
-        """The moments of `values` (N,), all finite."""
+        """Return the moments of `values` (N,), all finite."""
         if not len(values):
             return cls()
         minimum, maximum = float(values.min()), float(values.max())
@@ -40,7 +40,7 @@ class Moments:
         return cls(len(values), minimum, maximum, exponent, mean, float(np.square(scaled - mean).sum()))
 
     def __add__(self, other: "Moments") -> "Moments":
-        """The moments of both together [CHAN1983]."""
+        """Return the moments of both together [CHAN1983]."""
         if not self.count or not other.count:
             return self if self.count else other
         exponent = max(self.exponent, other.exponent)
@@ -60,12 +60,12 @@ class Moments:
 
     @property
     def constant(self) -> bool:
-        """Return whether nothing, or one number only, was seen."""
+        """Return whether all numbers are equal."""
         return self.minimum >= self.maximum
 
     @property
     def mean(self) -> float:
-        """The mean, 0 of nothing; exact when all numbers are the same."""
+        """Return the mean, 0 without numbers; exact when all are equal."""
         if self.constant:
             return self.minimum if self.count else 0.0
         low, high = math.ldexp(self.minimum, -self.exponent), math.ldexp(self.maximum, -self.exponent)
@@ -73,7 +73,7 @@ class Moments:
 
     @property
     def sd(self) -> float:
-        """The standard deviation of what was seen (population), 0 when it is constant."""
+        """Return the standard deviation (population), 0 for equal numbers."""
         if self.constant:
             return 0.0
         largest = math.ldexp(max(abs(self.minimum), abs(self.maximum)), -self.exponent)

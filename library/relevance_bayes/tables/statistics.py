@@ -20,26 +20,26 @@ from relevance_bayes.tables.moments import Moments
 from relevance_bayes.types.values import ColumnKind
 
 MAX_CELLS_WAITING = 2**21
-"""Small blocks are taken in together, once they hold so many cells: a wide table comes a few rows at a time."""
+"""The number of cells up to which small blocks are buffered: a wide table arrives a few rows at a time."""
 
 MAX_LABELS_COUNTED = 1_000
-"""Labels of one column that are counted at most, fewer in a table of very many columns."""
+"""The maximum number of labels of a column that are counted, fewer in a table of very many columns."""
 
 MAX_LABELS_COUNTED_IN_ALL = 100_000
 
 MAX_LABEL_LENGTH = 200
-"""A column with a longer text holds no categories: its texts are not counted."""
+"""The maximum length of a category: a column with a longer text has none, so its texts are not counted."""
 
 MISSING_TEXT = (0xFFFFFFFF).to_bytes(4, "little")
 
 
 class TableStatistics:
-    """Summaries and digest of a table that comes in blocks.
+    """Summaries and digest of a table in blocks.
 
     The digest is the SHA-256 over the number of columns and, column by column, its name, kind and SHA-256 of its
     values: float64, little-endian (missing: the quiet NaN; booleans 0 and 1; timestamps seconds UTC), or texts as UTF-8
-    after their length in four bytes (missing: 0xFFFFFFFF). It does not depend on where one block ends and the next
-    begins, nor on the format in which the table came.
+    after their length in four bytes (missing: 0xFFFFFFFF). It depends neither on the division into blocks nor on the
+    format of the table.
     """
 
     def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
@@ -53,7 +53,7 @@ class TableStatistics:
         self.rows = 0
 
     def add(self, block: Block) -> None:
-        """Take in the next rows."""
+        """Add the next rows."""
         rows = block_rows(block)
         self.rows += rows
         for name, gathering in self._columns.items():
@@ -68,12 +68,12 @@ class TableStatistics:
             gathering.import_file()
 
     def summaries(self) -> tuple[ColumnSummary, ...]:
-        """One summary a column, in the table's order."""
+        """Return a summary for each column, in the table's order."""
         self._take_in()
         return tuple(gathering.summary() for gathering in self._columns.values())
 
     def digest(self) -> str:
-        """The digest of all rows so far, in hexadecimal digits."""
+        """Return the digest of all rows so far, in hexadecimal digits."""
         self._take_in()
         whole = hashlib.sha256(len(self._columns).to_bytes(4, "little"))
         for name, gathering in self._columns.items():
@@ -83,7 +83,7 @@ class TableStatistics:
 
 
 class _Numbers:
-    """Numbers, booleans as 0 and 1, timestamps in seconds."""
+    """Statistics of numbers, booleans as 0 and 1, timestamps in seconds."""
 
     def __init__(self, name: str, kind: ColumnKind) -> None:
         self._name = name
@@ -106,7 +106,7 @@ class _Numbers:
         values = np.concatenate(self._waiting)
         self._waiting = []
         missing = np.isnan(values)
-        values[missing] = np.nan  # one pattern of bits for all
+        values[missing] = np.nan  # one bit pattern for all missing values
         self._hash.update(values.astype("<f8", copy=False).tobytes())
         present = values[~missing]
         self._missing += int(missing.sum())
@@ -117,7 +117,7 @@ class _Numbers:
             whole = (np.abs(present) < MAX_EXACT_INTEGER) & (np.floor(present) == present)
             self._integral = bool(whole.all())
         if self._distinct is not None:
-            # Most columns of real numbers are done with after their first few values.
+            # For most columns of numbers the first few values exceed the maximum.
             self._distinct.update(present[: 2 * MAX_CATEGORIES_LISTED].tolist())
             if len(self._distinct) <= MAX_CATEGORIES_LISTED:
                 self._distinct.update(np.unique(present).tolist())
@@ -147,7 +147,7 @@ class _Numbers:
 
 
 class _Texts:
-    """Texts, counted until there are more labels than can be kept."""
+    """Statistics of texts, counted up to the maximum number of labels."""
 
     def __init__(self, name: str, max_labels: int) -> None:
         self._name = name
@@ -158,16 +158,16 @@ class _Texts:
 
     def add(self, column: Column) -> None:
         if not isinstance(column, CategoryColumn):
-            raise TypeError(f"the column {self._name!r} is no text")
+            raise TypeError(f"the column {self._name!r} is not text")
         encoded = [len(text).to_bytes(4, "little") + text for text in map(str.encode, column.labels)]
-        encoded.append(MISSING_TEXT)  # where code -1 points to
+        encoded.append(MISSING_TEXT)  # at index -1
         self._hash.update(b"".join(map(encoded.__getitem__, column.codes.tolist())))
         counts = np.bincount(column.codes + 1, minlength=len(column.labels) + 1).tolist()
         self._missing += counts[0]
         self._count(column.labels, counts[1:])
 
     def import_file(self) -> None:
-        """Texts don't wait: their labels would weigh too much."""
+        """Process the texts now: buffered labels would take too much memory."""
 
     def _count(self, labels: Sequence[str], found: Sequence[int]) -> None:
         if self._counts is None:

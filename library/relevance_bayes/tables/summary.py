@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from relevance_bayes.tables.columns import ColumnSummary
 
 IMAGE_COLUMNS = ("row", "column", "intensity")
-"""Of an image's table: a row for each pixel, line after line; (0, 0) is the first."""
+"""The columns of an image's table: a row for each pixel, in row-major order from (0, 0)."""
 
 
 @dataclass(frozen=True)
 class ImageSize:
-    """So many lines of so many pixels."""
+    """The height and width of an image in pixels."""
 
     height: int
     width: int
@@ -18,7 +18,7 @@ class ImageSize:
 
 @dataclass(frozen=True)
 class TableSummary:
-    """A table by its size and its columns; an `image` has the columns `IMAGE_COLUMNS`, a table is none."""
+    """The size and the columns of a table; an image has `image` and the columns `IMAGE_COLUMNS`."""
 
     name: str
     rows: int
@@ -26,5 +26,5 @@ class TableSummary:
     image: ImageSize | None = None
 
     def column(self, name: str) -> ColumnSummary | None:
-        """The summary of one column, or None."""
+        """Return the summary of one column, or None."""
         return next((column for column in self.columns if column.name == name), None)

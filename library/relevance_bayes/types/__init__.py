@@ -1,1 +1,1 @@
-"""The nouns that go over the wire; nothing here imports numpy."""
+"""The records of requests and responses; no module here imports numpy."""

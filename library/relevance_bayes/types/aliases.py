@@ -1,4 +1,4 @@
-"""Aliases: names for versions, and how they moved."""
+"""Aliases: names for versions, and their history."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from relevance_bayes.types.json_schema import wire
 
 @dataclass(frozen=True)
 class Alias:
-    """Where an alias points, since when, by whom and why."""
+    """The version to which an alias points, since when, by whom and why."""
 
     __pydantic_config__ = wire()
 
@@ -30,7 +30,7 @@ class AliasMove:
     at: datetime
     by: str
     from_version: int | None
-    """Where it pointed before; null where there was no such alias."""
+    """The version before; null where the alias did not exist."""
     to_version: int | None
-    """Where it pointed then; null where it was removed."""
+    """The version after; null where the alias was deleted."""
     reason: str | None

@@ -1,6 +1,6 @@
 """Annotations of the members of records, for the converter of `relevance_bayes.types.records` and for pydantic.
 
-A schema of pydantic is a dictionary, which each annotation completes: nothing of pydantic is imported for it.
+A schema of pydantic is a dictionary, which each annotation completes, so pydantic is not imported.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,18 +12,18 @@ Schema: TypeAlias = dict[str, object]
 
 
 class SchemaHandler(Protocol):
-    """The handler that makes pydantic's schema of a type, with the annotations that stand before this one in a call."""
+    """The handler that makes pydantic's schema of a type, including the preceding annotations."""
 
     def __call__(self, source: object, /) -> Schema:
-        """The schema of an annotated type."""
+        """Return the schema of an annotated type."""
 
     def generate_schema(self, source: object, /) -> Schema:
-        """The schema of any type."""
+        """Return the schema of any type."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """Bounds of a number, a text or a list, by the names that pydantic and the metadata of fields have for them."""
+    """Bounds of a number, a text or a list, with the names of pydantic and of fields' metadata."""
 
     gt: float | None = None
     ge: float | None = None
@@ -34,15 +34,15 @@ class Bounds:
     max_length: int | None = None
     pattern: str | None = None
     fail_fast: bool = False
-    """For pydantic: the first fault of a list is enough, as it always is for the converter."""
+    """For pydantic: report only the first fault of a list, as the converter always does."""
 
     @property
     def stated(self) -> Schema:
-        """Those that differ from the defaults, by their names."""
+        """Return the bounds that differ from the defaults, by name."""
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
 
     def updated(self, stated: Mapping[str, object]) -> "Bounds":
-        """With those of a field's metadata, or that others state, in place of these."""
+        """Return the bounds with those of `stated`, such as a field's metadata, in place of these."""
         names = {one.name for one in fields(self)}
         return replace(self, **{name: value for name, value in stated.items() if name in names})  # type: ignore[arg-type]
 
@@ -53,7 +53,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class OneOf:
-    """An annotation of a union of records, of which the member `tag` names one."""
+    """An annotation of a union of records that is discriminated by the member `tag`."""
 
     tag: str
 
@@ -69,7 +69,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class OneBy:
-    """An annotation of a union of records, of which `choose` names one by the members of an object."""
+    """An annotation of a union of records that is discriminated by a function `choose` of an object's members."""
 
     choose: Callable[[Mapping[str, object]], type]
 
@@ -90,7 +90,7 @@ class OneBy:
 
 
 def members_of_union(annotation: object) -> tuple[type, ...]:
-    """The classes of a union, or the one class; without None."""
+    """Return the classes of a union, or the one class; without None."""
     return tuple(_classes(annotation))
 
 
@@ -110,6 +110,6 @@ def is_union(annotation: object) -> bool:
 
 
 def tags_of(record: type, tag: str) -> tuple[str, ...]:
-    """The texts that the member `tag` of a record may be; empty where it is no literal."""
+    """Return the values of a record's literal member `tag`; empty where it is not a literal."""
     hint: object = get_type_hints(record).get(tag) if is_dataclass(record) else None
     return get_args(hint) if get_origin(hint) is Literal else ()

@@ -1,4 +1,4 @@
-"""A version's predictions for a dataset, as a file."""
+"""Batch predictions: a version's predictions for a dataset, as a file."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, get_args
@@ -13,15 +13,15 @@ OnError: TypeAlias = Literal["per_row", "fail"]
 
 @dataclass(frozen=True)
 class BatchPredicted:
-    """The result: a file, at `/result` below the job for as long as it is kept."""
+    """The result: a file, stored at `/result` below the job for a limited time."""
 
     __pydantic_config__ = wire()
 
     rows: int
     rows_not_predicted: int
-    """Those that say in `error` why they have no prediction."""
+    """Rows with an `error` instead of a prediction."""
     size: int
-    """Of the file, in bytes."""
+    """The size of the file in bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +29,11 @@ class BatchPrediction(JobBase):
     """A version's predictions for a dataset."""
 
     task: Annotated[str, Stated(enum=get_args(AnyTask))]
-    """Of the version."""
+    """The version's task."""
     target: str | None
     format: Annotated[str, Stated(enum=[one.name for one in FILE_FORMATS if one.for_batches])]
     columns: tuple[str, ...]
-    """Of the file, in their order."""
+    """The columns of the file, in order."""
     on_error: OnError
     result: BatchPredicted | None
-    """Null until the file is there."""
+    """Null until the file is complete."""

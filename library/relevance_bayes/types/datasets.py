@@ -1,4 +1,4 @@
-"""Tables and images that were uploaded, and what their columns hold."""
+"""Uploaded tables and images, and their columns."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,14 +23,14 @@ class ColumnBase:
 
 @dataclass(frozen=True, kw_only=True)
 class NumberColumn(ColumnBase):
-    """A column of numbers; null where none is present."""
+    """A column of numbers; members are null where no value is present."""
 
     kind: Literal["number"]
     min: float | None
     mean: float | None
     max: float | None
     sd: float | None
-    """Of the values present, divided by their number."""
+    """The population standard deviation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class BooleanColumn(ColumnBase):
     kind: Literal["boolean"]
     min: float | None
     mean: float | None
-    """The share that is true."""
+    """The share of true."""
     max: float | None
     sd: float | None
 
@@ -59,7 +59,7 @@ class TimestampColumn(ColumnBase):
 
 @dataclass(frozen=True)
 class CategoryCount:
-    """A text, and in how many rows it stands."""
+    """A text, and the number of rows with it."""
 
     __pydantic_config__ = wire()
 
@@ -73,7 +73,7 @@ class CategoryColumn(ColumnBase):
 
     kind: Literal["category"]
     categories: tuple[CategoryCount, ...]
-    """The most frequent first, at most 50; empty where there are too many or too long ones to count."""
+    """The most frequent first, at most 50; empty where there are too many distinct texts or too long ones."""
 
 
 Column: TypeAlias = Annotated[NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn, OneOf("kind")]
@@ -81,7 +81,7 @@ Column: TypeAlias = Annotated[NumberColumn | BooleanColumn | TimestampColumn | C
 
 @dataclass(frozen=True)
 class Image:
-    """So many lines of so many pixels."""
+    """The height and width of an image in pixels."""
 
     __pydantic_config__ = wire()
 
@@ -91,7 +91,7 @@ class Image:
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """A table or an image that was uploaded; it never changes."""
+    """An uploaded table or image, which never changes."""
 
     __pydantic_config__ = wire()
 
@@ -99,8 +99,8 @@ class Dataset:
     name: str
     created_at: datetime
     digest: str
-    """SHA-256 of the typed content: the same table has the same, however it came."""
+    """SHA-256 of the typed content, which does not depend on the format of the upload."""
     rows: int
     columns: tuple[Column, ...]
     image: Image | None = None
-    """Of an image: its size. It has a row for each pixel, line after line. Null for a table."""
+    """The size of an image, whose table has a row for each pixel, in row-major order. Null for a table."""

@@ -1,9 +1,9 @@
-"""Functions that read JSON values by the annotations of records: frozen dataclasses, and what they are made of.
+"""Functions that read JSON values by the annotations of records: frozen dataclasses, and the types of their members.
 
-Numbers, texts, booleans, None, UUID, ISO 8601 datetimes, enumerations, literals, lists, tuples of one type,
-dictionaries with texts as keys, unions, and dataclasses of these. Nothing is converted but whole numbers to floats, and
-floats that are whole to integers, since JSON has one type of numbers. What an annotation with a method `decode` is of,
-that reads.
+Supported are numbers, strings, booleans, None, UUID, ISO 8601 datetimes, enumerations, literals, lists, tuples of one
+type, dictionaries with strings as keys, unions, and dataclasses of these. Only integers are converted to floats, and
+integral floats to integers, since JSON has one type of numbers. An annotation with a method `decode` reads its values
+itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,23 +20,23 @@ from relevance_bayes.types.scalars import PLAIN, SCALARS, Decoder, bounded, enum
 UNBOUNDED = Bounds()
 NONE: frozenset[type] = frozenset()
 TAGS = ("type", "kind", "task")
-"""Members that discriminate the records of a union where no annotation names one."""
+"""Members that discriminate the records of a union without an annotation."""
 
 
 @runtime_checkable
 class Decodes(Protocol):
-    """An annotation that reads the values of what it is of."""
+    """An annotation that reads the values of its type."""
 
     @property
     def exact(self) -> type:
-        """A type whose values are as they should be."""
+        """Return a type whose values are valid without being read."""
 
     def decode(self, value: object) -> object:
-        """The value read; raises Refused."""
+        """Return the value read; raises Refused."""
 
 
 def decoder_of(annotation: object, bounds: Bounds = UNBOUNDED) -> Decoder:
-    """The function that reads values of an annotated type within bounds; raises TypeError for one that is not known."""
+    """Return the function that reads values of a type within bounds; raises TypeError for an unknown type."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _annotated(arguments[0], arguments[1:], bounds)
@@ -101,7 +101,7 @@ def _alternatives(members: Sequence[object], bounds: Bounds) -> Decoder:
 
 
 def _tagged(records: Sequence[type], tag: str) -> Decoder:
-    """By the member `tag`; one record may have any text there, and then stands for all tags that no other has."""
+    """Return a decoder by the member `tag`; one record may have any string there, for tags that no other record has."""
     open_ones = [record for record in records if not tags_of(record, tag)]
     if len(open_ones) > 1 or any(not is_dataclass(one) or _hints(one).get(tag) is not str for one in open_ones):
         raise TypeError(f"expected records with a literal member {tag!r}, got {records!r}")
@@ -111,14 +111,14 @@ def _tagged(records: Sequence[type], tag: str) -> Decoder:
     def decode(value: object) -> object:
         members = _object(value)
         if tag not in members:
-            raise Refused(Refusal((tag,), "This member is required: it says which of the alternatives is meant."))
+            raise Refused(Refusal((tag,), "This member is required: it selects one of the alternatives."))
         chosen = members[tag]
         if isinstance(chosen, str) and chosen in choices:
             return choices[chosen](value)
         if of_others is not None and isinstance(chosen, str):
             return of_others(value)
         known = ", ".join(repr(one) for one in choices)
-        raise Refused(Refusal((tag,), f"{shown(chosen)} is none of {known}."))
+        raise Refused(Refusal((tag,), f"Expected one of {known}, got {shown(chosen)}."))
 
     return decode
 
@@ -129,16 +129,16 @@ _MAKING = RLock()
 
 
 def is_record(annotation: object) -> bool:
-    """Return whether it is a dataclass, or a generic one of some types, as `Page[Dataset]`."""
+    """Return whether this is a dataclass, or a generic one with types, such as `Page[Dataset]`."""
     return is_dataclass(get_origin(annotation) or annotation)
 
 
 def record_decoder(record: object) -> Decoder:
-    """The function that reads objects as this dataclass, made once; `record` may be a generic one of some types."""
+    """Return the function that reads objects as this dataclass, made once; `record` may be a generic one with types."""
     if record in _DECODERS:
         return _DECODERS[record]
     with _MAKING:
-        if record in _BEGUN:  # the class stands in its own members
+        if record in _BEGUN:  # a recursive class
             return lambda value: record_decoder(record)(value)
         _BEGUN.add(record)
         try:
@@ -164,7 +164,7 @@ def _class_of(record: object) -> type:
 
 
 def _hints(record: object) -> Mapping[str, object]:
-    """The types of members, those of the annotation in place of type variables."""
+    """Return the types of members, with those of the annotation for type variables."""
     of_class = _class_of(record)
     hints = get_type_hints(of_class, include_extras=True)
     arguments = get_args(record)
@@ -185,7 +185,7 @@ def _substituted(hint: object, types: Mapping[object, object]) -> object:
 def _record_decoder(record: type, hints: Mapping[str, object]) -> Decoder:
     members = [_member(hints[one.name], one) for one in fields_of(record)]
     names = frozenset(one.name for one in members)
-    plain = [(one.name, one.exact, one.decode, one.default) for one in members]  # which unpack faster
+    plain = [(one.name, one.exact, one.decode, one.default) for one in members]  # tuples unpack faster
     make = _filled if _is_bare(record) else _called
     forbids_others: bool = getattr(record, "__pydantic_config__", {}).get("extra") == "forbid"
 
@@ -205,7 +205,7 @@ def _record_decoder(record: type, hints: Mapping[str, object]) -> Decoder:
             else:
                 found[name] = default()
         if forbids_others and n_given < len(given):
-            refusals += [Refusal((name,), f"There is no member {name!r} here.") for name in given if name not in names]
+            refusals += [Refusal((name,), f"The member {name!r} is unknown.") for name in given if name not in names]
         if refusals:
             raise Refused(*refusals[:MAX_FAULTS])
         return make(record, found)
@@ -214,12 +214,12 @@ def _record_decoder(record: type, hints: Mapping[str, object]) -> Decoder:
 
 
 def _is_bare(record: type) -> bool:
-    """Return whether an instance is nothing but its members: the initialiser only sets these."""
+    """Return whether an instance is only its members: the initialiser does nothing but set them."""
     return not hasattr(record, "__post_init__") and not hasattr(record, "__slots__")
 
 
 def _filled(record: type, members: dict[str, object]) -> object:
-    """An instance with these, all of its members, in x .1 to .3 of the CPU time of a frozen dataclass's initialiser."""
+    """Return an instance with all of its members, in x .1 to .3 of the CPU time of a frozen dataclass's initialiser."""
     made: object = object.__new__(record)
     made.__dict__.update(members)
     return made
@@ -233,13 +233,14 @@ def _called(record: type, members: dict[str, object]) -> object:
 class _Member:
     name: str
     exact: frozenset[type]
-    """The types of which values are as they should be, for speed."""
+    """The types whose values need no decoding, for speed."""
     decode: Decoder
     default: Callable[[], object] | None
 
 
 def _member(hint: object, member: Field[object]) -> _Member:
-    """By the hint, and by the metadata of the field: bounds, and the `discriminator` of a union."""
+    """Return the member's decoder, by the hint and the metadata of the field: bounds, and the `discriminator` of a
+    union."""
     bounds, tag = UNBOUNDED.updated(member.metadata), member.metadata.get("discriminator")
     if isinstance(tag, str):
         decode = _tagged(members_of_union(hint), tag)
@@ -250,7 +251,7 @@ def _member(hint: object, member: Field[object]) -> _Member:
 
 
 def _default_of(member: Field[object]) -> Callable[[], object] | None:
-    """Return what makes the value of a member that is left out; None where it must not be."""
+    """Return the factory of the value of an absent member; None for a required one."""
     if member.default_factory is not MISSING:
         return member.default_factory
     value = member.default
@@ -258,7 +259,7 @@ def _default_of(member: Field[object]) -> Callable[[], object] | None:
 
 
 def _exact(annotation: object, bounds: Bounds) -> frozenset[type]:
-    """The types of which all values are valid under the annotation."""
+    """Return the types of which all values are valid for the annotation."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return frozenset(note.exact for note in arguments[1:] if isinstance(note, Decodes))
@@ -287,7 +288,7 @@ def _sequence(one: Decoder, kind: type, arguments: Sequence[object], bounds: Bou
         try:
             for inner in value:
                 found.append(one(inner))
-        except Refused as error:  # of a list the first fault is enough
+        except Refused as error:  # only the first fault of a list is reported
             raise Refused(*error.below(len(found))) from None
         return tuple(found) if kind is tuple else found
 
@@ -316,6 +317,6 @@ def _object(value: object) -> Mapping[str, object]:
 
 
 def fields_of(record: type) -> tuple[Field[object], ...]:
-    """Of a dataclass."""
+    """Return the fields of a dataclass."""
     assert is_dataclass(record)
     return fields(record)

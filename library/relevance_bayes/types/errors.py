@@ -8,7 +8,7 @@ from relevance_bayes.types.json_schema import wire
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong, and where: a JSON pointer, parameter, header, row (from 0) and column, or line (from 1)."""
+    """A fault and its place: a JSON pointer, parameter, header, row (from 0) and column, or line (from 1)."""
 
     __pydantic_config__ = wire(is_sparse=True)
 
@@ -34,18 +34,18 @@ class Fault:
 
 
 def listed(detail: str, faults: Sequence[Fault]) -> str:
-    """Return what is wrong, with a line for each fault that it does not say itself."""
+    """Return the detail, with a line for each fault that it does not contain."""
     return "\n".join([detail, *(f"  {fault}" for fault in faults if fault.detail not in detail)])
 
 
 def sentence(text: str) -> str:
-    """A text with a capital at its beginning and a full stop at its end."""
+    """Return a text with a capital at its beginning and a full stop at its end."""
     ended = text if text.endswith((".", "!", "?")) else f"{text}."
     return ended[:1].upper() + ended[1:]
 
 
 class RelevanceError(Exception):
-    """Root of the service's own errors; `detail` is a sentence for the user, `faults` say where."""
+    """The base class of the service's own errors; `detail` is a sentence for the user, `faults` have its places."""
 
     def __init__(self, detail: str, faults: Sequence[Fault] = ()) -> None:
         super().__init__(detail)
@@ -54,17 +54,17 @@ class RelevanceError(Exception):
 
 
 class InvalidRequestError(RelevanceError):
-    """The request makes no sense, or contradicts the data it names."""
+    """Raised for an invalid request, or one that contradicts its dataset."""
 
 
 class InvalidDataError(RelevanceError):
-    """Rows that were sent can't be read as what they claim to be."""
+    """Raised for rows that are invalid in their format."""
 
 
 class NotFoundError(RelevanceError):
-    """No such thing, or not one of this owner's."""
+    """Raised for a resource that does not exist, or not for this owner."""
 
 
 def pointer(path: tuple[str | int, ...]) -> str:
-    """The JSON pointer (RFC 6901) of a path of keys and positions."""
+    """Return the JSON pointer (RFC 6901) of a path of keys and indices."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

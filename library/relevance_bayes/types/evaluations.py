@@ -1,4 +1,4 @@
-"""Metrics and diagnostics of predictions."""
+"""Evaluations: metrics and diagnostics of predictions."""
 
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
@@ -18,40 +18,40 @@ Metric: TypeAlias = NumberMetric | ClassMetric
 
 @dataclass(frozen=True)
 class Coverage:
-    """The intervals between which so many percent of what comes should be."""
+    """The coverage of the central intervals with this probability in percent."""
 
     __pydantic_config__ = wire()
 
     percent: int
     share: float
-    """Of the rows, how many were in theirs: `percent`/100 where predictions are right."""
+    """The share of rows within their intervals: `percent`/100 for calibrated predictions."""
     width: float
-    """Their mean width, in the target's units: the less, the better."""
+    """The mean width of the intervals, in the target's units: the lower, the sharper."""
 
 
 @dataclass(frozen=True)
 class NumberMetrics:
-    """Predictions of numbers beside what came; null of no rows."""
+    """Metrics of predictions of numbers; null without rows."""
 
     __pydantic_config__ = wire()
 
     rmse: float | None
-    """Root of the mean squared error of the mean, in the target's units."""
+    """Root mean squared error of the mean, in the target's units."""
     mae: float | None
     """Mean absolute error of the mean."""
     r2: float | None
-    """Share of the target's variance that is explained: 1 at best."""
+    """Share of the target's variance that is explained: at most 1."""
     nll: float | None
-    """Mean negative log density of what came, in nats: the less, the better."""
+    """Mean negative log density of the targets, in nats: the lower, the better."""
     rows_of_zero_density: int
-    """Rows that `nll` leaves out: the version held what came for impossible."""
+    """Rows excluded from `nll`: their targets have zero density."""
     coverage: tuple[Coverage, ...]
     """At 50, 80 and 95 percent."""
 
 
 @dataclass(frozen=True)
 class ResidualBin:
-    """Rows whose predictions are neighbours."""
+    """Rows with adjacent predictions."""
 
     __pydantic_config__ = wire()
 
@@ -59,60 +59,59 @@ class ResidualBin:
     lower: float
     upper: float
     mean_prediction: float
-    """The mean of them."""
+    """The mean of the predictions."""
     mean_residual: float
-    """The mean of target less prediction: near 0 where nothing is left to learn."""
+    """The mean of target less prediction: near 0 for an unbiased model."""
     mean_absolute_residual: float
-    """The mean of its size."""
+    """The mean absolute value of target less prediction."""
 
 
 @dataclass(frozen=True)
 class NumberDiagnostics:
-    """Diagnostics of residuals, for pictures."""
+    """Diagnostics of residuals, for plots."""
 
     __pydantic_config__ = wire()
 
     bin_edges: tuple[float, ...]
-    """Between the bins of `standardised`, of which the outer two are open."""
+    """The edges between the bins of `standardised_residuals`, of which the outer two are unbounded."""
     standardised_residuals: tuple[int, ...]
-    """Rows by (target - mean)/sd."""
+    """The number of rows by (target - mean)/sd."""
     pit: tuple[float, ...]
-    """Shares of rows by P(y <= what came), in bins of equal width: flat where predictions are right, heaped at both
-    ends where they are too sure.
-    """
+    """The probability integral transform: shares of rows by P(y <= target), in bins of equal width. Uniform for
+    calibrated predictions, U-shaped for overconfident ones."""
     residuals: tuple[ResidualBin, ...]
-    """Bins of about as many rows, in the predictions' order."""
+    """Bins of about as many rows, in the order of the predictions."""
 
 
 @dataclass(frozen=True)
 class Area:
-    """The chance that a row of a class scores above another row, and by how much that may be off."""
+    """The area under the ROC curve: the probability that a row of a class scores above another row."""
 
     __pydantic_config__ = wire()
 
     value: float
     tolerance: float
-    """0 up to a million probabilities; beyond, they are counted in fine bins."""
+    """The maximum error: 0 up to a million probabilities; beyond, they are counted in fine bins."""
 
 
 @dataclass(frozen=True)
 class ClassMetrics:
-    """Predictions of classes beside what came; null of no rows."""
+    """Metrics of predictions of classes; null without rows."""
 
     __pydantic_config__ = wire()
 
     error: float | None
-    """Share of rows whose most probable class was not theirs."""
+    """Share of rows whose most probable class is not theirs."""
     log_loss: float | None
     """Mean negative log probability of the class, in nats."""
     brier: float | None
-    """Half of the mean squared distance from certainty."""
+    """Half of the mean squared distance between probabilities and classes."""
     auc: Area | None
     """Mean of `areas`; null where rows are of one class."""
     ece: float | None
-    """By how much the predicted label's probability is off, on average."""
+    """Expected calibration error of the predicted label's probability."""
     rows_of_unknown_class: int
-    """Rows of classes never learned: an error each, without a share in `log_loss`."""
+    """Rows of classes unknown in training: an error each, and excluded from `log_loss`."""
 
 
 @dataclass(frozen=True)
@@ -125,26 +124,26 @@ class ReliabilityBin:
     upper: float
     rows: int
     predicted: float
-    """The mean of their probabilities."""
+    """The mean predicted probability."""
     observed: float
     """The observed frequency."""
 
 
 @dataclass(frozen=True)
 class ClassDiagnostics:
-    """Diagnostics of classes, for pictures; lists of classes are in the order of `classes`."""
+    """Diagnostics of classes, for plots; lists of classes are in the order of `classes`."""
 
     __pydantic_config__ = wire()
 
     classes: tuple[Label, ...]
     auc_per_class: tuple[Area | None, ...]
-    """Of each class against the rest."""
+    """For each class against all others."""
     confusion: tuple[tuple[int, ...], ...]
-    """Rows, by their class and in it by predicted label."""
+    """The confusion matrix: rows by true class, then by predicted label."""
     confidence: tuple[ReliabilityBin, ...]
-    """Of the predicted label."""
+    """For the predicted label."""
     reliability: tuple[tuple[ReliabilityBin, ...], ...]
-    """Of each class."""
+    """For each class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,16 +153,15 @@ class EvaluationResult(Generic[M_co, P_co]):
     __pydantic_config__ = wire()
 
     rows: int
-    """Those that were judged."""
+    """Rows with a target and a prediction."""
     rows_without_target: int
-    """Those with nothing to be judged by."""
+    """Rows without a target."""
     rows_not_predicted: int
-    """Those with a gap, or a category, that the version can't predict for."""
+    """Rows without a prediction, for a missing value or an unknown category."""
     rows_seen_in_training: int | None = None
-    """Those of `rows` that the version was trained on, recognised by the values of inputs and target; a promotion
-    leaves them out of `rows`. Null where its training rows are not known: it was imported, or its training dataset
-    is deleted.
-    """
+    """Rows among `rows` that the version was trained on, by the values of inputs and target; a promotion excludes them
+    from `rows`. Null where the training rows are not known: the version was imported, or its training dataset is
+    deleted."""
     metrics: M_co
     diagnostics: P_co | None
     """Null in lists."""

@@ -1,4 +1,4 @@
-"""File formats that a client sends and requests; how they are read and written is the service's alone."""
+"""File formats of requests and responses; only the service reads and writes them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from pathlib import PurePath
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format by its name in the API, its media type and the suffixes of its files, with their points.
+    """A format: its name in the API, its media type and the suffixes of its files, with their points.
 
-    `is_text`: files are UTF-8. `is_document`: the API's own JSON, in which options stand beside the rows. Predictions
-    come in it where it `is_written`, and files of batch predictions where it is `for_batches`.
+    `is_text`: files are UTF-8. `is_document`: the API's own JSON, which has options with the rows. `is_written`: it is
+    a format of predictions, and `for_batches`: of batch predictions.
     """
 
     name: str
@@ -57,5 +57,5 @@ def by_name(name: str) -> FileFormat:
 
 
 def media_type_of(file: PurePath) -> str:
-    """Return the media type of a file by its suffix; CSV's for a suffix of no format."""
+    """Return the media type of a file by its suffix; that of CSV for an unknown suffix."""
     return (by_suffix(file) or CSV).media_type

@@ -1,4 +1,4 @@
-"""The functions that a version keeps."""
+"""The functions of a version."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ class InputShape:
 
     input: str
     location: float | None
-    """Where it stands: a jump, a centre, or where a wave's phase counts from."""
+    """Its position: of a jump, a centre, or the origin of a wave's phase."""
     scale: float | None
     """Its scale: the distance of a spline's knots, a wavelet's s."""
     frequency: float | None
@@ -48,7 +48,7 @@ class ListedFunction:
 
 @dataclass(frozen=True, kw_only=True)
 class RelevanceVector:
-    """One function that a version keeps: a kernel on a row, the bias, an input itself, or one of a dictionary."""
+    """A function of a version: a kernel at a row, the bias, an input itself, or a member of a dictionary."""
 
     __pydantic_config__ = wire()
 
@@ -56,41 +56,38 @@ class RelevanceVector:
     kind: str
     """The kernel's type, `bias`, `input`, `step`, `wave`, `b_spline` or `wavelet`."""
     row: int | None
-    """The row of the dataset that a kernel stands on, from 0."""
+    """The dataset's row at which the kernel is centred, from 0."""
     inputs: dict[str, Cell] | None
     """That row's inputs, in the user's units."""
     input: str | None = None
-    """Which input it is, or is a function of; `colour=red` is 1 for that category, else 0."""
+    """The input that it is, or is a function of; `colour=red` is 1 for that category, else 0."""
     shape: tuple[InputShape, ...] = ()
-    """For functions of a dictionary, what they look like in each input that they see. Else empty."""
+    """For functions of a dictionary, their shapes in each of their inputs; otherwise empty."""
     phase: float | None = None
-    """Of a wave or wavelet, in cycles: 0 is a cosine, 0.25 a sine."""
+    """The phase of a wave or wavelet, in cycles: 0 is a cosine, 0.25 a sine."""
     optimised: bool = False
-    """True if the kernel has left its row, to stand where it explains more."""
+    """True if the kernel's centre was optimised and is no longer at its row."""
     weight_mean: float | None
-    """In the units of the function that is learned: the target's under `gaussian` and `student_t`, of its logarithm
-    under `log_gaussian`, of the log rate under `poisson`, of the latent of classes. Null where there is one for
-    each class.
+    """In the units of the latent function: of the target under `gaussian` and `student_t`, of its logarithm under
+    `log_gaussian`, of the log rate under `poisson`, of the latent of classes. Null where there is one for each class.
     """
     weight_means: tuple[ClassWeight, ...] = ()
-    """Of three and more classes, one for each; they share `weight_sd`, `alpha` and `gamma`. Else empty."""
+    """For three and more classes, one each; they share `weight_sd`, `alpha` and `gamma`. Otherwise empty."""
     weight_sd: float
     """In the same units."""
     alpha: float
-    """The precision of the weight's prior, in one over the square of these units."""
+    """The precision of the weight's prior, in the inverse square of these units."""
     gamma: float
     """The degree to which the data determine the weight, from 0 to 1."""
     member: int | None = None
-    """Which of the version's `members` it is part of, from 1; null where one model predicts."""
+    """The index of its model in the version's `members`, from 1; null for a single model."""
     function: FunctionName = "mean"
-    """`mean`; or `log_noise`, the logarithm of a noise variance that depends on the inputs, in which its weight is
-    measured then.
-    """
+    """`mean`; or `log_noise`, the log noise variance as a function of the inputs, in whose units the weight then is."""
 
     def in_units(self, unit: float) -> "RelevanceVector":
-        """The same where the function that is learned is measured in units of 1/`unit` of these.
+        """Return the function with the latent function in units of 1/`unit` of the present ones.
 
-        The log noise variance has no unit: its constant alone changes.
+        The log noise variance has no unit: only its constant changes.
         """
         if self.function == "log_noise":
             if self.kind != "bias" or self.weight_mean is None:
@@ -106,7 +103,7 @@ class RelevanceVector:
 
     @property
     def max_weight(self) -> float:
-        """The weight's mean, the one of greatest size where there are several."""
+        """Return the weight's mean, of several the one of greatest magnitude."""
         if self.weight_mean is not None:
             return self.weight_mean
         return max((weight.mean for weight in self.weight_means), key=abs)
@@ -120,11 +117,11 @@ class Expansion:
 
     inputs: tuple[str, ...]
     centres: tuple[tuple[float, ...], ...]
-    """Of each term, a number for each of the inputs."""
+    """For each term, a number for each of the inputs."""
     widths: tuple[tuple[float, ...], ...]
-    """Of each term, a number for each of the inputs."""
+    """For each term, a number for each of the inputs."""
     weights: tuple[float, ...]
-    """Of each term."""
+    """For each term."""
     constant: float
 
 

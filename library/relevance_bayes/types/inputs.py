@@ -1,4 +1,4 @@
-"""The columns that a model reads, those that it leaves out, and what becomes of gaps."""
+"""Input columns of a model, columns left out, and the treatment of missing values."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ Missing = Literal["error", "drop_rows", "indicator"]
 
 @dataclass(frozen=True)
 class InputColumn:
-    """A raw column that the model reads; `categories` in the order in which they are one-hot encoded."""
+    """An input column; `categories` are in the order of their one-hot encoding."""
 
     __pydantic_config__ = wire()
 
@@ -22,7 +22,7 @@ class InputColumn:
 
 @dataclass(frozen=True)
 class IgnoredColumn:
-    """A column left out, and why."""
+    """A column left out, and the reason."""
 
     __pydantic_config__ = wire()
 

@@ -1,6 +1,6 @@
-"""The kinds of jobs, the states that they are in, the only moves between these, and how far a job is.
+"""Kinds of jobs, their states and transitions, and their progress.
 
-Knows nothing of what jobs do.
+Independent of the jobs' tasks.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ NOUNS: Mapping[JobKind, str] = {
     "prediction": "batch prediction",
     "promotion": "promotion",
 }
-"""The names of jobs in messages."""
+"""Names of jobs in messages."""
 
 JOB_PATHS: Mapping[JobKind, str] = {
     "training": "/v1/training-jobs",
@@ -27,40 +27,40 @@ JOB_PATHS: Mapping[JobKind, str] = {
     "prediction": "/v1/batch-predictions",
     "promotion": "/v1/promotions",
 }
-"""Under which path jobs of a kind are found."""
+"""The paths of jobs, by kind."""
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 MOVES: Mapping[JobState, Mapping[JobState, str]] = {
     "queued": {
         "running": "a worker starts it",
-        "failed": "its entry in the queue is lost before a worker could begin",
-        "cancelled": "its owner asks for it",
+        "failed": "its queue entry is lost before a worker starts it",
+        "cancelled": "its owner cancels it",
     },
     "running": {
-        "running": "the next start goes on with it",
-        "succeeded": "what came of it is recorded",
-        "failed": "the rows can't be learned from, its time is over, or its starts died",
-        "cancelled": "its owner asks for it",
+        "running": "the next attempt continues it",
+        "succeeded": "its result is recorded",
+        "failed": "training fails, its run time is exceeded, or its attempts crash",
+        "cancelled": "its owner cancels it",
     },
     "succeeded": {},
     "failed": {},
     "cancelled": {},
 }
-"""From each state, the states that may follow, and when. `running` follows itself when a new attempt takes over."""
+"""The states that may follow each state, and when. `running` follows itself when a new attempt takes over."""
 
 FINISHED: frozenset[JobState] = frozenset(state for state, following in MOVES.items() if not following)
 UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
 
 
 def may_move(now: JobState, following: JobState) -> bool:
-    """Return whether a job in state `now` may go to `following`."""
+    """Return whether a job in state `now` may change to `following`."""
     return following in MOVES[now]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a job: `completed` of `total` (null: not known) `unit`s of `phase`, in the user's units."""
+    """The progress of a job: `completed` of `total` (null: unknown) `unit`s of `phase`, in the user's units."""
 
     __pydantic_config__ = wire()
 
@@ -71,14 +71,14 @@ class Progress:
     log_marginal_likelihood: float | None = None
     """In nats."""
     functions: int | None = None
-    """Functions in the model so far."""
+    """The number of functions in the model so far."""
     noise_sd: float | None = None
-    """As a version has it; null where there is none, or not known yet."""
+    """As of a version; null where there is none, or not yet."""
 
 
 @dataclass(frozen=True)
 class Resumption:
-    """The checkpoint from which an attempt resumed: that of the attempt `attempt`, and when it was made."""
+    """The checkpoint from which an attempt resumed: its attempt, and its time."""
 
     __pydantic_config__ = wire()
 
@@ -88,22 +88,22 @@ class Resumption:
 
 @dataclass(frozen=True)
 class Transition:
-    """A move that was made."""
+    """A transition between states."""
 
     __pydantic_config__ = wire()
 
     state: JobState
     at: datetime
     attempt: int
-    """Which start of the job; 0 before the first."""
+    """The number of the attempt; 0 before the first."""
     reason: str | None = None
     resumed_from: Resumption | None = None
-    """Where a start went on from what one before it had kept."""
+    """The checkpoint of an earlier attempt from which this one resumed."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened to a job, numbered from 1 within it without gaps."""
+    """An event of a job, numbered consecutively from 1."""
 
     __pydantic_config__ = wire()
 
@@ -121,7 +121,7 @@ class Event:
 
 @dataclass(frozen=True)
 class VersionName:
-    """Which version of which model."""
+    """A model's name and a version's number."""
 
     __pydantic_config__ = wire()
 
@@ -131,7 +131,7 @@ class VersionName:
 
 @dataclass(frozen=True)
 class JobProblem:
-    """Why a job failed, and what to do."""
+    """The reason why a job failed, and how to correct it."""
 
     __pydantic_config__ = wire()
 
@@ -139,7 +139,7 @@ class JobProblem:
     title: str
     detail: str
     instance: str
-    """The job."""
+    """The path of the job."""
     errors: tuple[Fault, ...]
 
     def __str__(self) -> str:
@@ -160,22 +160,22 @@ class JobBase:
     cancel_requested_at: datetime | None
     attempt: int
     resumed_from: Resumption | None = None
-    """The checkpoint from which the attempt resumed; null where it began anew."""
+    """The checkpoint from which the attempt resumed; null without one."""
     progress: Progress | None
     version: VersionName | None
-    """The trained version, once a training succeeded; of other jobs the version that they use."""
+    """The trained version, after a successful training; for other jobs the version that they use."""
     error: JobProblem | None
-    """Why it failed, and what to do."""
+    """The reason why it failed, and how to correct it."""
     transitions: tuple[Transition, ...]
     dataset_id: Id
     model: str
-    """The name under which the version is, or will be."""
+    """The name of the version's model."""
     priority: int = 0
-    """Of an owner's queued jobs, those of greater priority begin sooner."""
+    """Queued jobs of an owner start in order of priority, highest first."""
     retry_of: Id | None = None
-    """The job whose request this one does again."""
+    """The job whose request this one repeats."""
 
     @property
     def has_ended(self) -> bool:
-        """Return whether nothing more will happen to it."""
+        """Return whether the job has ended."""
         return self.state in FINISHED

@@ -1,6 +1,6 @@
-"""JSON schemas of records, as OpenAPI shows them: descriptions of members, formats of texts, examples.
+"""JSON schemas of records in OpenAPI: descriptions of members, formats of strings, examples.
 
-A schema is a dictionary, which pydantic hands over to be completed: nothing of pydantic is imported for it.
+A schema is a dictionary, which pydantic passes to be completed, so pydantic is not imported.
 """
 
 import ast
@@ -13,7 +13,7 @@ Schema: TypeAlias = dict[str, object]
 
 
 class Stated:
-    """An annotation that states members of the JSON schema of what it is of, such as its `format`."""
+    """An annotation that sets members of the JSON schema of its type, such as `format`."""
 
     def __init__(self, **members: object) -> None:
         self._members = members
@@ -24,14 +24,14 @@ class Stated:
 
 
 Id: TypeAlias = Annotated[str, Stated(format="uuid")]
-"""An identifier that the service gave."""
+"""An identifier assigned by the service."""
 
 
 def wire(*, example: Mapping[str, object] | None = None, is_sparse: bool = False) -> Mapping[str, object]:
-    """The `__pydantic_config__` of a record that is answered, and of those that extend it.
+    """Return the `__pydantic_config__` of a record in responses, and of those that extend it.
 
-    Docstrings of attributes, its own and inherited, become descriptions. Members with a default are there in each
-    answer, and so are required, but of a record that `is_sparse`, which may leave them out.
+    Docstrings of attributes, its own and inherited, become descriptions. Members with a default are in every response
+    and therefore required, except in a record that `is_sparse`, which may leave them out.
     """
 
     def complete(schema: Schema, record: type) -> None:
@@ -46,7 +46,7 @@ def wire(*, example: Mapping[str, object] | None = None, is_sparse: bool = False
 
 
 def _descriptions(record: type) -> Iterator[tuple[str, str]]:
-    """Attributes and their docstrings: those of a class stand before those of what it extends."""
+    """Yield attributes and their docstrings: those of a class precede those of its bases."""
     for ancestor in record.__mro__:
         if "__dataclass_fields__" not in vars(ancestor):
             continue

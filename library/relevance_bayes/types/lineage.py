@@ -1,4 +1,4 @@
-"""Where versions come from."""
+"""The lineage of versions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,45 +8,45 @@ from relevance_bayes.types.json_schema import Id, wire
 
 @dataclass(frozen=True)
 class ImportedFrom:
-    """The version that was imported, by its names where it was trained."""
+    """The original of an imported version."""
 
     __pydantic_config__ = wire()
 
     model: str
     version: int
     digest: str
-    """SHA-256 of the file that came, in hexadecimal digits: its `ETag` where it was."""
+    """SHA-256 of the imported file, in hexadecimal digits: its `ETag` at the original service."""
 
 
 @dataclass(frozen=True)
 class DatasetOrigin:
-    """The data that was learned from."""
+    """The training data."""
 
     __pydantic_config__ = wire()
 
     id: Id
     digest: str
-    """SHA-256 of its content: names, kinds and values. Two datasets of one digest are the same."""
+    """SHA-256 of its content: names, kinds and values. Datasets with the same digest are identical."""
     name: str | None
-    """Null once it is deleted."""
+    """Null after it is deleted."""
     exists: bool
-    """True if it is there still."""
+    """True if it still exists."""
 
 
 @dataclass(frozen=True)
 class Parent:
-    """The newest version when this one was recorded."""
+    """The newest version at the time when this one was recorded."""
 
     __pydantic_config__ = wire()
 
     version: int
     exists: bool
-    """True if it is there still."""
+    """True if it still exists."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lineage:
-    """Where a version comes from: enough to make it again."""
+    """The origin of a version, with all that is needed to reproduce it."""
 
     __pydantic_config__ = wire()
 
@@ -55,13 +55,11 @@ class Lineage:
     created_at: datetime
     dataset: DatasetOrigin
     job_id: Id | None
-    """The training that made it; null where it was imported."""
+    """The training; null for an imported version."""
     request: dict[str, object] | None
-    """The request; null is what was left to the service. The version says what that was. Null as a whole where
-    the version was imported.
-    """
+    """The request, in which null is a default; the version has the resolved values. Null for an imported version."""
     imported: ImportedFrom | None = None
-    """The version that it was imported from; null where it was trained here."""
+    """The original of an imported version; null for a version trained here."""
     parent: Parent | None
-    """Null for the first version, and where it is not known."""
+    """Null for the first version, and where it is unknown."""
     software_version: str

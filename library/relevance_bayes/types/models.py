@@ -1,4 +1,4 @@
-"""Models, and what all versions have."""
+"""Models, and parts of all versions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from relevance_bayes.types.json_schema import Id, wire
 
 @dataclass(frozen=True)
 class Model:
-    """A name, and what its versions have in common."""
+    """A model: a name, and what its versions have in common."""
 
     __pydantic_config__ = wire()
 
@@ -21,7 +21,7 @@ class Model:
     versions: int
     """The number of versions."""
     latest: int | None
-    """The number of the newest."""
+    """The number of the newest version."""
     aliases: dict[str, int]
     """The numbers of the versions to which aliases point."""
     description: str | None
@@ -30,7 +30,7 @@ class Model:
 
 @dataclass(frozen=True)
 class DatasetName:
-    """The data that was learned from; the digest is of their content."""
+    """The training data; the digest is of their content."""
 
     __pydantic_config__ = wire()
 
@@ -40,7 +40,7 @@ class DatasetName:
 
 @dataclass(frozen=True)
 class TermsError:
-    """The error with so many terms."""
+    """The error with this number of terms."""
 
     __pydantic_config__ = wire()
 

@@ -1,4 +1,4 @@
-"""Keyset pages: every list of the API has this shape."""
+"""Keyset pages of lists."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True)
 class Page(Generic[T_co]):
-    """A slice of a list."""
+    """A page of a list."""
 
     __pydantic_config__ = wire()
 
     items: tuple[T_co, ...]
     has_more: bool
-    """True if there is a following page."""
+    """True if there is a next page."""
     after: str | None
-    """The `after` of the following page; null at the end."""
+    """The `after` of the next page; null at the end."""
 
     @classmethod
     def of(cls, items: Iterable[T_co], after: str | None) -> Self:
-        """A page, and where the following one begins (None at the end)."""
+        """Return a page; `after` is the beginning of the next one (None at the end)."""
         return cls(tuple(items), after is not None, after)

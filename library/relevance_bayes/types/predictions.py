@@ -16,15 +16,13 @@ class Variance:
     """The sum of the others."""
     noise: float
     """The variance of a new observation about the function. Where the noise of each row is known, the square of the
-    row's own, or, where the table has no such column, the mean square of the rows learned from.
-    """
+    row's own sd, or, where the table has no such column, the mean square over the training rows."""
     weights: float
-    """The variance of the weights of the functions in the model."""
+    """The posterior variance of the weights of the functions."""
     residual: float
-    """The residual beyond these functions: of the Gaussian process that they are part of, or, under independent weights
-    and Gaussian noise, of a further function at the point. It grows with the distance from the data; 0 where the model
-    can't tell.
-    """
+    """The residual variance: of the Gaussian process that is not explained by the functions, or, under independent
+    weights and Gaussian noise, of a further function at the point. It grows with the distance from the data; 0 where
+    the model can't determine it."""
 
 
 @dataclass(frozen=True)
@@ -38,35 +36,32 @@ class Contribution:
     kind: str
     """The kernel's type, `bias`, or `input` for an input itself."""
     row: int | None
-    """The row of the dataset that the kernel stands on, or next to."""
+    """The dataset's row at which, or near which, the kernel is centred."""
     input: str | None
-    """The input that it is."""
+    """The input, if the function is one."""
     contribution: float
-    """The contribution: in the target's units, or in those of the latent function where that is another (of classes,
-    counts, and logarithms). Of three and more classes, the latent is that of the class answered as `label`.
-    `explanation_sum` has what is added besides.
-    """
+    """The contribution, in the target's units, or in those of the latent function where these differ (for classes,
+    counts, and logarithms). For three and more classes, it is to the latent of the class in `label`. `explanation_sum`
+    has the remaining terms."""
     share: float
-    """Its size's share of the sum of all functions' sizes, from 0 to 1."""
+    """Its magnitude's share of the sum over all functions, from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class ExplanationSum:
-    """The sum that makes a prediction: `baseline`, all contributions of its `explanation`, and `others` are `mean`."""
+    """The terms of a prediction: `baseline`, the contributions in `explanation`, and `others` sum to `mean`."""
 
     __pydantic_config__ = wire()
 
     baseline: float
-    """The mean where all functions add nothing: the average that targets are measured from. 0 for classes, counts, and
-    where the noise is given; of the logarithm under `log_gaussian`.
-    """
+    """The mean without any contribution: the average of the targets. 0 for classes, counts, and where the noise is
+    given; of the logarithm under `log_gaussian`."""
     others: float
-    """The sum of the contributions of all functions that the `explanation` does not list."""
+    """The sum of the contributions that are not in the `explanation`."""
     mean: float
-    """The mean of the function that is learned: the prediction's `mean` under `gaussian` and `student_t`; of the
-    target's logarithm under `log_gaussian`, of the log rate under `poisson`, of the `latent` of classes, where each
-    class has one that of the class answered as `label`.
-    """
+    """The mean of the latent function: the prediction's `mean` under `gaussian` and `student_t`; of the target's
+    logarithm under `log_gaussian`, of the log rate under `poisson`, of the `latent` of classes: where each class has
+    one, that of the class in `label`."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +86,7 @@ class Latent:
 
 @dataclass(frozen=True)
 class ClassLatent:
-    """The Gaussian of one class's latent function; all share the variance, but with a model for each class."""
+    """The Gaussian of one class's latent function; the variance is the same for all, unless each class has a model."""
 
     __pydantic_config__ = wire()
 
@@ -102,15 +97,13 @@ class ClassLatent:
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision for a row, by its probabilities and what decisions cost."""
+    """The decision for a row, from its probabilities and the costs."""
 
     __pydantic_config__ = wire()
 
     label: Label | None
-    """The class of least expected cost, of equal ones the last in `classes`; null where each is expected to cost more
-    than `reject_cost`.
-    """
+    """The class of least expected cost, of equal ones the last in `classes`; null where the expected cost of each
+    exceeds `reject_cost`."""
     expected_cost: float
-    """The mean of `costs[truth][decision]` over how probable each truth is; of a row that is left undecided, the
-    `reject_cost`.
-    """
+    """The mean of `costs[truth][decision]` under the probabilities of the true class; without a decision, the
+    `reject_cost`."""

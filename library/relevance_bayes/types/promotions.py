@@ -19,50 +19,47 @@ M_co = TypeVar("M_co", covariant=True)
 P_co = TypeVar("P_co", covariant=True)
 
 Criterion: TypeAlias = Literal["interval", "estimate"]
-"""The quantity that must be above the margin: the lower end of the interval, or the estimate."""
+"""The quantity that must exceed the margin: the lower end of the interval, or the estimate."""
 
 
 @dataclass(frozen=True)
 class Improvement:
-    """The metric of both on the same rows, and by how much it is less under the challenger."""
+    """The metric of both versions on the same rows, and its reduction by the challenger."""
 
     __pydantic_config__ = wire()
 
     metric: Metric
     rows: int
     rows_without_loss: int
-    """Rows that have no such loss under one of both."""
+    """Rows without such a loss under one of the versions."""
     champion: float | None
     challenger: float | None
     estimate: float | None
-    """The holder's less the challenger's: above 0 the challenger is better."""
+    """The champion's less the challenger's: above 0 the challenger is better."""
     lower: float | None
-    """Of the 95 % interval: Student's t of the paired differences, wider where these are skewed."""
+    """The lower end of the 95 % interval: Student's t of the paired differences, wider where these are skewed."""
     upper: float | None
     groups: int | None = None
-    """The number of groups of the rows; null where each row stands for itself."""
+    """The number of groups of the rows; null for independent rows."""
     effective_groups: float | None = None
-    """The effective number of groups, of equal size: (sum n)^2 / sum n^2. At least 10 are needed."""
+    """The effective number of groups of equal size: (sum n)^2 / sum n^2. At least 10 are required."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromotionResult(Generic[M_co, P_co]):
-    """The outcome."""
+    """The result of a promotion."""
 
     __pydantic_config__ = wire()
 
     moved: bool
     reason: str
-    """Why, as the alias's history has it too where it moved."""
+    """The reason, which is also in the alias's history if it moved."""
     improvement: Improvement | None
-    """Null where the alias pointed nowhere."""
+    """Null where the alias did not exist."""
     rows_seen_in_training: int | None = None
-    """Rows that one of the two versions was trained on: left out of all figures. Null in promotions of before they
-    were.
-    """
+    """Rows that one of the two versions was trained on, which are excluded from all metrics. Null in old promotions."""
     rows_without_challenger_loss: int
-    """Rows that cost the holder something and for which the challenger has no such loss. With any, the alias stays.
-    """
+    """Rows with a loss under the champion but not under the challenger. With any, the alias does not move."""
     challenger: EvaluationResult[M_co, P_co]
     champion: EvaluationResult[M_co, P_co] | None
 
@@ -74,14 +71,14 @@ class PromotionBase(JobBase):
     target: str
     alias: str
     champion: int | None
-    """The version with which it is compared; null where there is no such alias."""
+    """The version with which it is compared; null where the alias did not exist."""
     metric: Metric
     margin: float
     criterion: Criterion
     seed: int
     """Has no effect."""
     groups: str | None = None
-    """The column whose values say which rows belong together."""
+    """The column of groups of dependent rows."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Records, which are frozen dataclasses, from plain JSON and back: see `relevance_bayes.types.decoders`."""
+"""Conversion of records, frozen dataclasses, from and to plain JSON: see `relevance_bayes.types.decoders`."""
 
 from dataclasses import is_dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Converter(Generic[T]):
-    """Reads and checks values of an annotation's type; the hints of each class are resolved once."""
+    """Reads and validates values of an annotated type; the hints of each class are resolved once."""
 
     def __init__(self, annotation: object) -> None:
         self._annotation = annotation
@@ -26,7 +26,7 @@ class Converter(Generic[T]):
         return decoder_of(self._annotation)
 
     def decode(self, value: object, where: str = "") -> T:
-        """The record of a JSON value; raises InvalidRequestError with pointers below `where`."""
+        """Return the record in a JSON value; raises InvalidRequestError with pointers below `where`."""
         try:
             found = self._decoder(value)
         except Refused as error:
@@ -40,18 +40,18 @@ class Converter(Generic[T]):
         return found
 
     def _is_decoded(self, value: object) -> TypeGuard[T]:
-        """True of everything that the decoder has returned."""
+        """Return True, for every value that the decoder returned."""
         return True
 
 
 _SPARSE: set[type] = set()
-"""Classes whose members are not written where they are None."""
+"""Classes whose members are left out where they are None."""
 
 
 def encode(value: object) -> object:
-    """A record as plain JSON, under the names of its members; arrays and whatever else it can't know stay as they are.
+    """Return a record as plain JSON, with the names of its members; arrays and values of other types are unchanged.
 
-    Members with the metadata `exclude` are left out, and those that are None of a class with `__omits_none__`.
+    Members with the metadata `exclude` are left out, and, in a class with `__omits_none__`, those that are None.
     """
     kind: type = type(value)
     if kind in PLAIN:
@@ -78,7 +78,7 @@ def encode(value: object) -> object:
 
 @cache
 def _written(kind: type) -> tuple[str, ...] | None:
-    """The members of a dataclass that are written; None of another type."""
+    """Return the members of a dataclass that are written; None for another type."""
     if not is_dataclass(kind):
         return None
     if getattr(kind, "__omits_none__", False):

@@ -9,17 +9,17 @@ ALIAS_PATTERN = r"[A-Za-z][A-Za-z0-9._-]{0,62}"
 NUMBER_PATTERN = r"[1-9][0-9]{0,9}"
 MAX_NUMBER = 2**31 - 1
 SEPARATOR = "@"
-"""Between a model's name, which can't contain it, and which version is meant."""
+"""The separator of a model's name, which can't contain it, and a version."""
 
 _ALIAS = re.compile(ALIAS_PATTERN)
 _NUMBER = re.compile(NUMBER_PATTERN)
 _MAX_SHOWN_LENGTH = 64
 
 Selector: TypeAlias = int | str | None
-"""Which version of a model: its number, an alias that points to it, or None for the newest."""
+"""The version of a model: its number, an alias that points to it, or None for the newest."""
 
 NamedVersion: TypeAlias = tuple[str, str, Selector]
-"""A reference to a version, with the owner and the name of its model."""
+"""A reference to a version, preceded by the owner and the name of its model."""
 
 
 def is_alias(text: str) -> bool:
@@ -35,13 +35,13 @@ class Reference(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """`model`, `model@alias` or `model@3`; raises NotFoundError for what can't name a version."""
+        """Parse `model`, `model@alias` or `model@3`; raises NotFoundError for an invalid reference."""
         model, separator, version = text.partition(SEPARATOR)
         return cls.of(model, version) if separator else cls(model)
 
     @classmethod
     def of(cls, model: str, version: str) -> Self:
-        """The version of a model that a number or an alias names; raises NotFoundError where it can be neither."""
+        """Return the reference to a version by number or alias; raises NotFoundError for an invalid one."""
         if _NUMBER.fullmatch(version) and (number := int(version)) <= MAX_NUMBER:
             return cls(model, number)
         if is_alias(version):
@@ -51,7 +51,7 @@ class Reference(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Return whether it means the same for ever: a number is never given twice."""
+        """Return whether it always refers to the same version: numbers are never reused."""
         return isinstance(self.version, int)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Refusals of values that are read as records, at paths in it, and the faults that follow."""
+"""Refusals of values that are read as records, at paths in them, and the resulting faults."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,14 +10,14 @@ from relevance_bayes.types.errors import Fault, pointer
 Path: TypeAlias = tuple[str | int, ...]
 
 MAX_SHOWN = 60
-"""Characters of a value that a message repeats."""
+"""The maximum number of characters of a value that a message repeats."""
 
 MAX_FAULTS = 1_000
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """One thing wrong with a value, at a path in it; `other_kind` where it is of another type than is expected."""
+    """A fault of a value, at a path in it; `other_kind` where it has another type than expected."""
 
     path: Path
     detail: str
@@ -25,24 +25,24 @@ class Refusal:
 
 
 class Refused(Exception):
-    """A value that is not of its annotation's type."""
+    """Raised for an invalid value of an annotated type."""
 
     def __init__(self, *refusals: Refusal) -> None:
         super().__init__(*refusals)
         self.refusals = refusals
 
     def below(self, step: str | int) -> Iterator[Refusal]:
-        """The refusals of what holds the value under this name or position."""
+        """Yield the refusals with this name or index before their paths."""
         return (replace(one, path=(step, *one.path)) for one in self.refusals)
 
 
 def refused(expected: str, value: object, *, other_kind: bool = False) -> Refused:
-    """Return what to raise of a value that should be another one."""
+    """Return the exception for an unexpected value."""
     return Refused(Refusal((), f"Should be {expected}, got {shown(value)}.", other_kind))
 
 
 def faults_of(refusals: Sequence[Refusal], where: str) -> list[Fault]:
-    """One for each place: of several alternatives what those say whose kind the value is of, if there is one."""
+    """Return one fault for each place: of several alternatives, those whose type the value has, if there is one."""
     places: dict[Path, list[Refusal]] = {}
     for one in refusals[:MAX_FAULTS]:
         places.setdefault(one.path, []).append(one)
@@ -56,7 +56,7 @@ def faults_of(refusals: Sequence[Refusal], where: str) -> list[Fault]:
 
 
 def shown(value: object) -> str:
-    """A value as JSON, of which no more is written than is shown."""
+    """Return a value as JSON, truncated to the maximum that is shown."""
     text = ""
     for piece in json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).iterencode(value):
         text += piece[: MAX_SHOWN + 1]

@@ -1,4 +1,4 @@
-"""The parts of reports of supervised trainings: hyperparameters, evidence, scores, and rows that stood out."""
+"""The parts of reports of supervised trainings: hyperparameters, evidence, scores, and outliers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,14 +9,14 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class InputWidth:
-    """The width of the kernels (the papers' r) in the units of one input as they see it."""
+    """The width of the kernels (the papers' r) in the units of one input."""
 
     __pydantic_config__ = wire()
 
     input: str | None
     """The input, `colour=red` for one of its categories; null where all inputs share the width."""
     width: float
-    """The greater it is, the less the input matters; in sds where standardised."""
+    """The greater, the less the input matters; in sds where standardised."""
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,20 @@ class InputWarp:
 
     input: str
     skew: float
-    """a: above 0, differences count less above the mean than below; 0: straight."""
+    """a: above 0, differences count less above the mean than below; 0: no skew."""
     tail: float
-    """l: below 0, differences count less far from the mean; 0: straight."""
+    """l: below 0, differences count less far from the mean; 0: no change."""
 
 
 @dataclass(frozen=True)
 class InputTerm:
-    """An input whose effect adds to that of all others, whatever they are: a term of its own."""
+    """An input with an additive term of its own."""
 
     __pydantic_config__ = wire()
 
     input: str
     share: float
-    """Of the process's variance, from 0 to 1: what is left belongs to all others."""
+    """The term's share of the process's variance, from 0 to 1; the rest is of all other inputs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,47 +50,41 @@ class Hyperparameters:
     __pydantic_config__ = wire()
 
     noise_sd: float | None
-    """Of the noise, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about 10 %. Where
-    each row has its own, the root mean square over the rows learned from, which stands for the noise of rows to
-    predict that bring none; where it is a function of the inputs, that over the rows learned from. Null for classes
-    and counts.
-    """
+    """The noise sd, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about 10 %. Where each
+    row has its own, the root mean square over the training rows, which is the default for rows to predict; where it is
+    a function of the inputs, that over the training rows. Null for classes and counts."""
     degrees_of_freedom: float | None
-    """Of noise with heavy tails (`student_t`), learned or given: near 2, outliers are wild and many; above 30,
-    noise is as good as Gaussian. Null under other likelihoods.
-    """
+    """The degrees of freedom of heavy-tailed noise (`student_t`), learned or given: near 2, outliers are large and
+    many; above 30, noise is nearly Gaussian. Null under other likelihoods."""
     widths: tuple[InputWidth, ...]
     warps: tuple[InputWarp, ...]
     """Empty where none were learned."""
     terms: tuple[InputTerm, ...]
-    """The inputs that were found apart from the others (`additive`); empty where none was."""
+    """The inputs with a term of their own (`additive`); empty without any."""
     signal_sd: float | None
-    """Of the Gaussian process: how wide predictions grow far from all data. Of the latent function for classes and
-    `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights.
+    """The signal sd of the Gaussian process, which the sd of predictions approaches far from all data. Of the latent
+    function for classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights.
     """
     temperature: float | None = None
-    """Of the probabilities of classes, p to the power of 1/temperature and normalised: above 1 they are less
-    certain than what was learned says. 1 unless it was given, or rows that were not learned from decided it. Null
-    for numbers, and for versions that are older than this.
-    """
+    """The temperature of class probabilities, p to the power of 1/temperature and normalised: above 1 they are less
+    certain. 1 unless given, or determined by held-out rows. Null for numbers, and for versions without it."""
     last_gain: float | None
-    """The nats that the last function brought that entered."""
+    """The gain, in nats, of the last function added."""
     next_gain: float | None
-    """The nats that the best function left out would have brought: 0 to 6 say that there are enough, tens say that
-    more would pay (`max_functions`, `min_gain`).
-    """
+    """The gain, in nats, of the best function not added: 0 to 6 mean that there are enough functions, tens that more
+    would pay (`max_functions`, `min_gain`)."""
 
 
 @dataclass(frozen=True)
 class Outlier:
-    """A row learned from that noise with heavy tails accounts for."""
+    """A training row that heavy-tailed noise accounts for."""
 
     __pydantic_config__ = wire()
 
     row: int
     """The row of the dataset, from 0."""
     weight: float
-    """Its weight in the fit beside an ordinary row, for which this is about 1."""
+    """Its weight in the fit; of an ordinary row it is about 1."""
 
 
 @dataclass(frozen=True)
@@ -100,50 +94,48 @@ class TrainingWarning:
     __pydantic_config__ = wire()
 
     kind: Literal["outlying_input", "duplicates", "numerical_failure", "jitter"]
-    """`outlying_input`: rows left out because an input lies far from all others. `duplicates`: rows that repeat
-    others in inputs and target and count once. `numerical_failure`: an alternative that could not be fitted.
-    `jitter`: more than the usual was added to a kernel matrix, to be computed with.
-    """
+    """`outlying_input`: rows left out because an input is far from all others. `duplicates`: rows that repeat others in
+    inputs and target and count once. `numerical_failure`: an alternative that could not be fitted. `jitter`: a kernel
+    matrix needed a larger diagonal term than usual."""
     detail: str
     """A sentence that names columns, rows and numbers."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The log marginal likelihood in nats, and apart from it what else the fit weighed: no figure is in another."""
+    """The log marginal likelihood in nats, and separately the other terms of the objective."""
 
     __pydantic_config__ = wire()
 
     value: float
-    """log p(target) of the rows learned from, in the target's units."""
+    """log p(target) of the training rows, in the target's units."""
     kind: Literal["exact", "laplace", "lower_bound"]
     """`exact`: Gaussian noise under independent weights, or a whole process. `laplace`: Laplace's approximation.
     `lower_bound`: of a process through few functions, and of likelihoods that are bounded.
     """
     log_hyperprior: float | None
-    """The log density of the hyperparameters under their priors, normalised where these are proper; 0 without any,
-    null in versions that are older than this.
-    """
+    """The log density of the hyperparameters under their priors, normalised where these are proper; 0 without any, null
+    in versions without it."""
     price: float
-    """The price of the selected functions (`price` of the prior), which selection takes off."""
+    """The price of the selected functions (`price` of the prior), which selection subtracts."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """The predictive score of rows by what was learned without them: the figure by which models are chosen."""
+    """The predictive score on held-out rows, by which models are selected."""
 
     __pydantic_config__ = wire()
 
     value: float | None
-    """The mean log density of those rows, in nats, the more the better; null with a reason."""
+    """The mean log density of those rows, in nats, the higher the better; null with a reason."""
     standard_error: float | None
-    """Of the mean, over the rows; null where it is not known."""
+    """The standard error of the mean, over the rows; null where it is unknown."""
     rows: int
-    """Rows that were measured."""
+    """The number of held-out rows."""
     folds: int
-    """Trainings without some rows, which were measured then."""
+    """The number of folds, each held out from one fit."""
     reason: str | None
-    """Why there is no score, or why not all folds were measured."""
+    """The reason why there is no score, or not of all folds."""
 
 
 @dataclass(frozen=True)
@@ -153,41 +145,40 @@ class LocalCandidate:
     __pydantic_config__ = wire()
 
     on: Literal["targets", "residuals"]
-    """The quantity that it is a process of: the targets, or the residuals of the sparse model."""
+    """The values that it models: the targets, or the residuals of the sparse model."""
     kernel: str | None
-    """The name of its kernel; null where it could not be computed."""
+    """The name of its kernel; null where it could not be fitted."""
     score: float | None
-    """The mean log density of the rows kept apart, in nats."""
+    """The mean log density of the held-out rows, in nats."""
     variance_factor: float | None
-    """The mean ratio of their squared errors to the variances predicted, by which these are multiplied where the noise
-    is learned.
-    """
+    """The mean ratio of their squared errors to the predicted variances, by which these are multiplied where the noise
+    is learned."""
     reason: str | None
-    """Why it was not taken, or would not have been had it not been requested; null where nothing speaks against it."""
+    """The reason why it was not selected, or would not have been by default; null without one."""
 
 
 @dataclass(frozen=True)
 class LocalReport:
-    """Nearest-neighbour processes compared with the sparse model on rows that neither was learned from."""
+    """Nearest-neighbour processes compared with the sparse model on held-out rows."""
 
     __pydantic_config__ = wire()
 
     on: Literal["targets", "residuals"] | None
-    """The quantity that the process is of which predicts; null where the sparse model predicts."""
+    """The values that the selected process models; null where the sparse model predicts."""
     neighbours: int | None
-    """Rows that a prediction conditions on; null where the sparse model predicts."""
+    """The number of rows that a prediction conditions on; null where the sparse model predicts."""
     rows: int
-    """Rows that the version keeps to predict from; 0 where the sparse model predicts."""
+    """The number of rows in the version to predict from; 0 where the sparse model predicts."""
     bytes: int
     """The size of these rows in the version."""
     rows_apart: int
-    """Rows that the score is measured on; after that they are learned from and kept too."""
+    """The number of rows held out for the scores; afterwards they are trained on and kept too."""
     sparse_score: float | None
-    """The mean log density of these rows, in nats, by the sparse model; null where it was not fitted."""
+    """The mean log density of these rows, in nats, under the sparse model; null where it was not fitted."""
     linear_score: float | None
-    """The same by a linear model; null where no process of the targets was learned."""
+    """The same under a linear model; null where no process of the targets was fitted."""
     noise_score: float | None
-    """The same by one normal distribution; null where no process of the targets was learned."""
+    """The same under one normal distribution; null where no process of the targets was fitted."""
     candidates: tuple[LocalCandidate, ...]
 
 

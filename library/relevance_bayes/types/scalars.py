@@ -1,4 +1,4 @@
-"""Single values of records: numbers, texts, identifiers and times from JSON, and their bounds."""
+"""Scalars of records: numbers, strings, identifiers and times from JSON, and their bounds."""
 
 import math
 import re
@@ -82,7 +82,7 @@ SCALARS: Mapping[object, Decoder] = {
 
 
 def enumeration(kind: type[Enum]) -> Decoder:
-    """The function that reads the values of an enumeration."""
+    """Return the function that reads the values of an enumeration."""
     values: dict[object, object] = {one.value: one for one in kind}
 
     def decode(value: object) -> object:
@@ -94,7 +94,7 @@ def enumeration(kind: type[Enum]) -> Decoder:
 
 
 def one_of_values(values: Sequence[object]) -> Decoder:
-    """The function that reads these values and nothing else."""
+    """Return the function that reads only these values."""
     known = {(type(one), one): one for one in values}
     expected = " or ".join(repr(one) for one in values)
 
@@ -111,7 +111,7 @@ def one_of_values(values: Sequence[object]) -> Decoder:
 
 
 def bounded(decode: Decoder, bounds: Bounds) -> Decoder:
-    """The same within bounds, those of it that there are."""
+    """Return the decoder with a check of these bounds."""
     checks = list(_checks(bounds))
     if not checks:
         return decode
@@ -135,7 +135,7 @@ NUMERIC = Bounds(gt=0.0, ge=0.0, lt=0.0, le=0.0, allow_inf_nan=False)
 
 
 def interval(bounds: Bounds) -> tuple[float, float]:
-    """The least and the greatest finite float within these bounds."""
+    """Return the least and the greatest finite float within these bounds."""
     least, greatest = -sys.float_info.max, sys.float_info.max
     if bounds.gt is not None:
         least = max(least, math.nextafter(bounds.gt, math.inf))
@@ -149,7 +149,7 @@ def interval(bounds: Bounds) -> tuple[float, float]:
 
 
 def _checks(bounds: Bounds) -> Iterator[tuple[str, Callable[[object], bool]]]:
-    """Return what values should be, and whether they are."""
+    """Yield the expectation, and the check, for each bound."""
     gt, ge, lt, le = bounds.gt, bounds.ge, bounds.lt, bounds.le
     if not bounds.allow_inf_nan:
         yield "a finite number", lambda value: math.isfinite(_number(value))
@@ -176,5 +176,5 @@ def _length(value: object) -> int:
 
 
 def _real(value: object) -> float:
-    """A number, an integer without a loss of digits."""
+    """Return a number; an integer keeps its digits."""
     return value if isinstance(value, int | float) else math.nan

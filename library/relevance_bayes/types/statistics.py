@@ -7,61 +7,61 @@ from typing import Annotated
 from relevance_bayes.types.json_schema import Stated, wire
 
 MIN_SUPPORT = 0.5
-"""A row of less is outside: the data speak for less than half of what the function may vary there."""
+"""The support below which a row is outside: the data determine less than half of the function's variance there."""
 
 
 @dataclass(frozen=True)
 class LatencyBucket:
-    """Requests that took longer than the bucket before, and no longer than this one."""
+    """Requests that took longer than the previous bucket's bound, and at most this one's."""
 
     __pydantic_config__ = wire()
 
     upper_bound: float | None
-    """Seconds; null for the last, which has no end."""
+    """In seconds; null for the last, which is unbounded."""
     requests: int
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Latency of requests, from the end of their body to the response, or the beginning of a long one."""
+    """The latency of requests, from the end of their body to the response, or to the beginning of a long one."""
 
     __pydantic_config__ = wire()
 
     seconds: float
-    """All of them together."""
+    """The total of all requests."""
     buckets: tuple[LatencyBucket, ...]
 
 
 @dataclass(frozen=True)
 class OutsideSupport:
-    """Rows for which the data hardly speak."""
+    """Rows outside the support of the training data."""
 
     __pydantic_config__ = wire()
 
     rows: Annotated[int, Stated(description=f"Rows whose `support` is below {MIN_SUPPORT}.")]
     of: int
-    """Rows whose `support` is known."""
+    """Rows with a known `support`."""
     share: Annotated[float, Stated(minimum=0, maximum=1)]
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Usage statistics of one version, as the process that answers has counted it since it began."""
+    """Usage statistics of a version, counted by the process that responds since it started."""
 
     __pydantic_config__ = wire()
 
     model: str
     version: int
     since: datetime
-    """When the process began to count."""
+    """The beginning of the counts."""
     last_request_at: datetime | None
-    """When the last request began; null where there was none."""
+    """The beginning of the last request; null without any."""
     requests: int
-    """Requests for predictions, answered or not, by /v1 and /v2."""
+    """Prediction requests, successful or not, of /v1 and /v2."""
     errors: int
-    """Those of them that were refused, or failed."""
+    """Those of them that failed."""
     rows: int
-    """Rows that were answered."""
+    """Predicted rows."""
     outside_support: OutsideSupport | None
-    """Null where the model has no support, or no row was predicted."""
+    """Null where the model can't determine it, or without rows."""
     latency: Latency

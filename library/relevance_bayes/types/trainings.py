@@ -1,4 +1,4 @@
-"""Trainings: the resolved request, and its progress."""
+"""Trainings, with their resolved requests and progress."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from relevance_bayes.types.jobs import JobBase
 
 @dataclass(frozen=True, kw_only=True)
 class Job(JobBase):
-    """The members of all trainings: also the columns that they read. Unknown tasks are read as this alone."""
+    """The members of all trainings, including the input columns. Unknown tasks have only these."""
 
     task: str
     inputs: tuple[InputColumn, ...]
@@ -18,7 +18,7 @@ class Job(JobBase):
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximationJob(Job):
-    """An approximation of a known function by few terms: the resolved request, and its progress."""
+    """A training of an approximation, with its resolved request."""
 
     task: Literal["approximation"]
     coefficients: str | None
@@ -26,14 +26,14 @@ class ApproximationJob(Job):
     """One for each of the inputs, in its units."""
     constant: float
     tolerance: float
-    """The share of the function that may be missed."""
+    """The maximum relative error of the approximation."""
     max_functions: int | None
     density: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageJob(Job):
-    """An encoding of an image by few wavelets: the resolved request, and its progress."""
+    """A training of an image code, with its resolved request."""
 
     task: Literal["image"]
     height: int

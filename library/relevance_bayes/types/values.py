@@ -1,4 +1,4 @@
-"""Single values of tables, the kinds of their columns, and the tasks."""
+"""Values of tables, kinds of columns, and tasks."""
 
 import json
 from typing import Literal
@@ -9,12 +9,12 @@ AnyTask = Literal["regression", "classification", "approximation", "image", "com
 """The values of `task` in jobs and versions."""
 
 Label = str | int | float | bool
-"""A class, in the JSON type in which it came."""
+"""A class, in the JSON type of the training data."""
 
 Cell = str | int | float | bool | None
-"""One value of a row, as JSON has it; None is missing."""
+"""A cell of a row in JSON; None is missing."""
 
 
 def text_of(label: Label) -> str:
-    """A text as it is, a number or boolean as JSON writes it."""
+    """Return a text unchanged, a number or boolean as JSON writes it."""
     return label if isinstance(label, str) else json.dumps(label)

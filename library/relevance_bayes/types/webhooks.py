@@ -1,4 +1,4 @@
-"""Webhooks, their events, and deliveries of these."""
+"""Webhooks, their events, and deliveries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ EventType = Literal[
 EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
 TEST: Literal["webhook.test"] = "webhook.test"
 MessageType = EventType | Literal["webhook.test"]
-"""The types of messages: an end of a job, or nothing, where its receiver is tried."""
+"""The types of messages: the end of a job, or a test."""
 
 OF_KIND: Mapping[JobKind, Mapping[JobState, EventType]] = {
     "training": {
@@ -56,14 +56,13 @@ DeliveryState = Literal["pending", "delivered", "failed"]
 Obstacle = Literal[
     "address-refused", "name-not-found", "not-connected", "tls", "timeout", "not-http", "interrupted", "disabled"
 ]
-"""Why an attempt got no status: the URL leads where it may not, nowhere, to nobody, to somebody else, to somebody too
-slow or to no server of HTTP; or the service lost the attempt; or the webhook was disabled.
-"""
+"""The reason why an attempt got no response: the URL is not allowed or does not resolve, the connection fails, the
+certificate or the response is invalid, a timeout; or the attempt was lost, or the webhook disabled."""
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """A webhook; its secret is shown where it is made, and never again."""
+    """A webhook; its secret is only in the response that creates it."""
 
     __pydantic_config__ = wire()
 
@@ -72,21 +71,21 @@ class Webhook:
     events: tuple[EventType, ...]
     description: str | None
     enabled: bool
-    """False after somebody said so, or its receiver did, by answering 410."""
+    """False after its owner disabled it, or its receiver responded with 410."""
     created_at: datetime
 
 
 @dataclass(frozen=True)
 class NewWebhook(Webhook):
-    """A webhook that was just made, with its secret."""
+    """A new webhook, with its secret."""
 
     secret: str
-    """The key of signatures: keep it. It is shown this once."""
+    """The key of signatures, which is not shown again."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request, and what came back: a status, or what stood in its way."""
+    """One request, and its outcome: a status, or the reason why there is none."""
 
     __pydantic_config__ = wire()
 
@@ -97,7 +96,7 @@ class Attempt:
 
     @property
     def succeeded(self) -> bool:
-        """Return whether the receiver has taken the message."""
+        """Return whether the receiver has accepted the message."""
         return self.status is not None and 200 <= self.status < 300
 
 
@@ -126,10 +125,10 @@ class Delivery:
     """The header `webhook-id` of each attempt."""
     type: MessageType
     job_id: Id | None
-    """None of a test."""
+    """None for a test."""
     created_at: datetime
     state: DeliveryState
     next_attempt_at: datetime | None
-    """Where it is pending; when a worker is free, that is."""
+    """The earliest time of the next attempt, where it is pending."""
     attempts: tuple[Attempt, ...]
-    """In their order; the newest 50."""
+    """The newest 50, in order."""

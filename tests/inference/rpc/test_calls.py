@@ -231,16 +231,16 @@ def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages
         (Infer(model_name="nothing"), "NOT_FOUND", "There is no model 'nothing'."),
         (_changed(lambda one: setattr(one, "model_version", "7")), "NOT_FOUND", "no version 7"),
         (_changed(lambda one: one.inputs.pop()), "INVALID_ARGUMENT", "colour"),
-        (_changed(lambda one: one.inputs.append(one.inputs[0])), "INVALID_ARGUMENT", "one name"),
-        (_changed(lambda one: one.inputs[0].shape.__setitem__(0, 3)), "INVALID_ARGUMENT", "3 values, got 2"),
+        (_changed(lambda one: one.inputs.append(one.inputs[0])), "INVALID_ARGUMENT", "got one twice"),
+        (_changed(lambda one: one.inputs[0].shape.__setitem__(0, 3)), "INVALID_ARGUMENT", "expected 3 values"),
         (_changed(lambda one: setattr(one.inputs[0], "datatype", "FP32")), "INVALID_ARGUMENT", "fp32_contents"),
         (_changed(lambda one: setattr(one.inputs[0], "datatype", "FP16")), "INVALID_ARGUMENT", "data type"),
-        (_changed(lambda one: one.outputs.add(name="median")), "INVALID_ARGUMENT", "no output 'median'"),
-        (_changed(lambda one: one.raw_input_contents.append(b"")), "INVALID_ARGUMENT", "2 inputs, and raw"),
+        (_changed(lambda one: one.outputs.add(name="median")), "INVALID_ARGUMENT", "got 'median'"),
+        (_changed(lambda one: one.raw_input_contents.append(b"")), "INVALID_ARGUMENT", "raw contents of 2 inputs"),
         (
             _changed(lambda one: one.raw_input_contents.extend([b"", b""])),
             "INVALID_ARGUMENT",
-            "its contents come twice",
+            "either typed or raw contents, got both",
         ),
         (
             _changed(lambda one: one.inputs[1].contents.bytes_contents.__setitem__(0, b"\xff")),
@@ -250,7 +250,7 @@ def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages
         (
             _changed(lambda one: one.parameters["sequence_id"].MergeFrom(Parameter(int64_param=1))),
             "INVALID_ARGUMENT",
-            "`sequence_id` is of an extension",
+            "`sequence_id` is of an unsupported extension",
         ),
         (
             _changed(lambda one: one.parameters["interval"].MergeFrom(Parameter(double_param=2.0))),
@@ -266,9 +266,9 @@ def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages
         (
             _changed(lambda one: one.inputs[1].contents.bytes_contents.__setitem__(0, b"re\0d")),
             "INVALID_ARGUMENT",
-            "holds the character NUL",
+            "contains NUL",
         ),
-        (raw(rows=6), "RESOURCE_EXHAUSTED", "send them in parts"),
+        (raw(rows=6), "RESOURCE_EXHAUSTED", "split the request"),
         (raw(rows=200), "RESOURCE_EXHAUSTED", ""),
     ],
 )
@@ -325,7 +325,7 @@ def test_what_nobody_foresaw_is_not_told_but_logged(
         raise RuntimeError("a secret of the inside")
 
     monkeypatch.setattr(parts.prediction, "version", broken)
-    assert refused(parts, mixed()) == ("INTERNAL", "Something went wrong that should not.")
+    assert refused(parts, mixed()) == ("INTERNAL", "The service failed unexpectedly.")
     assert "a secret of the inside" in capsys.readouterr().out
 
 

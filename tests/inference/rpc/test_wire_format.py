@@ -30,7 +30,7 @@ def test_each_field_counts_once_and_packed_numbers_together(texts: int, values: 
     # name, id, the parameter, two inputs; of these name, type, shape and contents; texts, and one list of numbers.
     fields = 5 + 2 * 4 + texts + 1
     check_fields(request(texts, values), OF_INFERENCE, fields)
-    with pytest.raises(TooLargeError, match=f"more than {fields - 1:,} fields"):
+    with pytest.raises(TooLargeError, match=f"at most {fields - 1:,} fields"):
         check_fields(request(texts, values), OF_INFERENCE, fields - 1)
 
 

@@ -68,4 +68,4 @@ def test_a_model_is_shown_by_its_alias_or_not_at_all(run: Run, stub: Stub) -> No
         done = run(*arguments, "--url", url)
         assert (done.exit_code, done.stderr) == (1, "Model 'small' has no alias 'x'.\n")
     done = run("models", "small@x", "--version", "2", "--url", url)
-    assert (done.exit_code, done.stderr) == (1, "small@x names a version, and 2 is another one.\n")
+    assert (done.exit_code, done.stderr) == (1, "Expected one version, got small@x and 2.\n")

@@ -87,7 +87,7 @@ def test_what_the_service_refuses_is_said(requested: Run, set_event: Path) -> No
     assert "--min-explained-variance" in done.stderr
     done = requested("components", str(set_event), "--width", "0.5,2")
     assert done.exit_code == 1
-    assert "one for each input" in done.stderr
+    assert "the order of `inputs`" in done.stderr
 
 
 def test_a_model_that_predicts_has_no_components(requested: Run, set_event: Path) -> None:

@@ -87,6 +87,6 @@ def test_what_can_not_be_read_or_written_is_said(run: Run, stub: Stub, tmp_path:
         (tmp_path / name).write_bytes(content)
         done = run("import", str(tmp_path / name), "--url", url)
         assert done.exit_code == 1
-        assert "is no exported version" in done.stderr
+        assert "Expected a .json or .npz file of `relevance export`" in done.stderr
     done = run("export", "wave", "-o", str(tmp_path / "x"), "--format", "pmml", "--url", url)
     assert done.exit_code == 2

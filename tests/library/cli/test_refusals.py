@@ -116,7 +116,7 @@ def test_a_service_that_is_not_there_is_said_with_how_to_start_one(run: Run) -> 
         port = taken.getsockname()[1]
     done = run("models", "--url", f"http://127.0.0.1:{port}")
     assert done.exit_code == 1
-    assert f"No answer from http://127.0.0.1:{port}" in done.stderr
+    assert f"No response from http://127.0.0.1:{port}" in done.stderr
     assert "relevance serve" in done.stderr
 
 

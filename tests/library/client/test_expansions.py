@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "precomputed": (lambda: SVC(kernel="precomputed").fit(np.eye(60), CLASSES), "kernel='precomputed'"),
     "a kernel that is a function": (lambda: SVR(kernel=lambda a, b: a @ b.T).fit(X, y), "function"),
     "three classes": (lambda: SVC().fit(X, SEVERAL), "3 classes"),
-    "not fitted": (SVR, "SVR, which is none of them, or is not fitted"),
+    "not fitted": (SVR, "SVR, which is another estimator or not fitted"),
     "a forest": (lambda: RandomForestRegressor(2).fit(X, y), "RandomForestRegressor"),
     "classes of a process": (lambda: GaussianProcessClassifier().fit(X, CLASSES), "GaussianProcessClassifier"),
     "two targets": (lambda: of_process(RBF(2.0), targets=np.column_stack([y, y])), "2 targets"),

@@ -61,5 +61,5 @@ def test_a_version_is_fetched_in_the_form_that_was_asked_for(connected: Connecte
 def test_a_file_that_is_no_exported_version_is_said_to_be_none(connected: Connected, tmp_path: Path) -> None:
     file = tmp_path / "table.json"
     file.write_text("[1]")
-    with pytest.raises(ClientError, match="no exported version"):
+    with pytest.raises(ClientError, match="of `relevance export`, got"):
         connected({}).client.import_version(file)

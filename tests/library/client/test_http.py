@@ -41,7 +41,7 @@ def test_a_problem_becomes_an_error_that_says_what_is_wrong_and_where(connected:
 
 def test_a_proxy_that_answers_html_is_an_error_with_its_status(connected: Connected) -> None:
     client = connected({"GET /v1/models/m": lambda _: httpx.Response(502, html="<h1>Bad Gateway</h1>")}).client
-    with pytest.raises(ClientError, match=r"answered 502 Bad Gateway") as caught:
+    with pytest.raises(ClientError, match=r"responded with 502 Bad Gateway") as caught:
         client.model("m")
     assert caught.value.problem.status == 502
 
@@ -57,7 +57,7 @@ def test_a_service_that_does_not_answer_is_an_error_without_a_status(connected: 
         raise httpx.ConnectError("connection refused", request=request)
 
     client = connected({"GET /v1/models/m": gone}).client
-    with pytest.raises(ClientError, match="No answer from http://service: connection refused") as caught:
+    with pytest.raises(ClientError, match="No response from http://service: connection refused") as caught:
         client.model("m")
     assert caught.value.problem.status is None
     assert caught.value.problem.type == NOT_REACHABLE

@@ -105,7 +105,7 @@ def test_what_is_climbed_in_blocks_is_what_is_climbed_on_all_rows_at_once(
     assert state.process is not None
     h, moved = state.process.hyperparameters, state.process.moved
     joined = h.packed() if moved is None else np.append(h.packed(), moved)
-    rows = task.rows_together(state)
+    rows = task.rows(state)
     value, slope, places = AtOnce(task, rows)(task.vectors(state), h)
     prior, slope_of_prior = task.space.log_prior(h)
     value, slope = value + prior, slope + slope_of_prior
@@ -113,7 +113,7 @@ def test_what_is_climbed_in_blocks_is_what_is_climbed_on_all_rows_at_once(
         slope = np.append(slope, places)
     for block_rows in (4_096, 50):
         monkeypatch.setattr(row_source, "BLOCK_ROWS", block_rows)
-        summed, slopes = of_bound(task, state, rows, h)(joined)
+        summed, slopes = of_bound(task, state, task.together(state), h)(joined)
         assert summed == pytest.approx(value, rel=1e-11)
         np.testing.assert_allclose(slopes, slope, rtol=1e-6, atol=1e-8 * float(np.abs(slope).max()))
 

@@ -158,7 +158,7 @@ def test_a_fit_that_goes_on_with_rows_from_elsewhere_ends_with_the_same_bits() -
     problem = posed(ArrayRows(X, T))
     *on_the_way, last = iterates(problem, SPEC)
     phases = {now.state.process.phase: now.state for now in on_the_way if now.state.process}
-    for phase in ("functions", "noise", "together", "rows"):
+    for phase in ("functions", "noise", "together", "growth", "rows"):
         assert_same(fitted(generated(X, T), phases[phase]), learned(problem, last), phase)
 
 

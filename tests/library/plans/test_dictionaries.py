@@ -86,11 +86,11 @@ def test_a_width_in_a_group_is_given_and_one_for_each_of_its_inputs() -> None:
 @pytest.mark.parametrize(
     ("group", "pointer", "detail"),
     [
-        (GroupChoice(("x", "moon"), Steps()), "/basis/1/inputs/1", "`moon` is none of the inputs"),
-        (GroupChoice(("y",), Steps()), "/basis/1/inputs/0", "`y` is none of the inputs"),
-        (GroupChoice((), Steps()), "/basis/1/inputs", "one of the inputs at least"),
+        (GroupChoice(("x", "moon"), Steps()), "/basis/1/inputs/1", "`moon` is not among the inputs"),
+        (GroupChoice(("y",), Steps()), "/basis/1/inputs/0", "`y` is not among the inputs"),
+        (GroupChoice((), Steps()), "/basis/1/inputs", "at least one input in a group"),
         (GroupChoice(("x", "x"), Steps()), "/basis/1/inputs/1", "named twice"),
-        (GroupChoice(("x", "z", "on"), Gabor()), "/basis/1", "on one input of numbers or on two, got 3"),
+        (GroupChoice(("x", "z", "on"), Gabor()), "/basis/1", "one or two numeric inputs for wavelets, got 3"),
         (GroupChoice(("colour",), Gabor()), "/basis/1", "got `colour`, which holds texts"),
         (Gabor(), "/basis/1", "got `colour`, which holds texts"),
     ],

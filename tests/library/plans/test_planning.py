@@ -121,16 +121,16 @@ def test_a_width_for_each_input_is_of_the_inputs_as_they_are_named() -> None:
             ("x", "on"),
             (0.5,),
             "/basis/1/width/value",
-            "A list of widths has one for each of the inputs: expected 2, got 1.",
+            "A list of widths must have one for each input: expected 2, got 1.",
         ),
-        (("x",), (), "/basis/1/width/value", "A list of widths has one for each of the inputs: expected 1, got 0."),
+        (("x",), (), "/basis/1/width/value", "A list of widths must have one for each input: expected 1, got 0."),
         (("x", "on"), (0.5, 0.0), "/basis/1/width/value/1", "The width must be from 1e-75 to 1e+75, got 0."),
         (("x",), (math.inf,), "/basis/1/width/value/0", "The width must be from 1e-75 to 1e+75, got inf."),
         (
             None,
             (0.5, 2.0, 1.0, 1.0),
             "/inputs",
-            "A list of widths has one for each input in their order; name `inputs`",
+            "A list of widths follows the order of `inputs`",
         ),
     ],
 )
@@ -273,8 +273,8 @@ def test_a_bad_model_name_is_refused(name: str) -> None:
         (flags(True, False, True, False), "classification", (False, True), "true and false"),
         (texts("no", "yes", "no", "no"), "classification", ("no", "yes"), "texts"),
         (texts("b", "a", "b", "b"), "classification", ("a", "b"), "texts"),
-        (numbers(2, 1, 1, 2), "classification", (1, 2), "whole numbers 1 and 2"),
-        (numbers(1, -1, 1, None), "classification", (-1, 1), "whole numbers -1 and 1"),
+        (numbers(2, 1, 1, 2), "classification", (1, 2), "integers 1 and 2"),
+        (numbers(1, -1, 1, None), "classification", (-1, 1), "integers -1 and 1"),
         (numbers(0.5, 1.5, 0.5, 0.5), "regression", (), "numbers"),
         (numbers(0, 1, 2, 1), "regression", (), "numbers"),
     ],
@@ -294,7 +294,7 @@ def test_a_task_that_is_asked_for_goes_before_what_the_target_looks_like() -> No
     dataset = with_column("t", numbers(0, 1, 1, 0))
     found = plan(replace(asking("t"), task="regression"), dataset)
     assert (found.task, found.classes) == ("regression", ())
-    assert "asks for regression" in found.task_reason
+    assert "requests regression" in found.task_reason
 
 
 def test_two_numbers_that_are_not_whole_are_classes_when_asked_for() -> None:
@@ -308,8 +308,8 @@ def test_two_numbers_that_are_not_whole_are_classes_when_asked_for() -> None:
         (texts("a", "a", "a", "a"), None, "/target", "one class"),
         (flags(True, True, True, True), None, "/target", "one class"),
         (numbers(1, 1, 1, 1), "classification", "/target", "one class"),
-        (texts("a", "b", "b", "a"), "regression", "/task", "holds texts"),
-        (flags(True, False, True, True), "regression", "/task", "holds true and false"),
+        (texts("a", "b", "b", "a"), "regression", "/task", "has texts"),
+        (flags(True, False, True, True), "regression", "/task", "has true and false"),
         (numbers(3, 3, 3, 3), None, "/target", "every row"),
         (moments(1, 2, 3, 4), None, "/target", "points in time"),
         (numbers(1, None, None, None), None, "/target", "1 value in 4 rows"),
@@ -337,9 +337,9 @@ def test_a_constant_target_is_refused_with_known_noise_too() -> None:
             replace(asking("t"), task="classification"),
             numbers(*range(51)),
             "/task",
-            "more than 50 different numbers, and at most so many classes",
+            "more than 50 distinct numbers, the maximum number of classes",
         ),
-        (replace(asking("t"), likelihood=Categorical()), numbers(*range(51)), "/likelihood/type", "ask for regression"),
+        (replace(asking("t"), likelihood=Categorical()), numbers(*range(51)), "/likelihood/type", "use regression"),
     ],
     ids=["texts", "numbers", "numbers under a likelihood of classes"],
 )
@@ -400,12 +400,12 @@ def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) ->
         (
             numbers(0, 1.5, 2, 4),
             Poisson(),
-            '`t` holds fractions, from 0 to 4, and counts are whole; use "gaussian" or "student_t".',
+            '`t` has fractions, from 0 to 4, and counts are integers; use "gaussian" or "student_t".',
         ),
         (
             numbers(0.5, 1.5, 2, 4),
             Poisson(),
-            '`t` holds fractions, from 0.5 to 4, and counts are whole; use "log_gaussian" or "gaussian".',
+            '`t` has fractions, from 0.5 to 4, and counts are integers; use "log_gaussian" or "gaussian".',
         ),
         (
             numbers(3, 1, -2, 4),
@@ -427,8 +427,8 @@ def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) ->
             LogGaussian(),
             '`t` goes down to -0.5, and only numbers above 0 have a logarithm; use "gaussian" or "student_t".',
         ),
-        (numbers(1e-40, 1, 2, 1e40), LogGaussian(), "`t` goes from 1e-40 to 1e+40, too far to be computed with."),
-        (numbers(5e-324, 1, 2, 1e308), LogGaussian(), "`t` goes from 4.94066e-324 to 1e+308, too far"),
+        (numbers(1e-40, 1, 2, 1e40), LogGaussian(), "`t` goes from 1e-40 to 1e+40, too wide a range for float64."),
+        (numbers(5e-324, 1, 2, 1e308), LogGaussian(), "`t` goes from 4.94066e-324 to 1e+308, too wide a range"),
     ],
 )
 def test_a_target_that_a_likelihood_cannot_have_made_is_refused_with_another(
@@ -620,7 +620,7 @@ def test_gaps_are_refused_with_their_count_and_the_two_other_choices(name: str, 
 
 def test_gaps_in_the_target_are_said_to_be_left_out_either_way() -> None:
     dataset = with_column("y", numbers(1, None, 3, 4))
-    assert "either way rows with a gap here are left out" in only_fault(asking(), dataset).detail
+    assert "in both cases rows with one here are left out" in only_fault(asking(), dataset).detail
 
 
 def test_gaps_in_a_named_input_have_its_pointer() -> None:
@@ -661,7 +661,7 @@ def test_dropping_nearly_all_rows_is_refused_before_it_is_tried() -> None:
         (GroupSplit("nope"), "no column"),
         (OrderSplit("nope"), "no column"),
         (GroupSplit("y"), "is the target"),
-        (OrderSplit("colour"), "holds texts"),
+        (OrderSplit("colour"), "has texts"),
         (OrderSplit("on"), "true and false"),
     ],
 )

@@ -39,7 +39,7 @@ def test_named_inputs_have_widths_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("request_", "pointer", "words"),
     [
-        (replace(REQUEST, width=(1.0,)), "/width", "expected 2, got 1"),
+        (replace(REQUEST, width=(1.0,)), "/width", "each of 2 inputs, got 1"),
         (replace(REQUEST, width=0.0), "/width", "got 0"),
         (replace(REQUEST, width=float("inf")), "/width", "got inf"),
         (replace(REQUEST, width=1e-80), "/width", "from 1e-75 to 1e+75, got 1e-80"),
@@ -49,7 +49,7 @@ def test_named_inputs_have_widths_of_their_own() -> None:
         (replace(REQUEST, inputs=("c",)), "/inputs/0", "holds the coefficients"),
         (replace(REQUEST, tolerance=0.0), "/tolerance", "got 0"),
         (replace(REQUEST, tolerance=1.0), "/tolerance", "got 1"),
-        (replace(REQUEST, max_functions=0), "/max_functions", "At least one"),
+        (replace(REQUEST, max_functions=0), "/max_functions", "at least one term"),
         (replace(REQUEST, constant=float("nan")), "/constant", "finite"),
         (replace(REQUEST, constant=1.0, density=True), "/constant", "integral"),
         (replace(REQUEST, model="Few"), "/model", "lower-case"),
@@ -67,7 +67,7 @@ def test_a_function_without_an_integral_above_0_is_no_density(coefficients: tupl
     [(found, detail)] = faults(replace(REQUEST, density=True), terms)
     assert found == "/density"
     assert "the mean of `c` is" in detail
-    assert "without `density`" in detail
+    assert "omit `density`" in detail
     assert plan(REQUEST, dataset_of(terms)).density is False
 
 

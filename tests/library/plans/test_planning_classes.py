@@ -50,8 +50,8 @@ def only_fault(request: SupervisedRequest, column: Column) -> Fault:
     ("column", "request_", "classes", "why"),
     [
         (SIX, asking(), ("a", "b", "c"), "holds texts"),
-        (GRADES, replace(asking(), task="classification"), (1, 2, 7), "asks for classification"),
-        (numbers(0.5, 1, -2, 0.5, 1, -2), replace(asking(), task="classification"), (-2.0, 0.5, 1.0), "asks for"),
+        (GRADES, replace(asking(), task="classification"), (1, 2, 7), "requests classification"),
+        (numbers(0.5, 1, -2, 0.5, 1, -2), replace(asking(), task="classification"), (-2.0, 0.5, 1.0), "requests"),
         (GRADES, asking(Categorical()), (1, 2, 7), '"categorical" is for classes'),
     ],
     ids=["texts", "whole numbers", "fractions", "by the likelihood"],
@@ -178,7 +178,7 @@ TWO_LABELS = texts("a", "b", "a", "b", "a", "b")
             SIX,
             BernoulliPerClass(4),
             "/likelihood/classes",
-            "`t` has 3 classes, got 4; without `classes` they are counted.",
+            "`t` has 3 classes, got 4; by default they are counted.",
         ),
         (
             SIX,
@@ -198,7 +198,7 @@ TWO_LABELS = texts("a", "b", "a", "b", "a", "b")
             "/likelihood/type",
             '"bernoulli" is for two classes, and `t` has 3; use "bernoulli_per_class" or "categorical".',
         ),
-        (SIX, Categorical(4), "/likelihood/classes", "`t` has 3 classes, got 4; without `classes` they are counted."),
+        (SIX, Categorical(4), "/likelihood/classes", "`t` has 3 classes, got 4; by default they are counted."),
     ],
     ids=["of three", "of four", "too cold", "too hot", "of two", "of another number"],
 )

@@ -71,8 +71,8 @@ def test_gaps_may_be_filled_or_left_out() -> None:
         (replace(REQUEST, width=float("nan")), "/width", "got nan"),
         (replace(REQUEST, inputs=("x", "colour"), width=(1.0, -1.0)), "/width/1", "got -1"),
         (replace(REQUEST, inputs=("x",), width=(1.0, 2.0)), "/width", "expected 1, got 2"),
-        (replace(REQUEST, width=(1.0, 2.0)), "/inputs", "name `inputs`"),
-        (replace(REQUEST, seed=-1), "/seed", "whole number"),
+        (replace(REQUEST, width=(1.0, 2.0)), "/inputs", "order of `inputs`"),
+        (replace(REQUEST, seed=-1), "/seed", "integer"),
         (replace(REQUEST, model="Few"), "/model", "lower-case"),
     ],
 )

@@ -34,7 +34,7 @@ def only_fault(request: SupervisedRequest, dataset: Dataset = DATASET) -> Fault:
 @pytest.mark.parametrize("folds", [-1, 0, 1, 21])
 def test_folds_are_from_2_to_20(folds: int) -> None:
     fault = only_fault(replace(asking(), validation=Validation(folds)), LONG)
-    assert fault == Fault(f"Validation takes from 2 to 20 folds, got {folds}.", "/validation/folds")
+    assert fault == Fault(f"Expected from 2 to 20 folds, got {folds}.", "/validation/folds")
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,9 @@ def test_what_is_wrong_is_told_where_it_stands(request_: ImageRequest, pointer: 
 
 
 def test_what_is_no_image_or_none_to_tell_is_refused() -> None:
-    assert "is a table" in fault(REQUEST, replace(IMAGE, image=None))[1]
+    assert "got a table" in fault(REQUEST, replace(IMAGE, image=None))[1]
     assert "another unit" in fault(REQUEST, of_pixels(1e100 * np.eye(9)))[1]
     assert "another unit" in fault(REQUEST, of_pixels(1e-100 * np.eye(9)))[1]
-    assert "one colour" in fault(REQUEST, of_pixels(np.full((9, 9), 0.5)))[1]
+    assert "several intensities" in fault(REQUEST, of_pixels(np.full((9, 9), 0.5)))[1]
     assert "at least 8 x 8 pixels, got 7 x 30" in fault(REQUEST, of_pixels(np.eye(7, 30)))[1]
     assert f"at most {MAX_PIXELS:,} pixels" in fault(REQUEST, replace(IMAGE, image=ImageSize(2000, 2000)))[1]

@@ -86,12 +86,12 @@ def test_a_process_that_is_requested_has_its_number_of_neighbours_and_its_kernel
 @pytest.mark.parametrize(
     ("request_", "detail"),
     [
-        (replace(REQUIRED, likelihood=StudentT()), "Gaussian noise of one size"),
+        (replace(REQUIRED, likelihood=StudentT()), "Gaussian noise of one sd"),
         (replace(REQUIRED, prior=Independent()), "Gaussian process prior"),
         (replace(REQUIRED, prior=GaussianProcess(rho=1.0)), "Gaussian process prior"),
         (replace(REQUIRED, basis=KernelChoice(CityBlock())), "one of the kernels matern_5_2"),
-        (replace(REQUIRED, basis=KernelChoice(width=FixedWidth(1.0))), "widths are learned"),
-        (replace(REQUIRED, task="classification", target="flag"), "predicts numbers"),
+        (replace(REQUIRED, basis=KernelChoice(width=FixedWidth(1.0))), "learned widths"),
+        (replace(REQUIRED, task="classification", target="flag"), "requires numbers"),
     ],
 )
 def test_a_process_that_can_not_be_is_refused_with_the_reason(request_: SupervisedRequest, detail: str) -> None:
@@ -103,5 +103,5 @@ def test_a_process_that_can_not_be_is_refused_with_the_reason(request_: Supervis
 
 
 def test_too_few_rows_are_refused() -> None:
-    with pytest.raises(InvalidRequestError, match="100 rows at least, got 99"):
+    with pytest.raises(InvalidRequestError, match="at least 100 rows, got 99"):
         planned(REQUIRED, rows=99)

@@ -1,4 +1,4 @@
-"""A column that holds the noise of each row: what a plan makes of it, and what becomes of its numbers."""
+"""A column that has the noise of each row: what a plan makes of it, and what becomes of its numbers."""
 
 from dataclasses import replace
 
@@ -41,28 +41,28 @@ def test_the_column_is_planned_with_and_is_no_input() -> None:
     found = plan(ASKING, dataset_of(TABLE))
     assert (found.noise_column, found.spec.likelihood) == ("sd", BY_ROW)
     assert [column.name for column in found.inputs] == ["x"]
-    assert found.ignored == (IgnoredColumn("sd", "it holds the noise of each row"),)
+    assert found.ignored == (IgnoredColumn("sd", "it has the noise of each row"),)
     assert {rival.likelihood for rival in found.compared_models} == {BY_ROW}
 
 
 def test_a_column_may_order_the_rows_and_hold_their_noise() -> None:
     found = plan(replace(ASKING, split=OrderSplit("sd")), dataset_of(TABLE))
-    assert found.ignored == (IgnoredColumn("sd", "it holds the noise of each row"),)
+    assert found.ignored == (IgnoredColumn("sd", "it has the noise of each row"),)
 
 
 def test_as_an_input_it_is_refused_where_it_was_named() -> None:
     fault = only_fault(replace(ASKING, inputs=("x", "sd")), dataset_of(TABLE))
     assert (fault.pointer, fault.column) == ("/inputs/1", "sd")
-    assert "holds the noise of each row" in fault.detail
+    assert "has the noise of each row" in fault.detail
 
 
 @pytest.mark.parametrize(
     ("column", "given"),
     [
-        (numbers(0.1, 0.0, 0.2, 0.2), "goes down to 0,"),
-        (numbers(0.1, -3.0, 0.2, 0.2), "goes down to -3,"),
-        (texts("low", "high", "low", "low"), "holds no numbers"),
-        (flags(True, True, False, True), "holds no numbers"),
+        (numbers(0.1, 0.0, 0.2, 0.2), "goes down to 0;"),
+        (numbers(0.1, -3.0, 0.2, 0.2), "goes down to -3;"),
+        (texts("low", "high", "low", "low"), "has no numbers"),
+        (flags(True, True, False, True), "has no numbers"),
         (numbers(0.1, None, 0.2, 0.2), "1 missing value in 4 rows"),
     ],
 )

@@ -197,10 +197,10 @@ REFUSALS: list[tuple[str, object, str, str]] = [
     ("share", True, "/share", "Should be a valid number, got true."),
     ("shape", {"type": "circle", "radius": 0}, "/shape/radius", "Should be greater than 0, got 0."),
     ("shape", {"type": "circle"}, "/shape/radius", "This member is required."),
-    ("shape", {"type": "circle", "radius": 1.0, "a~/b": 1}, "/shape/a~0~1b", "There is no member 'a~/b' here."),
-    ("shape", {"type": "line"}, "/shape/type", "\"line\" is none of 'circle', 'polygon'."),
-    ("shape", {"type": ["circle"]}, "/shape/type", "[\"circle\"] is none of 'circle', 'polygon'."),
-    ("shape", {"radius": 1.0}, "/shape/type", "This member is required: it says which of the alternatives is meant."),
+    ("shape", {"type": "circle", "radius": 1.0, "a~/b": 1}, "/shape/a~0~1b", "The member 'a~/b' is unknown."),
+    ("shape", {"type": "line"}, "/shape/type", "Expected one of 'circle', 'polygon', got \"line\"."),
+    ("shape", {"type": ["circle"]}, "/shape/type", "Expected one of 'circle', 'polygon', got [\"circle\"]."),
+    ("shape", {"radius": 1.0}, "/shape/type", "This member is required: it selects one of the alternatives."),
     ("shape", [], "/shape", "Should be an object, got []."),
     ("shape", None, "/shape", "Should be an object, got null."),
     ("bare", {"type": "polygon", "sides": 2}, "/bare/sides", "Should be greater than or equal to 3, got 2."),
@@ -215,7 +215,7 @@ REFUSALS: list[tuple[str, object, str, str]] = [
     ("figures", {"a": {"b": "c"}}, "/figures/a/b", "Should be a valid number, got \"c\"."),
     ("report", [], "/report", "Should be an object, got []."),
     ("inner", {**WHOLE, "share": 2}, "/inner/share", "Should be less than or equal to 1, got 2."),
-    ("lines", 1, "/lines", "There is no member 'lines' here."),
+    ("lines", 1, "/lines", "The member 'lines' is unknown."),
 ]  # fmt: skip
 
 
@@ -305,7 +305,7 @@ def test_a_record_of_any_tag_stands_for_those_that_are_not_known() -> None:
     converter: Converter[Circle | Polygon | Figure] = Converter(Annotated[Circle | Polygon | Figure, OneOf("type")])
     assert converter.decode({"type": "circle", "radius": 2}) == Circle(2.0)
     assert converter.decode({"type": "spiral", "turns": 3}) == Figure("spiral")
-    with pytest.raises(InvalidRequestError, match="At /type: 3 is none of"):
+    with pytest.raises(InvalidRequestError, match=r"At /type: Expected one of .*, got 3"):
         converter.decode({"type": 3})
     with pytest.raises(TypeError, match="a literal member 'type'"):
         decoder_of(Annotated[Circle | Figure | Pair, OneOf("type")])

@@ -275,5 +275,5 @@ def test_rows_whose_noise_cannot_be_computed_with_are_refused(tmp_path: Path) ->
     sd[7] = 1e-300
     block: Block = {**table(), "sd": NumberColumn(sd)}
     asking = replace(ASKING, likelihood=GaussianNoise("rows"), noise_column="sd")
-    with pytest.raises(TrainingFailedError, match="too far from how the targets scatter"):
+    with pytest.raises(TrainingFailedError, match="too far from the sd of the targets"):
         materialise(plan_for(block, asking), reader(block), tmp_path, max_cells=MANY)

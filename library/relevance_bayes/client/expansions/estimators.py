@@ -1,4 +1,4 @@
-"""The attributes of estimators that are read: gamma as a number and how a process scales targets are not public."""
+"""Attributes of estimators as protocols; gamma as a number, and the scale of a process's targets, are private."""
 
 from math import exp, log, pi, sqrt
 from typing import Protocol, runtime_checkable
@@ -11,13 +11,13 @@ from relevance_bayes.client.expansions.process_kernels import terms_of
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion, refused
 
 MAX_LOG_HEIGHT = 600.0
-"""Of a density's peaks, either way."""
+"""The maximum magnitude of the log of a density's peaks."""
 
 
 def expansion_of(estimator: object) -> GaussianExpansion:
-    """Return the sum behind `predict`, `decision_function` of two classes, or exp(`score_samples`) of a density.
+    """Return the sum of `predict`, `decision_function` of two classes, or exp(`score_samples`) of a density.
 
-    Raises ClientError for what is no fitted estimator of `POSSIBLE`, saying why.
+    Raises ClientError, with the reason, for other than a fitted estimator of `POSSIBLE`.
     """
     match estimator:
         case SupportVectors():
@@ -27,7 +27,7 @@ def expansion_of(estimator: object) -> GaussianExpansion:
         case KernelDensity():
             return _of_density(estimator)
         case _:
-            raise refused(f"got {type(estimator).__name__}, which is none of them, or is not fitted")
+            raise refused(f"got {type(estimator).__name__}, which is another estimator or not fitted")
 
 
 @runtime_checkable
@@ -39,7 +39,7 @@ class SupportVectors(Protocol):
     dual_coef_: Array
     intercept_: Array
     _gamma: float
-    """The number that gamma='scale' came to; `gamma` itself has the word."""
+    """The number of gamma='scale'; `gamma` is that word."""
 
 
 @runtime_checkable
@@ -54,7 +54,7 @@ class Process(Protocol):
 
 
 class _Tree(Protocol):
-    """The rows that a kernel density estimate stands on; `sample_weight` is None where they weigh the same."""
+    """The rows of a kernel density estimate; `sample_weight` is None for equal weights."""
 
     data: ArrayLike
     sample_weight: ArrayLike | None
@@ -82,7 +82,7 @@ def _of_support_vectors(machine: SupportVectors) -> GaussianExpansion:
     if not isinstance(machine.support_vectors_, np.ndarray):
         raise refused(f"got {name} of sparse rows; fit it on an array")
     if len(machine.dual_coef_) != 1:
-        raise refused(f"got {name} of {len(machine.dual_coef_) + 1} classes, which has a function for each pair")
+        raise refused(f"got {name} of {len(machine.dual_coef_) + 1} classes, which have a function for each pair")
     weights, constant = machine.dual_coef_[0], float(machine.intercept_[0])
     return _expansion(machine, (float(machine._gamma) ** -0.5,), machine.support_vectors_, weights, constant)
 
@@ -112,7 +112,7 @@ def _of_density(density: KernelDensity) -> GaussianExpansion:
     width = sqrt(2.0) * float(density.bandwidth_)
     log_height = -rows.shape[1] * log(sqrt(pi) * width)
     if abs(log_height) > MAX_LOG_HEIGHT:
-        raise refused(f"got a density of {rows.shape[1]} inputs of a height of e^{log_height:.0f}, which is no float64")
+        raise refused(f"got a density of {rows.shape[1]} inputs with a peak of e^{log_height:.0f}, beyond float64")
     return _expansion(density, (width,), rows, exp(log_height) * shares / shares.sum(), 0.0)
 
 

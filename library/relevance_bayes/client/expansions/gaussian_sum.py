@@ -1,4 +1,4 @@
-"""Sums of functions as the service returns them."""
+"""Sums of Gaussians from responses of the service."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from relevance_bayes.types.functions import Expansion
 
 
 def gaussian(reported: Expansion) -> GaussianExpansion:
-    """A sum of Gaussians that all have one width; raises ClientError where it is none."""
+    """Return a sum of Gaussians of one width; raises ClientError for several widths."""
     widths = set(reported.widths)
     if len(widths) != 1:
         raise ClientError(Problem(title="Several widths", detail=f"Expected one width, got {len(widths)}."))

@@ -1,4 +1,4 @@
-"""The kernels of scikit-learn's processes, where they are a constant and an RBF at points that are apart."""
+"""The kernels of scikit-learn's processes that are a constant and an RBF between distinct points."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -30,9 +30,9 @@ class _Lengths(Protocol):
 
 @dataclass(frozen=True)
 class KernelTerms:
-    """A kernel `constant` + `scale` exp(-|x - z|^2 / width^2); what is noise counts at no other point, and is left out.
+    """A kernel `constant` + `scale` exp(-|x - z|^2 / width^2); white noise is 0 between distinct points and left out.
 
-    Only with a `scale` of 0 there is no `width`.
+    `width` is None only with a `scale` of 0.
     """
 
     constant: float = 0.0
@@ -40,21 +40,21 @@ class KernelTerms:
     width: tuple[float, ...] = ()
 
     def times(self, other: "KernelTerms") -> "KernelTerms":
-        """The product, where it has terms of this kind alone."""
+        """Return the product; raises ClientError where it has other terms."""
         if self.scale and other.scale:
             raise refused("got a product of two RBFs")
         scaled, factor = (self, other) if self.scale else (other, self)
         return KernelTerms(scaled.constant * factor.constant, scaled.scale * factor.constant, scaled.width)
 
     def plus(self, other: "KernelTerms") -> "KernelTerms":
-        """The sum, where it has one width."""
+        """Return the sum; raises ClientError for two widths."""
         if self.scale and other.scale and self.width != other.width:
             raise refused(f"got a sum of RBFs of lengths {self.width} and {other.width}: there is one width for all")
         return KernelTerms(self.constant + other.constant, self.scale + other.scale, self.width or other.width)
 
 
 def terms_of(kernel: object) -> KernelTerms:
-    """Return what a process's kernel comes to between two points that are apart."""
+    """Return a process's kernel between two distinct points."""
     match type(kernel).__name__, kernel:
         case "ConstantKernel", _Constant():
             return KernelTerms(constant=float(kernel.constant_value))

@@ -1,4 +1,4 @@
-"""The service's responses as frozen dataclasses. Names and shapes are the API's; numbers are in the user's units."""
+"""Responses of the service as frozen dataclasses. Names and shapes are the API's; numbers are in the user's units."""
 
 from relevance_bayes.client.responses.jobs import (
     ClassificationJob,

@@ -1,4 +1,4 @@
-"""Two versions on the same rows."""
+"""Comparisons of two versions on the same rows."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from relevance_bayes.types.jobs import VersionName
 
 @dataclass(frozen=True)
 class Largest:
-    """The row, from 0, where two versions are farthest apart; `difference` of numbers, else `total_variation`."""
+    """The row, from 0, with the largest difference: `difference` of numbers, else `total_variation`."""
 
     row: int
     difference: float | None = None
@@ -17,7 +17,8 @@ class Largest:
 
 @dataclass(frozen=True)
 class Summary:
-    """Over all rows: of numbers the differences, of classes how many labels differ and the total variation."""
+    """The summary over all rows: differences of numbers; of classes, the rows with different labels and the total
+    variation."""
 
     rows: int
     largest: Largest | None
@@ -39,7 +40,7 @@ class ComparedRow:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Where two versions disagree, and by how much."""
+    """The differences of two versions on a table."""
 
     first: VersionName
     second: VersionName

@@ -1,4 +1,4 @@
-"""Trainings, and what happens to them."""
+"""Trainings."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -11,7 +11,7 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """Another way to fit the same functions."""
+    """An alternative fit of the same functions."""
 
     prior: Choice
     likelihood: Choice
@@ -19,7 +19,7 @@ class ComparedModel:
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedJob(Job):
-    """A training to predict numbers or classes: what was asked for, resolved."""
+    """A training of numbers or classes, with its resolved request."""
 
     task_reason: str
     target: str
@@ -44,21 +44,21 @@ class SupervisedJob(Job):
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionJob(SupervisedJob):
-    """A training to predict a number."""
+    """A training of numbers."""
 
     task: Literal["regression"] = "regression"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassificationJob(SupervisedJob):
-    """A training to predict a class."""
+    """A training of classes."""
 
     task: Literal["classification"] = "classification"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentsJob(Job):
-    """Components of rows: what was asked for, resolved; `widths` one or of the inputs, None where it follows."""
+    """A training of components, with its resolved request; `widths` one or of the inputs, None by default."""
 
     task: Literal["components"] = "components"
 

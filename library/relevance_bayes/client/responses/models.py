@@ -24,10 +24,10 @@ from relevance_bayes.types.values import ColumnKind, Label
 
 @dataclass(frozen=True)
 class Member:
-    """One of the models that a version consists of: a process, that of the class `label`, or the only one.
+    """One of the models of a version: a process, that of the class `label`, or the only one.
 
-    The weights of processes add to 1, and were chosen by folds. `evidence_unreduced` is that of the process before few
-    functions took its place, None where none did. A nearest-neighbour process has no evidence.
+    The weights of processes sum to 1, and were determined by folds. `evidence_unreduced` is that of the process before
+    its reduction to few functions, None without one. A nearest-neighbour process has no evidence.
     """
 
     kernel: Choice | None
@@ -44,9 +44,9 @@ class Member:
 class Alternative:
     """A compared alternative that was not selected: its score, or the reason why it has none.
 
-    By `fold_log_density`, in nats a row, as the version's `score`; or by `integrated_evidence`, in nats, as its own.
+    The score is `fold_log_density`, in nats a row, as the version's `score`; or `integrated_evidence`, in nats.
 
-    No functions where it was given up on the way, its score being foretold then, and where folds measured it.
+    `functions` is None where it was stopped early, its score then extrapolated, and where folds measured it.
     """
 
     basis: Choice | None
@@ -60,9 +60,9 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class VersionBase:
-    """The members of all versions; nothing of it changes but its description and tags.
+    """The members of all versions; only description and tags change.
 
-    One of a task that is not known here is this alone.
+    A version of an unknown task has only these.
     """
 
     model: str
@@ -84,7 +84,7 @@ class VersionBase:
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedVersion(VersionBase):
-    """The report of a supervised training."""
+    """A version with the report of a supervised training."""
 
     target: str
     target_kind: ColumnKind
@@ -121,7 +121,7 @@ class SupervisedVersion(VersionBase):
 
     @property
     def noise_column(self) -> str | None:
-        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
+        """Return the optional column of each row's noise sd; None where the model has one sd for all rows."""
         match self.likelihood.get("noise_sd"):
             case {"column": str(name)}:
                 return name
@@ -145,7 +145,7 @@ class ClassificationVersion(SupervisedVersion):
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximationVersion(VersionBase):
-    """Few terms that stand for all of a known function, and the share of it that they miss."""
+    """Few terms that approximate a known function, and their error."""
 
     task: Literal["approximation"] = "approximation"
 
@@ -163,7 +163,7 @@ class ApproximationVersion(VersionBase):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageVersion(VersionBase):
-    """Few wavelets that stand for an image, and the root mean square of what they miss."""
+    """Few wavelets that encode an image, and their root mean square error."""
 
     task: Literal["image"] = "image"
 
@@ -180,9 +180,9 @@ class ImageVersion(VersionBase):
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentsVersion(VersionBase):
-    """The principal components of rows in a kernel's space, carried by few; `variances` are theirs, falling.
+    """Kernel principal components, carried by few rows; `variances` are theirs, descending.
 
-    `reached` is the share of the rows' images that they reach; `rows_drawn` were learned from.
+    `reached` is the share of the rows' images that they explain; `rows_drawn` were trained on.
     """
 
     task: Literal["components"] = "components"
@@ -205,7 +205,7 @@ class ComponentsVersion(VersionBase):
 ImportedVersion: TypeAlias = Annotated[
     RegressionVersion | ClassificationVersion | ApproximationVersion | ComponentsVersion, OneOf("task")
 ]
-"""Versions that can be imported: all but the code of an image."""
+"""Versions that can be imported: all but image codes."""
 
 Version: TypeAlias = Annotated[
     RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion | VersionBase,

@@ -17,10 +17,10 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class Prediction:
-    """One row's answer: a number's Gaussian, a class, a known function's value, components, or why there is none.
+    """The prediction for a row: a number's Gaussian, a class, a function value, components, or a problem.
 
-    `support`: 1 where the data speak for the row, near 0 away from all of them, None where the model can't tell.
-    `reconstruction_error` is what the `components` miss of the row; `novelty` is 1 where it is newer than all.
+    `support`: 1 among the training data, near 0 away from them, None where the model can't determine it.
+    `reconstruction_error` is the part of the row not in its `components`; `novelty` is 1 for a row unlike any.
     """
 
     __omits_none__ = True
@@ -47,7 +47,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The answers, in the order of the rows; `covariance` where it was asked for, None where a row has no answer."""
+    """The predictions, in the order of the rows; `covariance` where requested, None where a row has a problem."""
 
     __omits_none__ = True
 

@@ -1,7 +1,7 @@
-"""JSON as it is sent, and as it is answered where a client takes it as it is."""
+"""JSON of requests, and of responses that the client does not convert."""
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
-"""A value of JSON."""
+"""A JSON value."""
 
 Choice = dict[str, object]
-"""One member of a union of the API's, told apart by its `type` (or `by`)."""
+"""A member of one of the API's unions, discriminated by its `type` (or `by`)."""

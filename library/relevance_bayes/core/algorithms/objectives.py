@@ -75,12 +75,14 @@ def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MAX_
     return objective
 
 
-def of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Objective:
-    """Of the functions chosen, theta and the places of the vectors that move."""
-    own, n, part = task.vectors(state), len(like.packed()), task.in_blocks(rows)
-    through: Evaluate = AtOnce(task, rows)
-    if part is not None:
-        through = InBlocks(task, part, state.active[: len(state.alpha)], task.near(part, state, like))
+def of_bound(task: Task, state: State, some: Rows | Problem, like: Hyperparameters) -> Objective:
+    """Of the functions chosen, theta and the places of the vectors that move; `some` as `Task.together` has them."""
+    own, n = task.vectors(state), len(like.packed())
+    through: Evaluate
+    if isinstance(some, Rows):
+        through = AtOnce(task, some)
+    else:
+        through = InBlocks(task, some, state.active[: len(state.alpha)], task.near(some, state, like))
 
     def objective(joined: Array) -> tuple[float, Array]:
         h = like.unpacked(joined[:n])

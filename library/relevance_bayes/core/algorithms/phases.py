@@ -6,6 +6,7 @@ functions  which rows carry a function, at the scales found
 noise      what the few can't reach is noise: beta falls while L rises
 vectors    where the functions stand (where they may move)
 together   everything
+growth     of many rows: which functions gain beside these, on all rows; with them all is learned together again
 rows       noise, amplitude and precisions on all rows
 """
 
@@ -21,6 +22,7 @@ from relevance_bayes.core.algorithms.objectives import of_bound, of_process, of_
 from relevance_bayes.core.algorithms.separation import separated
 from relevance_bayes.core.algorithms.state import Process, State, Termination
 from relevance_bayes.core.algorithms.task import (
+    MAX_FUNCTIONS,
     MAX_PIVOTS,
     PIVOTS_FOR_STARTS,
     RISE,
@@ -29,14 +31,23 @@ from relevance_bayes.core.algorithms.task import (
 )
 from relevance_bayes.core.choice import choose
 from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.process import Rows
+from relevance_bayes.core.process_growth import choose_more
 from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 
-MAX_FUNCTIONS = 512
+MAX_ROUNDS = 8
+"""Functions are chosen beside those in the model so often, while they gain."""
+
+MIN_GROWTH = 32
+"""A round adds so many functions at most, or as many as there are: the scales that it is made at are of fewer."""
 
 SHORT, LONG, VERY_LONG = 15, 60, 120
 """Iterations of a burst."""
+
+MAX_WORK = 1.2e12
+"""Rows times pairs of functions, over all iterations in which everything is learned together: two minutes of a core."""
 
 NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
 """The amounts that log beta may fall by, to begin with, when few functions take the place of all: begun with the beta
@@ -92,7 +103,7 @@ def _functions(task: Task, state: State, process: Process) -> State:
         fixed=rows.F,
         alpha=h.alpha,
         min_gain=task.prior.min_gain or task.problem.likelihood.min_gain,
-        max_functions=task.prior.max_functions or MAX_FUNCTIONS,
+        max_functions=min(task.max_functions, MAX_FUNCTIONS),
     )
     numbers = (int(number) for number in task.first + places[chosen.places])
     found = replace(
@@ -100,6 +111,7 @@ def _functions(task: Task, state: State, process: Process) -> State:
         phase="noise",
         last_gain=float(chosen.gains[-1]) if len(chosen.gains) else None,
         next_gain=chosen.next_gain,
+        round=int(len(chosen.places) == task.max_functions),
     )
     return replace(state, active=(*state.active, *numbers), process=found)
 
@@ -109,13 +121,15 @@ def _noise(task: Task, state: State, process: Process) -> State:
     moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.space.learns
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
     state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
-    rows = task.rows_together(state)
-    part = task.in_blocks(rows)
-    sums = None if part is None else task.sums_over(part, state, task.near(part, state, h))
+    some = task.together(state)
+    known = some if isinstance(some, Rows) else task.sums_over(some, state, task.near(some, state, h))
     best, value = h, -inf
     for falls in NOISIER if task.space.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
-        reached = task.bound(rows, task.vectors(state), tried).value if sums is None else sums.at(tried).value
+        if isinstance(known, RowSums):
+            reached = known.at(tried).value
+        else:
+            reached = task.bound(known, task.vectors(state), tried).value
         if reached > value:
             best, value = tried, reached
     prior, _ = task.space.log_prior(best)
@@ -134,7 +148,7 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     """
     is_bounded = task.problem.likelihood.in_target_units
     h, moved = process.hyperparameters, process.moved
-    rows = task.rows_together(state)
+    rows = task.together(state)
     start, own = _joined(h, moved), task.space.free(h)
     n = len(own)
     own &= not only_vectors
@@ -145,7 +159,8 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
         low[1], high[1] = start[1] - MAX_CHANGE, start[1] + MAX_CHANGE
     low, high = np.append(low, start[n:] - MAX_MOVE), np.append(high, start[n:] + MAX_MOVE)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
-    objective, iterations = of_bound(task, state, rows, h), SHORT if only_vectors else VERY_LONG
+    iterations = SHORT if only_vectors else _iterations(task, state, process, len(rows.t))
+    objective = of_bound(task, state, rows, h)
     ties = np.append(task.space.ties(h), np.arange(n, len(start)))
     theta, value = maximise(
         objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t), ties=ties
@@ -155,7 +170,46 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
         state = with_hyperparameters(state, h.unpacked(theta[:n]))
         if moved is not None:
             state = replace(state, process=replace(process_of(state), moved=theta[n:].reshape(moved.shape)))
-    return replace(state, process=replace(process_of(state), phase="together" if only_vectors else "rows"))
+    after = "growth" if task.grows and process.round is not None else "rows"
+    return replace(state, process=replace(process_of(state), phase="together" if only_vectors else after))
+
+
+def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
+    """Those that are affordable; fewer where it begins with what was learned together before."""
+    R, begun = max(len(state.active), 1), process.round or 0
+    is_full = R - len(state.alpha) == task.max_functions
+    return min(max(int(MAX_WORK / (rows * R**2)), SHORT), VERY_LONG if begun <= is_full else LONG)
+
+
+def _growth(task: Task, state: State, process: Process) -> State:
+    """The functions that gain beside those in the model, at most as many again; the gain of the best that stays out."""
+    h, own = process.hyperparameters, len(state.active) - len(state.alpha)
+    places, sums = task.places_for_growth(state), task.sums(replace(state, process=replace(process, origin=None)))
+    rounds = process.round or 0
+    free = task.max_functions - own if rounds < MAX_ROUNDS else 0
+    chosen = choose_more(
+        task.problem,
+        state.active[: len(state.alpha)],
+        task.vectors(state),
+        task.kernel,
+        h,
+        sums,
+        task.functions.centres[places],
+        min_gain=task.prior.min_gain or task.problem.likelihood.min_gain,
+        max_functions=min(free, max(own, MIN_GROWTH)),
+    )
+    found = replace(process, round=rounds + 1, next_gain=chosen.next_gain, phase="together")
+    if not len(chosen.places):
+        again = replace(state, objective=-inf, process=found)
+        more_rows = task.n_rows_together(again) > task.n_rows_together(state)
+        return again if more_rows else replace(state, process=replace(found, phase="rows"))
+    more = places[chosen.places]
+    if process.moved is not None:
+        unscaled = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.functions.centres[more])
+        found = replace(found, moved=np.concatenate([process.moved, unscaled]))
+    numbers = (int(number) for number in task.first + more)
+    found = replace(found, last_gain=float(chosen.gains[-1]))
+    return replace(state, active=(*state.active, *numbers), objective=-inf, process=found)
 
 
 def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowSums | None]:
@@ -188,6 +242,7 @@ STEPS: dict[str, Callable[[Task, State, Process], State]] = {
     "noise": _noise,
     "vectors": _vectors,
     "together": _together,
+    "growth": _growth,
 }
 
 

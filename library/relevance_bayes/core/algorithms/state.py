@@ -45,7 +45,8 @@ class Process:
     the last function that entered and the best that did not. `trial` is the best of what was tried in this round of a
     phase, and `structures` how many in all; `evidence_per_row` is what the fit will be worth, in nats a row of the
     targets as they came, once its scales are learned. `origin` (R,), or (R, K): the weights that the sums over all rows
-    are taken from, once they are, so that they are the same to the bit when they are made anew.
+    are taken from, once they are, so that they are the same to the bit when they are made anew. `round` counts how
+    often functions were chosen on all rows, None where they are given.
     """
 
     phase: str
@@ -58,6 +59,7 @@ class Process:
     structures: int = 1
     evidence_per_row: float | None = None
     origin: Array | None = None
+    round: int | None = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,8 +55,20 @@ ROWS_PER_FUNCTION = 40
 """Everything is learned together on so many rows, and on so many a function: on fewer, vectors that move fit the rows'
 noise (kin40k, 256 functions: RMSE .34 on 1,000 rows, .26 on 6,000, .23 on 10,000)."""
 
-MAX_CELLS = 300_000
-"""On a tenth of all rows where that is more, up to so many rows times functions."""
+MAX_FUNCTIONS = 512
+"""Functions at most where no other number is given, and that are chosen at once in any case."""
+
+FEW_CELLS = 300_000
+"""On a tenth of all rows where that is more, up to so many rows times functions, before functions are chosen on all."""
+
+MAX_CELLS = 20_000_000
+"""Then on all rows, up to so many rows times functions: Friedman's first function with 100,000 rows, 54 functions: an
+error of .048 from 5,555 rows, .037 from all."""
+
+MAX_PRODUCTS = 1e10
+"""Rows times pairs of columns for which candidates are measured on all rows at once: some seconds of a core."""
+
+MIN_CANDIDATES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,18 +140,45 @@ class Task:
         X = np.concatenate([functions.centres[places], drawn.X[others]])
         return places, self._rows(state, X, np.concatenate([own, drawn.numbers[others]]))
 
-    def rows_together(self, state: State) -> Rows:
-        """Those that everything is learned on."""
-        return self.sample(state, self._together(state))
+    @property
+    def max_functions(self) -> int:
+        """Those that may have a kernel."""
+        return self.prior.max_functions or MAX_FUNCTIONS
+
+    @property
+    def grows(self) -> bool:
+        """True where functions were chosen on some of the rows alone, and what more would bring can be had of all."""
+        return self.has_sums and self.problem.t.ndim == 1 and self.problem.rows > ROWS_FOR_FUNCTIONS[0]
+
+    def places_for_growth(self, state: State) -> Indices:
+        """The places among `functions` of candidates that are not in, drawn anew in each round."""
+        functions, problem, R = self.functions, self.problem, len(state.active)
+        own = np.array(state.active[len(state.alpha) :], np.intp) - self.first
+        others = np.setdiff1d(np.arange(functions.size), own)
+        affordable = int((R**2 + MAX_PRODUCTS / problem.rows) ** 0.5) - R
+        size = _between((MIN_CANDIDATES, MAX_CANDIDATES), max(affordable, R))
+        seed = problem.seed + (process_of(state).round or 0) + 1
+        return others[subset(functions.centres[others], problem.t[functions.rows[others]], size, seed)]
+
+    def together(self, state: State) -> Rows | Problem:
+        """The rows that everything is learned on: a problem of their own where L is had by sums over their blocks."""
+        size = self.n_rows_together(state)
+        if size == self.problem.rows and self.has_sums:
+            return self.problem
+        rows = self.sample(state, size)
+        return self.in_blocks(rows) or rows
 
     def in_parts(self, state: State) -> bool:
-        """True where all rows are more than those."""
-        return self.problem.rows > self._together(state)
+        """True where the columns at all rows are not to be had at once: they are more than those, or too many."""
+        return self.grows or self.problem.rows > self.n_rows_together(state)
 
-    def _together(self, state: State) -> int:
+    def n_rows_together(self, state: State) -> int:
+        """The number of rows that everything is learned on."""
         functions = max(1, len(state.active))
-        affordable = min(self.problem.rows // 10, MAX_CELLS // functions)
-        return max(MIN_ROWS_TOGETHER, ROWS_PER_FUNCTION * functions, affordable)
+        affordable = min(self.problem.rows // 10, FEW_CELLS // functions)
+        if self.grows and process_of(state).round:
+            affordable = MAX_CELLS // functions
+        return min(self.problem.rows, max(MIN_ROWS_TOGETHER, ROWS_PER_FUNCTION * functions, affordable))
 
     def bound(self, rows: Rows, vectors: Vectors, h: Hyperparameters, near: Settled | None = None) -> Bound:
         """The bound L of the process, through some vectors; `near` as `process.bound` has it."""
@@ -150,20 +189,21 @@ class Task:
         process = process_of(state)
         if process.origin is not None:
             return self.sums_over(self.problem, state, process.origin)
-        h, rows = process.hyperparameters, self.rows_together(state)
-        part = self.in_blocks(rows)
-        if part is None:
-            near = self.bound(rows, self.vectors(state), h).settled.posterior.mean
+        h, some = process.hyperparameters, self.together(state)
+        if isinstance(some, Rows):
+            near = self.bound(some, self.vectors(state), h).settled.posterior.mean
         else:
-            near = self.near(part, state, h)
+            near = self.near(some, state, h)
         return self.sums_over(self.problem, state, near)
 
-    def in_blocks(self, rows: Rows) -> Problem | None:
-        """The problem of these rows alone where L is had by sums over their blocks: for Gaussian noise and rho of 0.
+    @property
+    def has_sums(self) -> bool:
+        """True where L is had by sums over blocks of rows: for Gaussian noise and rho of 0."""
+        return self.problem.likelihood.conjugate and not self.prior.rho
 
-        None where the columns at all of the rows are needed at once.
-        """
-        if not self.problem.likelihood.conjugate or self.prior.rho:
+    def in_blocks(self, rows: Rows) -> Problem | None:
+        """The problem of these rows alone; None where the columns at all of the rows are needed at once."""
+        if not self.has_sums:
             return None
         source = ArrayRows(rows.X, rows.t, rows.precisions, self.problem.source.threads)
         return replace(self.problem, source=source)
@@ -189,7 +229,7 @@ class Task:
         settled = self.bound(self.rows(state), self.vectors(state), h).settled
         return settled.posterior, settled.likelihood
 
-    def origin(self, rows: Rows) -> float:
+    def origin(self, rows: Rows | Problem) -> float:
         """The shift of L with the targets' unit."""
         return -0.5 * len(rows.t) * log(self.problem.square)
 

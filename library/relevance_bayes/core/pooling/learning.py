@@ -146,6 +146,7 @@ class Ordered:
         found = replace(
             process,
             phase="noise",
+            round=None,
             hyperparameters=replace(process.hyperparameters, jitter=jitter),
             last_gain=float(gains[functions - 1]) if functions else None,
             next_gain=float(gains[functions]) if functions < len(gains) else self.chosen.next_gain,

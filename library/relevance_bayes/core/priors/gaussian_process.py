@@ -29,7 +29,7 @@ class GaussianProcess:
 
     inducing_points: Literal["rows", "optimised"] = "optimised"
     min_gain: float | None = field(default=None, metadata={"gt": 0, "allow_inf_nan": False})
-    max_functions: int | None = field(default=None, metadata={"ge": 1, "le": 512})
+    max_functions: int | None = field(default=None, metadata={"ge": 1, "le": 2048})
     rho: float = field(default=0.0, metadata={"ge": 0, "le": 1, "allow_inf_nan": False})
     type: Literal["gaussian_process"] = "gaussian_process"
 

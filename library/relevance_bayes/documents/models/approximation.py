@@ -15,10 +15,10 @@ from relevance_bayes.types.models import TermsError
 class ApproximationReport:
     """The report of a version, without its arrays.
 
-    `rows` counts the terms there were, `functions` those kept; `error` is the share of f that they miss, and `path` has
-    the least met with so many. `integral` is that of f without its constant, and `integral_kept` that of the terms
-    kept; `negative` is the integral of what lies below 0 of these, before they were made a density where that was
-    asked for. `imported` is None for what was trained here; else all other figures are those of where it was.
+    `rows` is the number of terms, `functions` of those kept; `error` is the share of f that they miss, and `path` has
+    the lowest error for each number of terms. `integral` is that of f without its constant, and `integral_kept` that of
+    the terms kept; `negative` is the integral of their part below 0, before a density was made non-negative. `imported`
+    is None for a version trained here; else all other members are those of the original.
     """
 
     plan: ApproximationPlan
@@ -39,7 +39,7 @@ class ApproximationReport:
 
 @dataclass(frozen=True, eq=False)
 class ApproximationPredictor:
-    """Raw columns to x, and the terms that were kept."""
+    """Raw columns to x, and the terms kept."""
 
     encoding: InputEncoding
     expansion: Expansion

@@ -12,18 +12,18 @@ from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import InputWidth
 
 COMPONENTS_REPORTED = 10
-"""The default number of components shown for a row."""
+"""The default number of components in a prediction."""
 
 
 @dataclass(frozen=True)
 class ComponentsReport:
     """The report of a version, without its arrays.
 
-    `rows` are those that novelty is measured against, of which `rows_drawn` were learned from; `functions` counts those
-    that carry the components. `reached` is the share of all rows' images that the components reach, `variances` are
-    theirs in the kernel's space, falling, and `noise_variance` that of all else. `log_marginal_likelihood` is over that
-    of noise alone. `widths` are those in encoded inputs. `imported` is None for what was trained here; else all other
-    figures are those of where it was.
+    `rows` are those that novelty is measured against, of which `rows_drawn` were trained on; `functions` is the number
+    of rows that carry the components. `reached` is the share of all rows' images explained by the components,
+    `variances` are theirs in feature space, descending, and `noise_variance` is the residual variance.
+    `log_marginal_likelihood` is relative to that of noise only. `widths` are those in encoded inputs. `imported` is
+    None for a version trained here; else all other members are those of the original.
     """
 
     plan: ComponentsPlan
@@ -46,7 +46,7 @@ class ComponentsReport:
 
 @dataclass(frozen=True, eq=False)
 class ComponentsPredictor:
-    """Raw columns to x, the components, and the log densities of rows like those learned from, rising."""
+    """Raw columns to x, the components, and the log densities of rows like the training rows, ascending."""
 
     encoding: InputEncoding
     components: Components

@@ -1,7 +1,7 @@
-"""Reports and evidence as they were written before a version had `members` and `evidence`, in today's form.
+"""Reports and evidence of format version 1, without `members` and `evidence`, converted to format 2.
 
-JSON to JSON, and frozen: what this makes is format 2, whatever reports may look like later. The log marginal likelihood
-had the price of choice taken off and Gamma hyperpriors added; here each stands alone again.
+JSON to JSON, and frozen: this makes format 2, whatever later formats are. The log marginal likelihood was reduced by
+the price of selection, and included the Gamma hyperpriors; format 2 has each separately.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ OF_THE_MODEL = ("noise_sd", "degrees_of_freedom", "widths", "warps", "terms", "p
 """Members of the report that moved to the hyperparameters."""
 
 PRICE_OF_ONE = 1.0
-"""Nats that a function paid at least."""
+"""The minimum price of a function, in nats."""
 
 
 @dataclass(frozen=True)
 class EarlierModel:
-    """A model of format version 1: `log_marginal_likelihood` as it was, of N rows of t and `functions`.
+    """A model of format version 1: its `log_marginal_likelihood`, of N rows of t and `functions`.
 
     `log_alphas` and `alphas` are the sums over the functions, `unit` is that of the latent in the user's: 1 for
     logarithms and classes; `log_units` is N times the log of the target's.
@@ -42,7 +42,7 @@ class EarlierModel:
 
 
 def earlier_evidence(model: EarlierModel, prior: Mapping[str, Json], likelihood: Mapping[str, Json]) -> LogEvidence:
-    """The evidence of an earlier model, in the units of t."""
+    """Return the evidence of an earlier model, in the units of t."""
     value, kind = model.log_marginal_likelihood, _kind(prior, likelihood)
     if prior.get("type") == "gaussian_process":
         return LogEvidence(value, kind, None)
@@ -78,7 +78,7 @@ def _log_normaliser(shape: float, rate: float) -> float:
 
 
 def upgraded_report(report: Members, models: Sequence[EarlierModel], functions: int) -> Members:
-    """An earlier report in today's form; `models` are those of the version in their order, of `functions` together."""
+    """Return a report in format 2; `models` are those of the version in their order, with `functions` in total."""
     plan = _object(report.get("plan"))
     spec = _object(plan.get("spec"))
     prior, likelihood = _object(spec.get("prior")), _object(spec.get("likelihood"))
@@ -105,7 +105,7 @@ def upgraded_report(report: Members, models: Sequence[EarlierModel], functions: 
 def _members(
     report: Members, models: Sequence[EarlierModel], spec: Members, functions: int, compared: list[Members]
 ) -> Iterator[Members]:
-    """Each but for its evidence; takes the members themselves out of what was `compared`."""
+    """Yield each member without its evidence; removes the members from `compared`."""
     before = [_object(one) for one in _list(report.get("members"))][: len(models)]
     if not before:
         kernels = [
@@ -143,7 +143,7 @@ def _taken(compared: list[Members], own: Members | None) -> Json:
 
 
 def _is_of(member: Members, basis: Members) -> bool:
-    """Return whether a member's kernel, warp and number of widths are those of a dictionary that was compared."""
+    """Return whether a member's kernel, warp and number of widths are those of a compared dictionary."""
     widths = [_object(one) for one in _list(member.get("widths"))]
     shared = len(widths) == 1 and widths[0].get("input") is None
     one_width = _object(basis.get("width")).get("type") == "evidence"

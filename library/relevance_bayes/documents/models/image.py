@@ -1,4 +1,4 @@
-"""The report and the predictor of an image's code."""
+"""The report and the predictor of an image code."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,9 +14,9 @@ from relevance_bayes.types.models import TermsError
 class ImageReport:
     """The report of a version, without its arrays.
 
-    `rows` counts the pixels, `functions` those of the code, its constant included; `error` is the root mean square of
-    what they miss, `psnr` 20 log10(peak / error) in dB, None without error, and `path` has the least error that was met
-    with so many. `noise_sd` is what the search took for noise.
+    `rows` is the number of pixels, `functions` that of the code, its constant included; `error` is the root mean square
+    error, `psnr` 20 log10(peak / error) in dB, None without error, and `path` has the lowest error for each number of
+    functions. `noise_sd` is the estimated noise.
     """
 
     plan: ImagePlan
@@ -37,7 +37,7 @@ class ImageReport:
 
 @dataclass(frozen=True, eq=False)
 class ImagePredictor:
-    """Rows and columns to places, and the code of the image."""
+    """Rows and columns to positions, and the code of the image."""
 
     encoding: InputEncoding
     code: ImageCode

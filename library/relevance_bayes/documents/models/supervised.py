@@ -29,13 +29,12 @@ from relevance_bayes.types.values import Label
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """The hyperparameters of one model, in the user's units; None or empty where it has no such thing.
+    """The hyperparameters of one model, in the user's units; None or empty where the model lacks them.
 
     `widths` are those in encoded inputs, for each kernel dictionary with functions in the model one, or one for each
-    column; `terms` are the inputs that a process sees apart from the others. `signal_sd` is the process's (of the
-    latent function for classes and counts). Where the target's logarithm is learned, `noise_sd` and `signal_sd` are of
-    that. `last_gain` and `next_gain` are the nats that the last function brought that entered, and the best would have
-    brought that did not.
+    column; `terms` are the inputs with a term of their own. `signal_sd` is the process's (of the latent function for
+    classes and counts). For a logarithmic target, `noise_sd` and `signal_sd` are of the logarithm. `last_gain` and
+    `next_gain` are the gains, in nats, of the last function added, and of the best one not added.
     """
 
     noise_sd: float | None = None
@@ -50,14 +49,14 @@ class Hyperparameters:
 
 @dataclass(frozen=True)
 class Member:
-    """One of the models that a version consists of, often the only one.
+    """One of the models of a version, often the only one.
 
     `kernel` is None where it has none, or several. The densities of the processes of a pool are multiplied, each to the
-    power of its `weight`; the weights add to 1, and the only model has the weight 1. The model of one class, `label`,
+    power of its `weight`; the weights sum to 1, and the only model has the weight 1. The model of one class, `label`,
     against all others has none. `evidence` is that of the `functions` that it kept, of the target in the user's units,
-    None of a nearest-neighbour process, which is judged by rows kept apart, and whose functions are its trend's,
-    and `evidence_unreduced` that of the process before few functions took its place, None where none did. `score` is
-    the mean log density of the folds' rows by the member alone, where these measured it.
+    None for a nearest-neighbour process, which is scored on held-out rows, and whose functions are its trend's, and
+    `evidence_unreduced` that of the process before its reduction to few functions, None without one. `score` is the
+    mean log density of the folds' rows under this member only, where it was measured.
     """
 
     kernel: Kernel | None
@@ -77,13 +76,13 @@ ScoreKind = Literal["fold_log_density", "integrated_evidence"]
 class Alternative:
     """A compared alternative that was not selected: its score, or the `reason` why it has none.
 
-    By `fold_log_density`, the mean log density, in nats a row, of the folds' rows by what was learned without them; or
-    by `integrated_evidence`, the log evidence with the hyperparameters integrated out, in nats. Both are of the target
-    in the user's units, so that scores can be compared whatever the likelihood.
+    The score is `fold_log_density`, the mean log density, in nats a row, of the folds' rows under fits without them; or
+    `integrated_evidence`, the log evidence with the hyperparameters integrated out, in nats. Both are of the target in
+    the user's units, so that scores are comparable whatever the likelihood.
 
-    `basis` is its kernel's, which may tell it apart beside prior and likelihood, None where that was not recorded.
-    `functions` are those that it kept, None where it was given up on the way, its score being foretold from some rows
-    then, and where folds measured it before any were chosen.
+    `basis` is its kernel's, which may distinguish it besides prior and likelihood, None where that was not recorded.
+    `functions` are those that it kept, None where it was stopped early, its score then extrapolated from some rows, and
+    where folds measured it before any were selected.
     """
 
     basis: Basis | None
@@ -99,17 +98,17 @@ class Alternative:
 class SupervisedReport:
     """The report of a version, without its arrays, in the user's units.
 
-    `members` are the models that predict together, one or more. `score` is by rows that were not learned from, before
-    their reduction to few functions, after it where it loses more than was asked for; None in versions that are older
-    than this. `alternatives` are what was compared and not taken, `integrated_evidence` is what those of that kind are
-    compared with. `metrics` maps a name ("holdout", "validation", "leave_one_out") to figures ("rmse", "nll", ...);
-    `candidates` counts functions looked at, `functions` those kept, of all members. Under noise with heavy tails
-    `outliers` are the rows learned from that it accounts for. `score_loss` is what keeping few functions costs of the
-    folds' score, in nats a row, where there were `unreduced_functions` before. `class_rows` are the rows learned from
-    by class, in the plan's order; empty for numbers, and in versions that are older than this. `imported` is None for
-    what was trained here; else all other figures are those of where it was. `temperature` is that of the probabilities
-    of classes, None for numbers, and in versions that are older than it. `warnings` say what was left out, and what
-    could not be done as planned. `local` is the comparison with nearest-neighbour processes, None where there was none.
+    `members` are the models that predict together, one or more. `score` is on held-out rows, before the reduction to
+    few functions, or after it where it loses more than allowed; None in versions without it. `alternatives` were
+    compared and not selected, `integrated_evidence` is what those of that kind are compared with. `metrics` maps a name
+    ("holdout", "validation", "leave_one_out") to metrics ("rmse", "nll", ...); `candidates` is the number of functions
+    considered, `functions` of those kept, over all members. Under a heavy-tailed likelihood `outliers` are the training
+    rows that it accounts for. `score_loss` is the loss of the folds' score by the reduction to few functions, in nats a
+    row, from `unreduced_functions` before. `class_rows` are the training rows by class, in the plan's order; empty for
+    numbers, and in versions without it. `imported` is None for a version trained here; else all other members are those
+    of the original. `temperature` is that of the class probabilities, None for numbers, and in versions without it.
+    `warnings` describe what was left out, and what differs from the plan. `local` is the comparison with
+    nearest-neighbour processes, None without one.
     """
 
     task: Task
@@ -141,23 +140,23 @@ class SupervisedReport:
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """Those of the only member; of several none are the whole's."""
+        """Return those of the only member; of several, empty ones."""
         return self.members[0].hyperparameters if len(self.members) == 1 else Hyperparameters()
 
     @property
     def evidence(self) -> LogEvidence | None:
-        """That of the only member; None of several."""
+        """Return that of the only member; None for several."""
         return self.members[0].evidence if len(self.members) == 1 else None
 
 
 @dataclass(frozen=True, eq=False)
 class SupervisedPredictor:
-    """All that a prediction needs: raw columns to the matrix and back, and the sparse model, or several as a pool."""
+    """Raw columns to the matrix and back, and the sparse model, or several as a pool."""
 
     encoding: Encoding
     learned: LearnedModel
 
     @property
     def model(self) -> Model:
-        """The model, where it is one alone; raises SparseBayesError for a pool."""
+        """Return the only model; raises SparseBayesError for a pool."""
         return alone(self.learned)

@@ -20,7 +20,7 @@ from relevance_bayes.types.errors import Fault
 
 
 def approximation_faults(predictor: ApproximationPredictor, report: ApproximationReport) -> tuple[Fault, ...]:
-    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have."""
+    """Return the inconsistencies, with their places in a document; arrays have consistent sizes."""
     return (
         *input_faults(predictor.encoding, {report.plan.coefficients}),
         *_of_numbers(predictor.encoding),
@@ -34,21 +34,21 @@ def _of_numbers(encoding: InputEncoding) -> Iterator[Fault]:
     plain = InputEncoding.plain([column.name for column in encoding.inputs])
     for place, (column, expected) in enumerate(zip(encoding.inputs, plain.inputs, strict=True)):
         if column != expected:
-            detail = "A known function reads numbers as they are: its shift is 0, its scale 1, and gaps are refused."
+            detail = "Expected inputs with shift 0, scale 1 and no replacement of missing values."
             yield Fault(detail, f"/inputs/{place}")
 
 
 def _of_terms(predictor: ApproximationPredictor, report: ApproximationReport) -> Iterator[Fault]:
-    """No value is greater than the sum of the coefficients' sizes."""
+    """Yield faults of the terms: the magnitude of a value is at most the sum of those of the coefficients."""
     terms = predictor.expansion
     with np.errstate(over="ignore"):
         greatest = abs(terms.constant) + np.abs(terms.coefficients).sum()
     if not np.isfinite(greatest):
-        yield Fault("The sum of all coefficients, without their signs, is no finite number.", "/model/coefficients")
+        yield Fault("Expected a finite sum of the coefficients' magnitudes.", "/model/coefficients")
     if report.plan.density and (terms.coefficients < 0.0).any():
-        yield Fault("Of a density no coefficient is below 0.", "/model/coefficients")
+        yield Fault("Expected no negative coefficients of a density.", "/model/coefficients")
     if report.plan.density and terms.constant != 0.0:
-        yield Fault("A density has no constant.", "/model/constant")
+        yield Fault("Expected a constant of 0 for a density.", "/model/constant")
 
 
 def _of_plan(report: ApproximationReport) -> Iterator[Fault]:
@@ -64,7 +64,8 @@ def _of_plan(report: ApproximationReport) -> Iterator[Fault]:
 
 
 def _of_report(predictor: ApproximationPredictor, report: ApproximationReport) -> Iterator[Fault]:
-    """The error of a density may be above 1: it is measured before the terms below 0 are taken away."""
+    """Yield faults of the report. The error of a density may be above 1: it is measured before the part below 0 is
+    removed."""
     yield from common_faults(report)
     if report.functions > report.rows:
         yield Fault(f"Expected {report.functions} rows at least, one for each term kept.", "/report/rows")

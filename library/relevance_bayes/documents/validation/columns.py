@@ -1,4 +1,4 @@
-"""The columns of a version that somebody else wrote: their names, their texts, and what stands for gaps."""
+"""Validation of the columns of an imported version: names, texts, and replacements of missing values."""
 
 import unicodedata
 from collections.abc import Collection, Iterator
@@ -9,15 +9,15 @@ from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, Input
 from relevance_bayes.types.errors import Fault
 
 MAX_TEXT_LENGTH = 200
-"""Of a name, in characters."""
+"""The maximum number of characters of a name."""
 
 MAX_LABEL_LENGTH = 100_000
 
 
 def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) -> Iterator[Fault]:
-    """Return what is wrong with the inputs; names that are `taken` belong to other columns."""
+    """Yield faults of the inputs; names that are `taken` belong to other columns."""
     if not encoding.inputs:
-        yield Fault("A model reads one input at least.", "/inputs")
+        yield Fault("Expected at least one input.", "/inputs")
     others = set(taken)
     for place, column in enumerate(encoding.inputs):
         where = f"/inputs/{place}"
@@ -34,7 +34,7 @@ def _of_scale(column: EncodedInput, where: str) -> Iterator[Fault]:
         shares = column.fill or ()
         yield from figure_faults((f"{where}/fill/{place}", share, SHARE) for place, share in enumerate(shares))
         if shares and not isclose(sum(shares), 1.0, rel_tol=1e-6):
-            yield Fault("Expected shares whose sum is 1.", f"{where}/fill")
+            yield Fault("Expected shares that sum to 1.", f"{where}/fill")
     elif column.kind == "boolean":
         members = (("shift", column.shift), ("scale", column.scale), ("fill", column.fill))
         yield from figure_faults((f"{where}/{name}", value, SHARE) for name, value in members)
@@ -42,22 +42,22 @@ def _of_scale(column: EncodedInput, where: str) -> Iterator[Fault]:
 
 def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
     if column.indicator and column.fill is None:
-        yield Fault("Where gaps are told, something fills them.", f"{where}/fill")
+        yield Fault("Expected a value with `indicator`.", f"{where}/fill")
     if isinstance(column, EncodedCategory):
         known = column.categories
         if not known or len(set(known)) < len(known):
-            yield Fault("Expected different categories, and one at least.", f"{where}/categories")
+            yield Fault("Expected at least one category, all distinct.", f"{where}/categories")
         if any(not is_label(category) for category in known):
-            yield Fault("A category holds NUL, or has no end.", f"{where}/categories")
+            yield Fault("Expected categories of bounded length without NUL.", f"{where}/categories")
         if column.fill is not None and len(column.fill) != len(known):
             yield Fault(f"Expected {len(known)} shares, got {len(column.fill)}.", f"{where}/fill")
 
 
 def column_name_faults(name: str, where: str) -> Iterator[Fault]:
-    """Return what is wrong with a column's name."""
+    """Yield faults of a column's name."""
     plain = not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in name)
     if not (0 < len(name) <= MAX_TEXT_LENGTH and plain):
-        yield Fault(f"A column's name has 1 to {MAX_TEXT_LENGTH} characters, none of them for control.", where)
+        yield Fault(f"Expected a name of 1 to {MAX_TEXT_LENGTH} characters, none of them control characters.", where)
 
 
 def is_label(text: str) -> bool:

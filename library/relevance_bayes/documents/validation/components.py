@@ -17,16 +17,16 @@ from relevance_bayes.types.errors import Fault
 SEED = Interval(0, 2**53 - 1)
 
 REACHED = Interval(-1e-6, 1.0 + 1e-6)
-"""A share, but for rounding."""
+"""The interval of a share, with a tolerance for rounding."""
 
 BETWEEN = f"from {1.0 / MAX_SCALED:g} to {MAX_SCALED:g}"
 
 
 def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) -> tuple[Fault, ...]:
-    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have.
+    """Return the inconsistencies, with their places in a document; arrays have consistent sizes.
 
-    What is left has finite numbers for every row, but for a covariance that is not positive definite: that is seen
-    where it is factorised.
+    Without any, predictions are finite for every row, unless the covariance is not positive definite, which its
+    factorisation detects.
     """
     return (
         *input_faults(predictor.encoding),
@@ -38,25 +38,25 @@ def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) 
 
 
 def _of_places(found: Components) -> Iterator[Fault]:
-    """Rows and widths of these sizes have finite squared distances, and a kernel of these is between 0 and 1."""
+    """Yield faults of positions: within these bounds squared distances are finite."""
     bend, where = found.input_map, "/model/functions"
     if not _within(bend.widths):
-        yield Fault(f"Widths are {BETWEEN}.", f"{where}/widths")
+        yield Fault(f"Expected widths {BETWEEN}.", f"{where}/widths")
     if not (np.abs(found.centres) <= MAX_SCALED).all():
-        yield Fault(f"The rows kept are at most {MAX_SCALED:g} in size.", f"{where}/centres")
+        yield Fault(f"Expected numbers of at most {MAX_SCALED:g} in magnitude.", f"{where}/centres")
     for name, warp in (("skew", bend.skew), ("tail", bend.tail)):
         if warp is not None:
-            yield Fault("Components are of inputs that are not bent.", f"{where}/{name}")
+            yield Fault("Expected inputs without a warp.", f"{where}/{name}")
 
 
 def _of_numbers(predictor: ComponentsPredictor) -> Iterator[Fault]:
     found, usual = predictor.components, predictor.log_densities
     if not _within(found.weights):
-        yield Fault(f"Weights are {BETWEEN}.", "/model/weights")
+        yield Fault(f"Expected weights {BETWEEN}.", "/model/weights")
     if not _within(np.array(found.noise_variance)):
-        yield Fault(f"The variance of noise is {BETWEEN}.", "/model/noise_variance")
+        yield Fault(f"Expected a noise variance {BETWEEN}.", "/model/noise_variance")
     if not len(usual) or (np.diff(usual) < 0.0).any():
-        yield Fault("Expected the log densities of usual rows, rising, and one at least.", "/model/log_densities")
+        yield Fault("Expected at least one log density, in ascending order.", "/model/log_densities")
 
 
 def _of_plan(report: ComponentsReport) -> Iterator[Fault]:

@@ -1,4 +1,4 @@
-"""Intervals in which the figures of a report lie."""
+"""Intervals of the numbers in a report."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from relevance_bayes.types.errors import Fault
 MAX_COUNT = 2**53
 
 MAX_VALUE_LENGTH = 24
-"""Digits of a number that a fault repeats."""
+"""The maximum number of characters of a number that a fault repeats."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The finite numbers from `minimum` to `maximum`; `is_open`: without these two."""
+    """The finite numbers from `minimum` to `maximum`; with `is_open`, excluding these two."""
 
     minimum: float
     maximum: float
@@ -48,18 +48,18 @@ NOT_NEGATIVE = Interval(0.0, inf)
 POSITIVE = Interval(0.0, inf, is_open=True)
 
 Figure = tuple[str, float | None, Interval]
-"""The place of a figure, its value, which may be missing, and where it lies."""
+"""The place of a number, its value, which may be missing, and its interval."""
 
 
 def figure_faults(figures: Iterable[Figure]) -> Iterator[Fault]:
-    """Return a fault for each figure outside its interval."""
+    """Yield a fault for each number outside its interval."""
     for where, value, interval in figures:
         if value is not None and value not in interval:
             yield Fault(f"Expected {interval}, got {str(value)[:MAX_VALUE_LENGTH]}.", where)
 
 
 def difference_faults(pairs: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Fault]:
-    """Return a fault for each figure of a report that is not what follows from the model, rounding aside."""
+    """Yield a fault for each number of a report that differs from that of the model, within rounding."""
     for where, value, expected in pairs:
         if not _is_same(value, expected):
             detail = f"Expected {expected}, which follows from the model, got {str(value)[:MAX_VALUE_LENGTH]}."

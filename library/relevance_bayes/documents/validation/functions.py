@@ -1,4 +1,4 @@
-"""Where the functions of a model lie."""
+"""Validation of the positions of a model's functions."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
 MAX_DISTANCE = MAX_SCALED * MAX_SCALED
-"""Of a centre in units of the width: its square is a finite number, as that of an encoded number is."""
+"""The maximum distance of a centre in widths: its square is finite, as that of an encoded number is."""
 
 
 def function_faults(model: Model) -> Iterator[Fault]:
@@ -31,4 +31,4 @@ def _has_distances(functions: Functions) -> bool:
 
 
 def _fault(where: str) -> Fault:
-    return Fault(f"Expected centres that are at most {MAX_DISTANCE:g} widths from 0, once they are bent.", where)
+    return Fault(f"Expected centres that are at most {MAX_DISTANCE:g} widths from 0, after the warp.", where)

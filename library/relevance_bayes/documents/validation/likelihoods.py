@@ -1,4 +1,4 @@
-"""The parameters of likelihoods."""
+"""Validation of the parameters of likelihoods."""
 
 from collections.abc import Iterator
 from math import inf
@@ -22,7 +22,7 @@ DEGREES_OF_FREEDOM = Interval(2.0, inf, is_open=True)
 
 
 def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) -> Iterator[Fault]:
-    """Return what is wrong with the parameters that are given, for a target of so many `classes`."""
+    """Yield faults of the given parameters, for a target of so many `classes`."""
     figures: list[Figure] = []
     match likelihood:
         case GaussianNoise(noise_sd=float() | int() as sd):
@@ -30,7 +30,7 @@ def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) ->
         case StudentT(degrees_of_freedom=float() | int() as dof):
             figures.append((f"{where}/degrees_of_freedom", dof, DEGREES_OF_FREEDOM))
         case LogVariance():
-            yield Fault("It is the likelihood of squares, and of no target.", where)
+            yield Fault("Expected the likelihood of a target, got that of a log variance.", where)
         case Bernoulli() | Categorical() | OneAgainstRest() | BernoulliPerClass():
             if likelihood.temperature != "learned":
                 figures.append((f"{where}/temperature", likelihood.temperature, POSITIVE))

@@ -1,4 +1,4 @@
-"""Validation of the members that all reports have: their texts, the time that was used, widths by input."""
+"""Validation of the members of all reports: texts, times, widths by input."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ SOFTWARE_VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,100}")
 
 
 def common_faults(report: SupervisedReport | ApproximationReport | ComponentsReport) -> Iterator[Fault]:
-    """Return what is wrong with the members that each report has."""
+    """Yield faults of the members of every report."""
     yield from figure_faults(
         [
             (f"{WHERE}/rows", report.rows, POSITIVE_COUNT),
@@ -37,7 +37,7 @@ def common_faults(report: SupervisedReport | ApproximationReport | ComponentsRep
 
 
 def width_faults(widths: Sequence[InputWidth], inputs: Sequence[str], where: str = WHERE) -> Iterator[Fault]:
-    """Return what is wrong with widths, each of one of the encoded `inputs` or of them all."""
+    """Yield faults of widths, each of one of the encoded `inputs` or of all of them."""
     for place, one in enumerate(widths):
         here = f"{where}/widths/{place}"
         yield from figure_faults([(f"{here}/width", one.width, WIDTH)])
@@ -46,13 +46,13 @@ def width_faults(widths: Sequence[InputWidth], inputs: Sequence[str], where: str
 
 
 def input_name_faults(name: str, inputs: Sequence[str], where: str) -> Iterator[Fault]:
-    """Return a fault where a name is none of the encoded inputs'."""
+    """Yield a fault where a name is not that of an encoded input."""
     if name not in inputs:
         yield Fault("Expected the name of an encoded input.", where)
 
 
 def row_count_faults(dropped: int, held_out: int = 0) -> Iterator[Fault]:
-    """Return what is wrong with the counts of rows that were not learned from."""
+    """Yield faults of the numbers of rows that were not trained on."""
     counts = (("rows_dropped", dropped), ("rows_held_out", held_out))
     yield from figure_faults((f"{WHERE}/{name}", count, COUNT) for name, count in counts)
 

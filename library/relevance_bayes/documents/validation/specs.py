@@ -1,4 +1,4 @@
-"""Validation of the fits of a plan: choices that go together, and numbers that can be computed with."""
+"""Validation of the fits of a plan: consistent choices, and numbers within bounds."""
 
 from collections.abc import Iterator
 
@@ -18,10 +18,10 @@ SEED = Interval(0, MAX_SEED)
 
 
 def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
-    """Return what is wrong with the fits of a plan; the matrix has so many `columns`.
+    """Yield faults of the fits of a plan; the matrix has so many `columns`.
 
-    A width for each is one for each column in the fit that was taken, and one for each input in all others. Groups
-    count the inputs.
+    The widths of the selected fit are one for each column, those of all others one for each input. Groups are of
+    inputs.
     """
     inputs = len(plan.inputs)
     compared = [(f"{PLAN}/compared_models/{number}", spec, inputs) for number, spec in enumerate(plan.compared_models)]
@@ -44,7 +44,7 @@ def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
 
 def _of_group(group: Group, inputs: int, where: str, place: int) -> Iterator[Fault]:
     if any(not 0 <= number < inputs for number in group.inputs):
-        yield Fault("A group is of inputs that are not there.", where)
+        yield Fault("Expected indices of inputs.", where)
     yield from _of_kernel(group.of, len(group.inputs), f"{where}/{place}/of")
 
 

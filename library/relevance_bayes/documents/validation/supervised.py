@@ -33,10 +33,10 @@ from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.types.errors import Fault
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
-"""Where gamma lies, but for rounding."""
+"""The interval of gamma, with a tolerance for rounding."""
 
 GAIN = Interval(-1e-3, inf)
-"""Where a gain in nats lies: what is not worth to enter may be 0, and below it by rounding."""
+"""The interval of a gain in nats: a function not worth adding has 0, or less by rounding."""
 
 LOG_NOISE = "/model/log_noise"
 
@@ -45,7 +45,7 @@ ASYMMETRY = 1e-8
 
 
 def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
-    """Return what does not go together, with its place in a document; its arrays have the sizes that they must have."""
+    """Return the inconsistencies, with their places in a document; arrays have consistent sizes."""
     encoding, learned = predictor.encoding, predictor.learned
     members = members_of(learned)
     return (
@@ -69,23 +69,23 @@ def _place(learned: LearnedModel, member: int) -> str:
 
 
 def _of_local(learned: LocalModel, target: EncodedTarget) -> Iterator[Fault]:
-    """A nearest-neighbour process is of numbers with noise of one size, its trend too."""
+    """Yield faults of a nearest-neighbour process: it and its trend have one Gaussian noise."""
     likelihood = learned.likelihood
     if likelihood.noise_by_row or is_heteroscedastic(likelihood):
-        yield Fault("A nearest-neighbour process has noise of one size.", "/model/likelihood/noise_sd")
+        yield Fault("Expected one noise sd for a nearest-neighbour process.", "/model/likelihood/noise_sd")
     if target.classes or target.logarithmic or target.noise_column is not None:
-        yield Fault("A nearest-neighbour process is of numbers as they are.", "/target")
+        yield Fault("Expected a number without a logarithm for a nearest-neighbour process.", "/target")
     if learned.trend is not None and learned.trend.likelihood != likelihood:
-        yield Fault("Expected that of the process.", "/model/trend/likelihood")
+        yield Fault("Expected the likelihood of the process.", "/model/trend/likelihood")
     if not all(isinstance(one, ConstantFunction | InputFunctions) for one in learned.process.functions):
-        yield Fault("Beside its kernel it has a bias and the inputs alone.", "/model/functions")
+        yield Fault("Expected only a bias and the inputs, besides the kernel.", "/model/functions")
 
 
 def _of_model(model: Model, target: EncodedTarget, *, of_class: bool) -> Iterator[Fault]:
     yield from _of_class(model, target) if of_class else _of_likelihood(model, target)
     yield from _of_function(model)
     if is_heteroscedastic(model.likelihood) != (model.log_noise is not None):
-        yield Fault('A second function goes with a `noise_sd` of "heteroscedastic", and with nothing else.', LOG_NOISE)
+        yield Fault('Expected `log_noise` with, and only with, a `noise_sd` of "heteroscedastic".', LOG_NOISE)
     if model.log_noise is not None:
         where = f"{LOG_NOISE}/model"
         for fault in _of_function(model.log_noise.model):
@@ -93,7 +93,7 @@ def _of_model(model: Model, target: EncodedTarget, *, of_class: bool) -> Iterato
         if model.log_noise.model.rows != model.rows:
             yield Fault("Expected those of the function itself.", f"{where}/rows")
         if model.log_noise.model.noise_sd is not None:
-            yield Fault("The noise has no noise of its own.", f"{where}/noise_sd")
+            yield Fault("Expected no noise of the noise.", f"{where}/noise_sd")
 
 
 def _of_function(model: Model) -> Iterator[Fault]:
@@ -104,12 +104,12 @@ def _of_function(model: Model) -> Iterator[Fault]:
 
 
 def _of_pool(pool: Pool) -> Iterator[Fault]:
-    """Members are of one kind of noise, and learned from the same rows."""
+    """Yield faults of a pool: members have the same noise model and the same training rows."""
     first = pool.members[0]
     for place, member in enumerate(pool.members):
         where = f"/model/members/{place}"
         if not isinstance(member.likelihood, GaussianNoise):
-            yield Fault("A pool is of models with Gaussian noise.", f"{where}/likelihood")
+            yield Fault("Expected Gaussian noise for members of a pool.", f"{where}/likelihood")
         elif member.likelihood != first.likelihood:
             yield Fault("Expected the first member's.", f"{where}/likelihood")
         if member.rows != first.rows:
@@ -117,7 +117,7 @@ def _of_pool(pool: Pool) -> Iterator[Fault]:
 
 
 def _of_classes(learned: PerClass, target: EncodedTarget) -> Iterator[Fault]:
-    """One model for each of three classes at least, learned from the same rows."""
+    """Yield faults of one-against-all models: at least three classes, with the same training rows."""
     likelihood, first = learned.likelihood, learned.members[0]
     yield from likelihood_faults(likelihood, "/model/likelihood", len(target.classes))
     if len(target.classes) < MIN_CLASSES or len(learned.members) != len(target.classes):
@@ -130,17 +130,17 @@ def _of_classes(learned: PerClass, target: EncodedTarget) -> Iterator[Fault]:
 
 
 def _of_class(model: Model, target: EncodedTarget) -> Iterator[Fault]:
-    """One class against all others: what is said of all of them together is said there alone."""
+    """Yield faults of one class's model; members of all classes together are validated elsewhere."""
     if model.likelihood != BernoulliPerClass.member:
         yield Fault(
-            'Expected "bernoulli" without a temperature: that of all classes stands above.', "/model/likelihood"
+            'Expected "bernoulli" without a temperature, which is of all classes together.', "/model/likelihood"
         )
     if model.noise_sd is not None:
-        yield Fault('"bernoulli" has no noise.', "/model/noise_sd")
+        yield Fault('Expected no noise for "bernoulli".', "/model/noise_sd")
     if target.logarithmic:
-        yield Fault('The logarithm is learned under "log_gaussian", and there alone.', "/target/logarithmic")
+        yield Fault('Expected true for, and only for, "log_gaussian".', "/target/logarithmic")
     if target.noise_column is not None:
-        detail = 'A column of noise goes with a `noise_sd` of "rows", and with nothing else.'
+        detail = 'Expected a noise column with, and only with, a `noise_sd` of "rows".'
         yield Fault(detail, "/target/noise_column")
 
 
@@ -149,7 +149,7 @@ def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:
     if target.noise_column is not None:
         yield from column_name_faults(target.noise_column, "/target/noise_column")
         if target.noise_column == target.name:
-            yield Fault("The noise stands in a column of its own.", "/target/noise_column")
+            yield Fault("Expected a column other than target and inputs.", "/target/noise_column")
     if task == "classification":
         units = (("shift", target.shift, 0.0), ("scale", target.scale, 1.0))
         yield from (
@@ -159,18 +159,18 @@ def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:
         )
     if task == "regression":
         if target.classes or target.kind == "category":
-            yield Fault("A number is predicted, and no class.", "/target")
+            yield Fault("Expected a target of numbers, not of classes.", "/target")
         return
     kinds: dict[str, tuple[type, ...]] = {"boolean": (bool,), "number": (int, float), "category": (str,)}
     apt = kinds.get(target.kind, ())
     labels = target.classes
     if len(labels) < 2 or not all(type(label) in apt for label in labels):
-        yield Fault(f"Expected two labels at least, each of them a {target.kind}.", "/target/classes")
+        yield Fault(f"Expected at least two labels, each a {target.kind}.", "/target/classes")
     elif not _in_order(labels):
-        detail = "Expected different labels in their order: false and true, numbers from below, texts by alphabet"
+        detail = "Expected distinct labels in order: false and true, numbers ascending, texts by alphabet"
         yield Fault(f"{detail}.", "/target/classes")
     elif not all(is_label(label) for label in labels if isinstance(label, str)):
-        yield Fault("A label holds NUL, or has no end.", "/target/classes")
+        yield Fault("Expected labels of bounded length without NUL.", "/target/classes")
 
 
 def _in_order(labels: Sequence[str | int | float | bool]) -> bool:
@@ -191,18 +191,18 @@ def _of_likelihood(model: Model, target: EncodedTarget) -> Iterator[Fault]:
         case _:
             fits = not target.classes
     if not fits:
-        yield Fault(f'"{likelihood.type}" does not go with {len(target.classes)} classes.', where)
+        yield Fault(f'Expected a likelihood for {len(target.classes)} classes, got "{likelihood.type}".', where)
     yield from likelihood_faults(likelihood, where, len(target.classes))
     noiseless = not likelihood.in_target_units
     if noiseless != (model.noise_sd is None):
         expected = "has no noise" if noiseless else "has noise, whose sd is missing"
         yield Fault(f'"{likelihood.type}" {expected}.', "/model/noise_sd")
     elif model.noise_sd == 0.0:
-        yield Fault("Noise has an sd above 0.", "/model/noise_sd")
+        yield Fault("Expected a noise sd above 0.", "/model/noise_sd")
     if isinstance(likelihood, LogGaussian) != target.logarithmic:
-        yield Fault('The logarithm is learned under "log_gaussian", and there alone.', "/target/logarithmic")
+        yield Fault('Expected true for, and only for, "log_gaussian".', "/target/logarithmic")
     if likelihood.noise_by_row != (target.noise_column is not None):
-        detail = 'A column of noise goes with a `noise_sd` of "rows", and with nothing else.'
+        detail = 'Expected a noise column with, and only with, a `noise_sd` of "rows".'
         yield Fault(detail, "/target/noise_column")
 
 
@@ -211,34 +211,32 @@ def _of_prior(model: Model) -> Iterator[Fault]:
     if model.signal_variance is not None:
         first = model.functions[0] if model.functions else None
         if not isinstance(first, KernelFunctions) or not isinstance(first.kernel, Covariance | Additive):
-            yield Fault("Where there is an amplitude, a covariance's functions come first.", "/model/functions")
+            yield Fault("Expected kernel functions first with `signal_variance`.", "/model/functions")
         if kept is not None:
-            yield Fault(
-                "Either an amplitude or an augmentation: they go with different priors.", "/model/signal_variance"
-            )
+            yield Fault("Expected either a signal variance or an augmentation.", "/model/signal_variance")
     if kept is None:
         return
     where = "/model/augmentation"
     if not model.likelihood.conjugate:
-        yield Fault("An augmentation goes with Gaussian noise.", where)
+        yield Fault("Expected Gaussian noise for an augmentation.", where)
     if not isinstance(kept.functions.kernel, Covariance | Additive):
-        yield Fault("An augmentation has functions of a covariance.", f"{where}/functions/kernel")
+        yield Fault("Expected kernel functions for an augmentation.", f"{where}/functions/kernel")
     if (kept.precisions is not None) != model.likelihood.noise_by_row:
-        yield Fault("Precisions of rows go with noise by row, and with nothing else.", f"{where}/precisions")
+        yield Fault("Expected precisions with, and only with, noise by row.", f"{where}/precisions")
 
 
 def _of_covariance(model: Model) -> Iterator[Fault]:
-    """It is factorised later, which says whether it is positive definite."""
+    """Yield faults of a covariance; its factorisation later detects whether it is positive definite."""
     covariance = model.covariance
     variances = covariance.diagonal()
     if not (variances > 0.0).all():
-        yield Fault("Variances are above 0.", "/model/covariance")
+        yield Fault("Expected variances above 0.", "/model/covariance")
         return
     sd = np.sqrt(variances)
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.abs(covariance - covariance.T) / np.outer(sd, sd)
     if not (apart <= ASYMMETRY).all():
-        yield Fault("A covariance is the same from both sides.", "/model/covariance")
+        yield Fault("Expected a symmetric matrix.", "/model/covariance")
 
 
 def _of_figures(model: Model) -> Iterator[Fault]:

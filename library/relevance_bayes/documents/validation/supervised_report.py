@@ -1,4 +1,4 @@
-"""The report of a model of numbers or classes: its figures, and those that follow from the model."""
+"""Validation of the report of a model of numbers or classes: its numbers, and those that follow from the model."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -61,7 +61,7 @@ CLASS_METRICS = {
 
 
 def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
-    """Return what no training can have reported, each with its place in a document."""
+    """Yield a fault for each value that no training reports, with its place in a document."""
     encoding = predictor.encoding
     yield from common_faults(report)
     yield from row_count_faults(report.rows_dropped, report.rows_held_out)
@@ -80,20 +80,20 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
 
 
 def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
-    """These are the model's."""
+    """Yield faults of values that follow from the model."""
     model, likelihood = representative(predictor.learned), likelihood_of(predictor.learned)
     temperature = temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
     yield from difference_faults(
         [(f"{WHERE}/rows", report.rows, model.rows), (f"{WHERE}/candidates", report.candidates, model.candidates)]
     )
-    if report.temperature is not None:  # versions that are older than it have none
+    if report.temperature is not None:  # absent in versions before its introduction
         yield from difference_faults([(f"{WHERE}/temperature", report.temperature, temperature)])
     if report.termination != model.termination:
-        yield Fault("Expected the model's.", f"{WHERE}/termination")
+        yield Fault("Expected that of the model.", f"{WHERE}/termination")
 
 
 def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
-    """Each is a member of the model, in the user's units."""
+    """Yield faults of the members, which are those of the model in the user's units."""
     if isinstance(learned, LocalModel):
         yield from _of_local(learned, report, encoding)
         return
@@ -107,7 +107,7 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
     for place, (member, model, weight) in enumerate(zip(report.members, models, weights, strict=True)):
         where = f"{WHERE}/members/{place}"
         if place < len(labels) and member.label != labels[place]:
-            yield Fault("Expected the class that the member is of, and none for numbers.", f"{where}/label")
+            yield Fault("Expected the class of the member, and none for numbers.", f"{where}/label")
         yield from difference_faults(
             [
                 (f"{where}/weight", member.weight, weight),
@@ -116,13 +116,13 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
         )
         kernels = [_plain(one.kernel) for one in model.functions if isinstance(one, KernelFunctions)]
         if member.kernel is not None and kernels and member.kernel not in kernels:
-            yield Fault("Expected a kernel of the model's.", f"{where}/kernel")
+            yield Fault("Expected a kernel of the model.", f"{where}/kernel")
         yield from _of_hyperparameters(member.hyperparameters, model, encoding, f"{where}/hyperparameters")
         yield from _of_evidence(member, model, encoding.target, where)
 
 
 def _of_local(learned: LocalModel, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
-    """The only member is the process; without evidence, since it is judged by rows kept apart."""
+    """Yield faults of the only member, the process, which has no evidence since it is scored on held-out rows."""
     where, process, target = f"{WHERE}/members/0", learned.process, encoding.target
     if len(report.members) != 1:
         yield Fault(f"Expected 1 member, got {len(report.members)}.", f"{WHERE}/members")
@@ -149,7 +149,7 @@ def _of_local(learned: LocalModel, report: SupervisedReport, encoding: Encoding)
     yield from _named_faults(f"{where}/hyperparameters/widths", _by_place(found.widths), _by_place(widths))
     yield from _named_faults(f"{where}/hyperparameters/warps", _by_place(found.warps), _by_place(warps))
     if report.local is None or report.local.neighbours != process.neighbours:
-        yield Fault("Expected the comparison by which the process was taken.", f"{WHERE}/local")
+        yield Fault("Expected the comparison that selected the process.", f"{WHERE}/local")
 
 
 def _plain(kernel: Kernel | Additive) -> Kernel:
@@ -157,7 +157,8 @@ def _plain(kernel: Kernel | Additive) -> Kernel:
 
 
 def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding, where: str) -> Iterator[Fault]:
-    """These follow from the model; widths without kernels in it are those that were asked for."""
+    """Yield faults of hyperparameters, which follow from the model; widths without kernels in it are those of the
+    request."""
     target, dof = (
         encoding.target,
         model.likelihood.degrees_of_freedom if isinstance(model.likelihood, StudentT) else None,
@@ -180,10 +181,10 @@ def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding
 
 
 def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str) -> Iterator[Fault]:
-    """The one is the model's, the other that of more functions than it has."""
+    """Yield faults of the evidence, that of the model, and of `evidence_unreduced`, with more functions."""
     evidence, expected = member.evidence, user_evidence(target, model.evidence, model.rows)
     if evidence is None:
-        yield Fault("Expected the model's.", f"{where}/evidence")
+        yield Fault("Expected that of the model.", f"{where}/evidence")
         return
     yield from difference_faults(
         [
@@ -193,7 +194,7 @@ def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str
         ]
     )
     if evidence.kind != expected.kind:
-        yield Fault("Expected the model's.", f"{where}/evidence/kind")
+        yield Fault("Expected that of the model.", f"{where}/evidence/kind")
 
 
 def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
@@ -211,7 +212,7 @@ def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
 
 
 def _of_score(report: SupervisedReport) -> Iterator[Fault]:
-    """A score has a value or a reason."""
+    """Yield faults of a score, which has a value or a reason."""
     yield from figure_faults(
         [
             (f"{WHERE}/unreduced_functions", report.unreduced_functions, COUNT),
@@ -243,7 +244,7 @@ def _by_place(scales: Sequence[Scale]) -> Named:
 
 def _named_faults(where: str, reported: Named, expected: Named) -> Iterator[Fault]:
     if [name for name, _ in reported] != [name for name, _ in expected]:
-        yield Fault(f"Expected {len(expected)}, with the names of the model's inputs.", where)
+        yield Fault(f"Expected {len(expected)} with the names of the model's inputs.", where)
         return
     for place, ((_, values), (_, others)) in enumerate(zip(reported, expected, strict=True)):
         yield from difference_faults(
@@ -265,7 +266,7 @@ def _of_rows(report: SupervisedReport) -> Iterator[Fault]:
         (f"{WHERE}/class_rows/{place}/rows", one.rows, COUNT) for place, one in enumerate(report.class_rows)
     )
     if report.class_rows and sum(one.rows for one in report.class_rows) != report.rows:
-        yield Fault(f"Expected {report.rows} rows in all, as `rows` is.", f"{WHERE}/class_rows")
+        yield Fault(f"Expected {report.rows} rows in total, as in `rows`.", f"{WHERE}/class_rows")
 
 
 def _of_split(split: Split) -> Iterator[Fault]:

@@ -1,4 +1,4 @@
-"""Requests for trainings and the plans that they are resolved to; `task` discriminates them, also as JSON."""
+"""Requests for trainings and their plans; `task` discriminates them, also in JSON."""
 
 from typing import TypeAlias
 

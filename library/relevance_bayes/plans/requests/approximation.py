@@ -1,4 +1,4 @@
-"""The approximation of a known function by few Gaussians: the request, and the plan that it is resolved to."""
+"""The request and the plan of an approximation of a known function by few Gaussians."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,9 +11,9 @@ from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 class ApproximationRequest:
     """f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), a row of the dataset for each term.
 
-    The `inputs` of a row are z_j, its `coefficients` column is c_j; without that, all are the same and f integrates
-    to 1. `width` is r, one for all inputs or one for each. As few terms as miss no more than the share `tolerance` of f
-    are kept, at most `max_functions`. Of a `density` none is below 0, and the integral is the same.
+    The `inputs` of a row are z_j, its `coefficients` column is c_j; without that, all are equal and f integrates to 1.
+    `width` is r, one for all inputs or one for each. As few terms are kept as have a relative error of at most
+    `tolerance`, at most `max_functions`. Those of a `density` are non-negative, with the same integral.
     """
 
     dataset_id: UUID
@@ -48,5 +48,5 @@ class ApproximationPlan:
 
     @property
     def target(self) -> str | None:
-        """The column of the coefficients."""
+        """Return the column of the coefficients."""
         return self.coefficients

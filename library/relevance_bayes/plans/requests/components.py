@@ -1,4 +1,4 @@
-"""The principal components of rows in a kernel's space, carried by few: the request and its plan."""
+"""The request and the plan of sparse kernel principal components."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -10,11 +10,10 @@ from relevance_bayes.types.inputs import IgnoredColumn, InputColumn, Missing
 
 @dataclass(frozen=True)
 class ComponentsRequest:
-    """As it came; None is "not given".
+    """A request; None is the default.
 
-    `width` is the papers' r, one for all inputs or one for each of those that are named; one that is not given goes by
-    the distances between rows. What does not count among the components that explain the share
-    `min_explained_variance` is noise.
+    `width` is the papers' r, one for all inputs or one for each of those named; by default it follows from the
+    distances between rows. The components explain the share `min_explained_variance`; the remainder is noise.
     """
 
     dataset_id: UUID
@@ -49,5 +48,5 @@ class ComponentsPlan:
 
     @property
     def target(self) -> None:
-        """None: nothing is predicted but the rows themselves."""
+        """Return None: there is no target."""
         return None

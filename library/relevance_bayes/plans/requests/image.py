@@ -1,4 +1,4 @@
-"""The encoding of an image by few wavelets: the request, and the plan that it is resolved to."""
+"""The request and the plan of an image code of few wavelets."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,8 +11,8 @@ from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 class ImageRequest:
     """At most `max_functions`, or as few as reach a peak signal-to-noise ratio `psnr` in dB, whichever comes first.
 
-    Where neither is given the image is taken to have noise, of the sd `noise_sd` or of one that is learned, and
-    functions enter that earn their price.
+    Without both, the image has noise, of the sd `noise_sd` or a learned one, and functions are added whose gain exceeds
+    their price.
     """
 
     dataset_id: UUID
@@ -25,9 +25,9 @@ class ImageRequest:
 
 @dataclass(frozen=True)
 class ImagePlan:
-    """The request resolved against the image, of `height` lines of `width` pixels.
+    """The request resolved against the image, of `height` x `width` pixels.
 
-    `peak` is what `psnr` is beside: 1 where all intensities lie between 0 and 1, else their range.
+    `peak` is the peak of `psnr`: 1 where all intensities are between 0 and 1, else their range.
     """
 
     model: str
@@ -47,5 +47,5 @@ class ImagePlan:
 
     @property
     def error(self) -> float | None:
-        """The root mean square of what is missed at that `psnr`."""
+        """Return the root mean square error at that `psnr`."""
         return None if self.psnr is None else float(self.peak * 10.0 ** (-self.psnr / 20.0))

@@ -1,4 +1,4 @@
-"""Predictions of numbers and classes: the request, and the plan that it is resolved to."""
+"""The request and the plan of a training of numbers or classes."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -19,7 +19,8 @@ Task = Literal["regression", "classification"]
 
 @dataclass(frozen=True)
 class RandomSplit:
-    """Rows are held out, and folded, by a hash of their content and the seed, rows with equal inputs together."""
+    """Rows are held out, and assigned to folds, by a hash of their content and the seed; rows with equal inputs stay
+    together."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -41,7 +42,7 @@ class GroupSplit:
 
 @dataclass(frozen=True)
 class OrderSplit:
-    """The past predicts the future: rows in the order of `column` (a number or timestamp), or as they came."""
+    """The past predicts the future: rows in the order of `column` (a number or timestamp), or of the table."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -55,10 +56,10 @@ Effort = Literal["quick", "normal", "thorough"]
 """The effort of a training: one fit; all that is open, by five folds; or more of it, by ten."""
 
 Prefer = Literal["accuracy", "small"]
-"""True if a pool keeps functions until little is lost, or fewer of them."""
+"""Prefer more functions until little is lost, or fewer of them."""
 
 MAX_SCORE_LOSSES: dict[Prefer, float] = {"accuracy": 0.01, "small": 0.05}
-"""Nats a row of its score that a pool may lose by its reduction to few functions."""
+"""The maximum loss of a pool's score by its reduction to few functions, in nats a row."""
 
 
 MIN_FOLDS = 2
@@ -67,9 +68,9 @@ MAX_FOLDS = 20
 
 @dataclass(frozen=True)
 class Validation:
-    """The whole training done again on each fold's other rows, and measured on the fold; rows are folded as by `split`.
+    """The complete training repeated on each fold's other rows, and scored on the fold; rows are folded as by `split`.
 
-    Inputs and target stay scaled as all training rows have it.
+    Inputs and target stay scaled as in the training on all rows.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -79,12 +80,11 @@ class Validation:
 
 @dataclass(frozen=True)
 class KernelChoice:
-    """One function k(., x_n) for each training row; a width or warp that is not given follows from the prior and task.
+    """One function k(., x_n) for each training row; the default of width and warp depends on prior and task.
 
-    Under a Gaussian process: a width for each input by evidence, and warps with it where a number is predicted; of
-    classes folds choose between that and one width, if the prior is left open too. Under independent weights that are
-    asked for: 5-fold cross-validation, no warp. `additive`: inputs that the evidence finds apart from the others get a
-    term of their own.
+    Under a Gaussian process: a width for each input by evidence, and warps with it for numbers; for classes folds
+    select between that and one width, if the prior is left open too. Under requested independent weights: 5-fold
+    cross-validation, no warp. `additive`: inputs whose effect the evidence finds additive get a term of their own.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -98,7 +98,7 @@ class KernelChoice:
 
 @dataclass(frozen=True)
 class GroupChoice:
-    """Functions `of` the named inputs alone. A kernel's width is given, and one of a list goes with each of these."""
+    """Functions `of` only the named inputs. A kernel's width is given; a list has one for each of these."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -112,9 +112,9 @@ BasisChoice = KernelChoice | Bias | Inputs | Dictionary | GroupChoice
 
 @dataclass(frozen=True)
 class AutomaticPrior:
-    """A Gaussian process where the functions allow one, and independent weights beside it where that is affordable.
+    """A Gaussian process where the functions allow one, compared with independent weights where that is affordable.
 
-    The one is taken whose evidence, with the hyperparameters integrated out, is greater.
+    The one with the greater evidence, with the hyperparameters integrated out, is selected.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -127,7 +127,7 @@ PriorChoice = AutomaticPrior | Independent | GaussianProcess
 
 @dataclass(frozen=True)
 class AutomaticLocal:
-    """Nearest-neighbour processes compared with the sparse model where there are many rows, and taken if better."""
+    """Nearest-neighbour processes compared with the sparse model where there are many rows, and selected if better."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -148,10 +148,10 @@ MIN_NEIGHBOURS, MAX_NEIGHBOURS = 8, 1_024
 
 @dataclass(frozen=True)
 class NearestNeighbours:
-    """A nearest-neighbour process: a prediction is conditioned on the rows nearest to it, for which all are kept.
+    """A nearest-neighbour process: a prediction is conditioned on the nearest rows, for which all are kept.
 
-    `neighbours` of a prediction; without it 256, or 64 or 128 where they cost at most .02 nats a row. `on`: that of the
-    targets, or of the residuals of a sparse model; `automatic`, the one that predicts rows kept apart better.
+    `neighbours` of a prediction; by default 256, or 64 or 128 where they cost at most .02 nats a row. `on`: the
+    targets, or the residuals of a sparse model; `automatic`: the one that predicts held-out rows better.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -166,9 +166,9 @@ LocalOption = AutomaticLocal | NoLocal | NearestNeighbours
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """The nearest-neighbour processes of a training, and what a version costs that predicts by one.
+    """The nearest-neighbour processes of a training, and the size of a version that predicts by one.
 
-    `rows` are those of the dataset, of which the version keeps those learned from, and `bytes` their size in it.
+    `rows` are those of the dataset, of which the version keeps the training rows, and `bytes` their size in it.
     """
 
     choice: LocalChoice
@@ -178,9 +178,9 @@ class LocalPlan:
 
 @dataclass(frozen=True)
 class SupervisedRequest:
-    """As it came; None is "not given". One kernel as `basis` is short for it and what goes with it under the prior.
+    """A request; None is the default. One kernel as `basis` includes the columns that go with it under the prior.
 
-    `noise_column` names the column of each row's noise sd where the likelihood has that as known, and only there.
+    `noise_column` is the column of each row's noise sd where, and only where, the likelihood has known noise.
     """
 
     dataset_id: UUID
@@ -207,14 +207,14 @@ class SupervisedRequest:
 
 @dataclass(frozen=True)
 class SupervisedPlan:
-    """The request resolved against the dataset's statistics: all that a worker needs to know.
+    """The request resolved against the dataset's statistics: all that a worker needs.
 
-    `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
-    `target_kind` is the kind of the target's column. `compared_models` are fitted beside `spec`, and the best of all is
-    taken. `pool` are processes that are learned beside that of `spec` and weighted by folds; together they lose at most
-    `max_score_loss` nats a row of their score by their reduction to few functions. Of `spec` and its `alternatives`, of
-    classes, folds choose one. `local` are the nearest-neighbour processes that `spec` is compared with, None for none.
-    `noise_column` holds each row's noise sd, in the target's units, where that is known.
+    `classes` are the labels of a classification (else empty): false and true, numbers ascending, texts by alphabet;
+    `target_kind` is the kind of the target's column. `compared_models` are fitted in addition to `spec`, and the best
+    is selected. `pool` are processes that are fitted with that of `spec` and weighted by folds; together they lose at
+    most `max_score_loss` nats a row of their score by their reduction to few functions. For classes, folds select one
+    of `spec` and its `alternatives`. `local` are the nearest-neighbour processes that `spec` is compared with, None for
+    none. `noise_column` has each row's noise sd, in the target's units, where that is known.
     """
 
     task: Task

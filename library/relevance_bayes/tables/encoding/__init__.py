@@ -1,4 +1,4 @@
-"""Raw columns to the matrix X and back to the user's units: the only road, made from the training rows' statistics."""
+"""Raw columns to the matrix X, and results back to the user's units, from statistics of the training rows."""
 
 from relevance_bayes.tables.encoding.columns import (
     EncodedCategory,

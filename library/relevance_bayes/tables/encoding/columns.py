@@ -1,4 +1,4 @@
-"""The encoding of raw columns in the matrix X, and the target in t: what a version remembers."""
+"""The encoding of raw columns in the matrix X, and of the target in t, which a version stores."""
 
 import math
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from relevance_bayes.types.values import ColumnKind, Label
 class EncodedNumber:
     """A number, boolean (0 and 1) or timestamp (seconds UTC): (value - shift) / scale.
 
-    `fill` replaces a missing value (before shift and scale), None where gaps are refused. With `indicator` a 0/1 column
-    "was missing" follows.
+    `fill` replaces a missing value (before shift and scale), None where missing values are refused. With `indicator` a
+    0/1 column "was missing" follows.
     """
 
     name: str
@@ -30,7 +30,7 @@ class EncodedNumber:
 
     @property
     def width(self) -> int:
-        """Return how many columns of X it takes."""
+        """Return the number of its columns in X."""
         return 1 + self.indicator
 
 
@@ -38,8 +38,8 @@ class EncodedNumber:
 class EncodedCategory:
     """One 0/1 column for each of `categories`, in order.
 
-    `fill`, one share for each category, stands for a missing one, None where gaps are refused. With `indicator` a 0/1
-    column "was missing" follows.
+    `fill`, one share for each category, replaces a missing value, None where missing values are refused. With
+    `indicator` a 0/1 column "was missing" follows.
     """
 
     name: str
@@ -49,12 +49,12 @@ class EncodedCategory:
 
     @property
     def width(self) -> int:
-        """Return how many columns of X it takes."""
+        """Return the number of its columns in X."""
         return len(self.categories) + self.indicator
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The place of each category."""
+        """Return the index of each category."""
         return {category: place for place, category in enumerate(self.categories)}
 
 
@@ -65,11 +65,11 @@ EncodedInput = EncodedNumber | EncodedCategory
 class EncodedTarget:
     """Regression: t = (y - shift)/scale, `classes` empty. Classification: t = k for classes[k].
 
-    Under Gaussian noise and Student's t shift and scale are mean and standard deviation of the rows learned from, where
-    logarithms may be learned 0 and the geometric mean; counts are t = y.
+    Under Gaussian and Student-t likelihoods shift and scale are mean and standard deviation of the training rows, where
+    the logarithm is a candidate 0 and the geometric mean; counts are t = y.
 
-    `logarithmic`: what is learned is log t, so that noise and process are measured as logarithms are, whatever the
-    scale. `noise_column` holds each row's noise sd where that is known, which becomes sd/scale.
+    `logarithmic`: the model is of log t, so that noise and process have the units of logarithms, whatever the scale.
+    `noise_column` has each row's noise sd where that is known, which becomes sd/scale.
     """
 
     name: str
@@ -82,21 +82,22 @@ class EncodedTarget:
 
     @property
     def latent_unit(self) -> float:
-        """A unit of the function that is learned, in the user's: of the target, or of its logarithm."""
+        """Return the unit of the latent function in the user's units: of the target, or of its logarithm."""
         return 1.0 if self.logarithmic else self.scale
 
     @property
     def latent_shift(self) -> float:
-        """The user's value of the function that is learned where that is 0: a target, or the logarithm of one."""
+        """Return the user's value where the latent function is 0: a target, or the logarithm of one."""
         return math.log(self.scale) if self.logarithmic else self.shift
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where everything stands in X, as arrays, so that all numbers of a block are encoded together.
+    """The columns of X as arrays, so that all numbers of a block are encoded together.
 
-    `numbers` (k) stand at `places` (k,) with their `shift`, `scale` and `fill` (k,), NaN where gaps are refused; the
-    ones of `numbers` at `indicated` (j,) have their indicators at `indicators` (j,). `categories` begin at their start.
+    `numbers` (k) are at `places` (k,) with their `shift`, `scale` and `fill` (k,), NaN where missing values are
+    refused; the `numbers` at `indicated` (j,) have their indicators at `indicators` (j,). `categories` have their first
+    columns.
     """
 
     width: int
@@ -116,7 +117,7 @@ class Layout:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of the numbers."""
+        """Return the names of the numbers."""
         return tuple(column.name for column in self.numbers)
 
 
@@ -128,17 +129,17 @@ class InputEncoding:
 
     @classmethod
     def plain(cls, names: Sequence[str]) -> "InputEncoding":
-        """Columns of numbers without gaps, neither shifted nor scaled."""
+        """Return columns of numbers without missing values, shift and scale."""
         return cls(tuple(EncodedNumber(name, "number", 0.0, 1.0, None, indicator=False) for name in names))
 
     @property
     def width(self) -> int:
-        """Return how many columns X has."""
+        """Return the number of columns of X."""
         return self.layout.width
 
     @cached_property
     def layout(self) -> Layout:
-        """Where everything stands in X."""
+        """Return the positions in X."""
         starts = list(accumulate((column.width for column in self.inputs), initial=0))
         placed = list(zip(starts, self.inputs, strict=False))
         numbers = [(start, column) for start, column in placed if isinstance(column, EncodedNumber)]
@@ -164,7 +165,7 @@ class Encoding(InputEncoding):
 
 
 def column_units(encoding: InputEncoding) -> tuple[tuple[float, float], ...]:
-    """Shift and scale of each column of X: raw numbers are shift + scale x, and 0/1 columns as they are."""
+    """Return shift and scale of each column of X: raw numbers are shift + scale x, 0/1 columns have 0 and 1."""
     units: list[tuple[float, float]] = []
     for column in encoding.inputs:
         first = (column.shift, column.scale) if isinstance(column, EncodedNumber) else (0.0, 1.0)
@@ -173,7 +174,8 @@ def column_units(encoding: InputEncoding) -> tuple[tuple[float, float], ...]:
 
 
 def column_names(encoding: InputEncoding) -> tuple[str, ...]:
-    """A name for each column of X: the raw column's, `colour=red` for a category, `age missing` for an indicator."""
+    """Return a name for each column of X: the raw column's, `colour=red` for a category, `age missing` for an
+    indicator."""
     names: list[str] = []
     for column in encoding.inputs:
         match column:

@@ -12,23 +12,23 @@ from relevance_bayes.tables.encoding.raw import quoted, real_values
 from relevance_bayes.types.errors import Fault
 
 MAX_SCALED = 1e75
-"""Largest size of an encoded number: over a width of 1/MAX_SCALED and squared it is still a float64."""
+"""The maximum magnitude of an encoded number: divided by a width of 1/MAX_SCALED and squared it is a finite float64."""
 
 FEW_COLUMNS = 8
-"""Up to so many are computed with down the rows: a loop over each row's few would cost more than its sums."""
+"""The number of columns up to which reductions run over columns, since a loop over each row's few is slower."""
 
 MAX_CATEGORIES_NAMED = 20
 
 
 def encode_inputs(encoding: InputEncoding, block: Block) -> tuple[Array, tuple[Fault, ...]]:
-    """X (N, d) of a block's N rows, and what is wrong with them, by row; a row with a fault is NaN throughout.
+    """Return X (N, d) of a block's N rows, and their faults; a row with a fault is NaN in all columns.
 
-    A fault is a category that did not occur in training, a gap where the model accepts none, or a number too far from
-    the training data.
+    A fault is a category that did not occur in training, a missing value where the model accepts none, or a number too
+    far from the training data.
     """
     layout = encoding.layout
     raw = _raw_numbers(layout, block)
-    if layout.width == len(layout.numbers):  # nothing but numbers, which mostly are all sound
+    if layout.width == len(layout.numbers):  # only numbers, mostly without a fault
         if len(raw) == 1 and (row := _scaled_row(layout, raw)) is not None:
             return row, ()
         scaled, sound = _scaled(layout, raw)
@@ -51,7 +51,7 @@ def _row(fault: Fault) -> int:
 
 
 def _raw_numbers(layout: Layout, block: Block) -> Array:
-    """The columns of numbers side by side, (N, k)."""
+    """Return the columns of numbers, (N, k)."""
     if isinstance(block, NumberBlock) and block.names == layout.names:
         return block.matrix
     raw = np.empty((block_rows(block), len(layout.numbers)))
@@ -64,7 +64,7 @@ def _raw_numbers(layout: Layout, block: Block) -> Array:
 
 
 def _scaled(layout: Layout, raw: Array) -> tuple[Array, Mask]:
-    """Numbers (N, k) as they stand in X, and which of them can be computed with."""
+    """Return encoded numbers (N, k), and a mask of those within the maximum magnitude."""
     order: Literal["C", "F"] = "F" if raw.shape[1] <= FEW_COLUMNS else "C"
     with np.errstate(over="ignore"):
         scaled = np.subtract(raw, layout.shift, order=order)
@@ -73,7 +73,7 @@ def _scaled(layout: Layout, raw: Array) -> tuple[Array, Mask]:
 
 
 def _scaled_row(layout: Layout, raw: Array) -> Array | None:
-    """The same of one row (1, k), to the bit; None unless it can be computed with. Without: 1.17 x the CPU."""
+    """Return the same for one row (1, k), bit by bit; None for a fault. Without it 1.17 x the CPU."""
     row = [(value - shift) / scale for value, (shift, scale) in zip(raw[0].tolist(), layout.units, strict=True)]
     return np.array([row]) if all(-MAX_SCALED <= value <= MAX_SCALED for value in row) else None
 
@@ -85,7 +85,7 @@ def _put_numbers(layout: Layout, raw: Array, out: Array) -> list[Fault]:
     out[:, layout.indicators] = missing[:, layout.indicated]
     scaled, sound = _scaled(layout, raw)
     if not sound.all():
-        # The difference of two numbers near 1e308 may leave the range where their ratios to the scale do not.
+        # The difference of two numbers near 1e308 may overflow where their ratios to the scale do not.
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = np.where(sound, scaled, raw / layout.scale - layout.shift / layout.scale)
             sound = np.abs(scaled) <= MAX_SCALED
@@ -114,7 +114,7 @@ def _put_category(encoded: EncodedCategory, column: Column, out: Array) -> list[
 
 
 def _category_faults(encoded: EncodedCategory, column: CategoryColumn, rows: Indices, out: Array) -> Iterator[Fault]:
-    """Fill the gaps among these rows, where gaps are accepted; all else is a fault."""
+    """Fill missing values in these rows, where they are accepted; yield a fault for anything else."""
     missing = column.codes[rows] < 0
     if encoded.fill is not None:
         out[rows[missing], : len(encoded.fill)] = encoded.fill

@@ -1,4 +1,4 @@
-"""Each row's noise sd, where it is known, to the units of t."""
+"""The noise sd of each row, where it is known, in the units of t."""
 
 from collections.abc import Iterator
 
@@ -13,10 +13,9 @@ from relevance_bayes.types.errors import Fault
 
 
 def encode_noise(target: EncodedTarget, block: Block) -> tuple[Array | None, tuple[Fault, ...]]:
-    """Noise sds (N,) of a block's rows, None where they have none, and what is wrong with them, by row: NaN there.
+    """Return noise sds (N,) of a block's rows, None without the column, and faults, where the sd is NaN.
 
-    A fault is a gap where other rows have one, what is not above 0, or what is too far from the targets to be computed
-    with.
+    A fault is a missing value where other rows have one, a value of 0 or below, or one too far from the targets.
     """
     if target.noise_column is None or target.noise_column not in block:
         return None, ()
@@ -37,9 +36,9 @@ def _faults(name: str, raw: Array, rows: list[int]) -> Iterator[Fault]:
     for row in rows:
         sd = raw[row]
         if np.isnan(sd):
-            detail = f"`{name}` is missing, which other rows have: each row of a table brings its noise, or none does."
+            detail = f"`{name}` is missing: expected a value in each row of a table, or in none."
         elif sd <= 0.0:
-            detail = f"`{name}` is {sd:g}, and the sd of a row's noise is above 0."
+            detail = f"`{name}` is {sd:g}, expected a noise sd above 0."
         else:
-            detail = f"`{name}` is {sd:g}, too far from how the targets scatter to be computed with."
+            detail = f"`{name}` is {sd:g}, too far from the sd of the targets for float64."
         yield Fault(detail, row=row, column=name)

@@ -1,9 +1,9 @@
-"""Inputs that lie so far from all others that mean and standard deviation would be theirs alone.
+"""Inputs so far from all others that they would determine mean and standard deviation alone.
 
 One value of 1e200 among a hundred makes all others equal, to sixteen digits. Such values are found by a gap: beyond the
-farthest ordinary value nothing follows within a thousand times its distance from the median. Columns that are merely
-skewed have no gap: of log-normal values with sigma 3 the greatest of 1,000 is a thousand times the next with a
-probability of .0002, of Cauchy values of .001.
+farthest ordinary value no other is within a thousand times its distance from the median. Columns that are only skewed
+have no gap: of log-normal values with sigma 3 the greatest of 1,000 is a thousand times the next with a probability of
+.0002, of Cauchy values of .001.
 """
 
 from collections import Counter
@@ -18,39 +18,39 @@ GAP = 1e3
 """The ratio of distances from the median of the first outlying and the last ordinary value."""
 
 MAX_SHARE = 0.02
-"""Of the rows that may be outlying, ..."""
+"""The maximum share of rows that may be outlying, ..."""
 
 MAX_ROWS = 2
-"""... or so many where that is more."""
+"""... or their maximum number where that is more."""
 
 MIN_ORDINARY = 10
-"""Rows without which nothing is ordinary."""
+"""The minimum number of ordinary rows."""
 
 MAX_VALUES = 1_000
-"""Distinct values that are kept of a column, drawn by content, beside its least and greatest."""
+"""The maximum number of distinct values that are kept of a column, drawn by content, besides its least and greatest."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The least and the greatest ordinary value of a column, with room for what may follow them."""
+    """The least and the greatest ordinary value of a column, with a margin for later ones."""
 
     least: float
     greatest: float
 
     def outside(self, values: Array) -> Mask:
-        """Which of the values (N,) are outlying; gaps are not."""
+        """Return a mask of the outlying values (N,); missing ones are not."""
         return (values < self.least) | (values > self.greatest)
 
 
 @dataclass
 class ValueSample:
-    """At most MAX_VALUES of the distinct values of a column, with how often each occurs; in any order the same."""
+    """At most MAX_VALUES distinct values of a column with their counts; independent of the order of rows."""
 
     counts: Counter[float] = field(default_factory=Counter)
     keys: dict[float, int] = field(default_factory=dict)
 
     def add(self, values: Array) -> None:
-        """Take in finite values (N,)."""
+        """Add finite values (N,)."""
         if len(self.keys) == MAX_VALUES:
             values = values[content_keys(values[:, None], 0) <= max(self.keys.values())]
         found, counts = np.unique(values + 0.0, return_counts=True)
@@ -65,7 +65,7 @@ class ValueSample:
                 del self.keys[value], self.counts[value]
 
     def limits(self, least: float, greatest: float) -> Limits | None:
-        """Those of a column between `least` and `greatest`; None where no value is outlying."""
+        """Return the limits of a column between `least` and `greatest`; None where no value is outlying."""
         counts = Counter({least: 1, greatest: 1}) | self.counts
         values = np.array(sorted(counts))
         rows = np.array([counts[value] for value in values.tolist()])

@@ -1,4 +1,4 @@
-"""Raw columns as they were uploaded: their gaps, their numbers, their cells."""
+"""Raw columns as they were uploaded: missing values, numbers, cells."""
 
 from collections.abc import Collection, Iterable
 
@@ -13,7 +13,7 @@ MAX_QUOTED_LENGTH = 80
 
 
 def gaps(column: Column) -> Mask:
-    """Where a column (N,) is missing."""
+    """Return a mask (N,) of missing values."""
     match column:
         case CategoryColumn(codes=codes):
             return np.less(codes, 0)
@@ -24,19 +24,19 @@ def gaps(column: Column) -> Mask:
 
 
 def real_values(column: NumberColumn | BooleanColumn | TimestampColumn) -> Array:
-    """The values (N,) as numbers, NaN where missing: booleans as 0 and 1, timestamps in seconds UTC."""
+    """Return the values (N,) as numbers, NaN where missing: booleans as 0 and 1, timestamps in seconds UTC."""
     if isinstance(column, BooleanColumn):
         return np.where(column.values < 0, np.nan, column.values).astype(np.float64)
     return column.values
 
 
 def quoted(text: str) -> str:
-    """A text of the user's as part of a sentence: in quotation marks, cut when it is long."""
+    """Return a text for a message: in quotation marks, truncated if it is long."""
     return repr(text if len(text) <= MAX_QUOTED_LENGTH else text[:MAX_QUOTED_LENGTH] + "…")
 
 
 def raw_cells(block: Block, row: int, names: Iterable[str], *, integral: Collection[str] = ()) -> dict[str, Cell]:
-    """The cells of one row of a block as JSON has them; numbers of the columns in `integral` without a fraction."""
+    """Return the cells of one row of a block as JSON values; numbers of the columns in `integral` as integers."""
     return {name: _cell(block[name], row, whole=name in integral) for name in names}
 
 

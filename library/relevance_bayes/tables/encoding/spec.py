@@ -1,4 +1,4 @@
-"""The spec that is run: widths and groups by the columns of X, noise and hyperpriors in the units of t."""
+"""The spec of a fit in encoded units: widths and groups by columns of X, noise and hyperpriors in units of t."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,15 +13,15 @@ from relevance_bayes.tables.encoding.columns import EncodedTarget, InputEncoding
 
 
 def in_columns(spec: Spec, encoding: InputEncoding) -> Spec:
-    """The spec in which a list of widths has one for each column of X, and a group the numbers of its columns.
+    """Return the spec with a width for each column of X where a list is given, and groups of column numbers.
 
-    The columns of a category, and the one that says where a gap was, go with the input they come from.
+    The columns of a category, and the indicator of missing values, belong to the input they come from.
     """
     return replace(spec, basis=tuple(_encoded(basis, encoding) for basis in spec.basis))
 
 
 def in_target_units(spec: Spec, target: EncodedTarget) -> Spec:
-    """The spec with everything that has the target's unit in that of t, u = `target.latent_unit`.
+    """Return the spec with everything in the target's unit in that of t, u = `target.latent_unit`.
 
     A known noise sd becomes noise_sd/u. The rates of the Gamma hyperpriors are those of precisions, which are in 1/u^2:
     b and d become b/u^2 and d/u^2; the shapes a and c have no unit.
@@ -44,7 +44,7 @@ def _encoded(basis: Basis, encoding: InputEncoding) -> Basis:
 
 
 def _widened(basis: Single, columns: Sequence[int]) -> Single:
-    """With each of a list of widths for as many columns as its input has."""
+    """Return the dictionary with each width of a list repeated for the columns of its input."""
     match basis:
         case KernelBasis(width=FixedWidth(value=tuple() as each)):
             widths = tuple(width for width, many in zip(each, columns, strict=True) for _ in range(many))

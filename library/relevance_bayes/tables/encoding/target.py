@@ -1,4 +1,4 @@
-"""The target to t, and results back from t's units to the user's."""
+"""The target to t, and results from the units of t to the user's."""
 
 import math
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 def encode_target(target: EncodedTarget, block: Block) -> Array:
-    """Targets t (N,) of a block's rows, NaN where missing."""
+    """Return targets t (N,) of a block's rows, NaN where missing."""
     column = block[target.name]
     if target.classes:
         return _class_numbers(target, column)
@@ -40,45 +40,45 @@ def _class_numbers(target: EncodedTarget, column: Column) -> Array:
 
 
 def user_mean(target: EncodedTarget, mean: Array) -> Array:
-    """Predictive means (N,), or bounds of intervals, from t's units to the user's."""
+    """Return predictive means (N,), or bounds of intervals, in the user's units."""
     with np.errstate(over="ignore"):
         return np.minimum(np.maximum(mean * target.scale + target.shift, -_MAX_FLOAT), _MAX_FLOAT)
 
 
 def user_sd(target: EncodedTarget, sd: Array) -> Array:
-    """Standard deviations (N,) in the user's units."""
+    """Return standard deviations (N,) in the user's units."""
     with np.errstate(over="ignore"):
         return np.minimum(sd * target.scale, _MAX_FLOAT)
 
 
 def user_variance(target: EncodedTarget, variance: Array) -> Array:
-    """Variances (N,) in the user's units squared; the largest float64 where they are larger than that."""
+    """Return variances (N,) in the user's units squared, at most the largest float64."""
     with np.errstate(over="ignore"):
         return np.minimum(variance * target.scale * target.scale, _MAX_FLOAT)
 
 
 def user_noise_sd(target: EncodedTarget, noise_sd: float | None) -> float | None:
-    """The noise's sd in the user's units, or of the logarithm where that is learned; None where classes are."""
+    """Return the noise sd in the user's units, or of the logarithm for a logarithmic target; None for classes."""
     return None if noise_sd is None or target.classes else min(noise_sd * target.latent_unit, _MAX_FLOAT)
 
 
 def user_process_sd(target: EncodedTarget, amplitude: float | None) -> float | None:
-    """The sd of a process of variance `amplitude` in the same units as the noise's, None where there is no process."""
+    """Return the sd of a process of variance `amplitude` in the units of the noise, None without a process."""
     return None if amplitude is None else min(math.sqrt(amplitude) * target.latent_unit, _MAX_FLOAT)
 
 
 def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> float:
-    """Log p(y), in nats, of `rows` rows from log p(t): y = scale t + shift has the density of t, over the scale."""
+    """Return log p(y), in nats, of `rows` rows from log p(t): y = scale t + shift has t's density over the scale."""
     return log_evidence - rows * math.log(target.scale)
 
 
 def user_evidence(target: EncodedTarget, evidence: LogEvidence, rows: int) -> LogEvidence:
-    """The evidence of the targets in the user's units; hyperpriors and price have no unit."""
+    """Return the evidence in the user's units; hyperpriors and price have no unit."""
     return replace(evidence, value=user_log_evidence(target, evidence.value, rows))
 
 
 def user_scores(target: EncodedTarget, scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores in the user's units: errors scaled, the negative log density shifted, all others as they are."""
+    """Return scores in the user's units: errors scaled, the negative log density shifted, all others unchanged."""
     return {name: _user_score(target, name, score) for name, score in scores.items()}
 
 

@@ -1,0 +1,108 @@
+"""Further functions of a process: what each would bring at the scales of now, on all rows, in one pass [THEORY 13]."""
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Self
+
+import numpy as np
+
+from relevance_bayes.core.basis import Candidates
+from relevance_bayes.core.choice import Chosen, choose_beside
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.kernels import Additive, Covariance
+from relevance_bayes.core.linalg import cholesky, max_piece, root_of_gram, solve_lower
+from relevance_bayes.core.priors.gaussian_process import JITTER, Whitening
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.process import Vectors
+from relevance_bayes.core.process_sums import RowSums
+from relevance_bayes.core.row_source import RowBlock
+from relevance_bayes.core.types import Array
+
+MIN_RESIDUE = 1e-9
+"""A candidate of whose share beside the functions in the model less than this is left is a copy: jitter is in it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """Y'WY of the columns Y of some rows."""
+
+    products: Array
+
+    def __add__(self, other: Self, /) -> "Gram":
+        return Gram(self.products + other.products)
+
+
+@dataclass(frozen=True, eq=False)
+class GramBeside:
+    """The reduction to the Gram matrix of Y = [P, Phi, r]: columns in the model, those of M candidates, residuals.
+
+    Phi = (K_c - B reached') scale: `points` (M, d) are the candidates, mapped, `reached` (M, m) their whitened columns
+    at the vectors, and `scale` (M,) has the residual kernel of each with itself become 1. r = t - P `mean`.
+    """
+
+    candidates: Candidates
+    fixed: tuple[int, ...]
+    covariance: Covariance | Additive
+    h: Hyperparameters
+    mapped: Array
+    whitening: Whitening
+    mean: Array
+    points: Array
+    reached: Array
+    scale: Array
+
+    def __call__(self, block: RowBlock, /) -> Gram:
+        width = max(len(self.mean) + len(self.points), block.X.shape[1])
+        return reduce(add, map(self._of, block.pieces(max_piece(width))))
+
+    def _of(self, block: RowBlock) -> Gram:
+        F, R, U = len(self.fixed), len(self.mean), self.h.input_map(block.X)
+        Y = np.empty((len(block), R + len(self.points) + 1))
+        Y[:, :F] = self.candidates.columns(block.X, self.fixed)
+        B = self.whitening.columns(self.covariance(U, self.mapped), out=Y[:, F:R])
+        Y[:, R:-1] = (self.covariance(U, self.points) - B @ self.reached.T) * self.scale
+        Y[:, -1] = block.t - Y[:, :R] @ self.mean
+        return Gram(Y.T @ block.weighted(Y))
+
+
+def choose_more(
+    problem: Problem,
+    fixed: tuple[int, ...],
+    vectors: Vectors,
+    kernel: Covariance,
+    h: Hyperparameters,
+    sums: RowSums,
+    X: Array,
+    *,
+    min_gain: float,
+    max_functions: int,
+) -> Chosen:
+    """Choose among the candidates X (M, d) beside the functions in the model, by what they bring on all rows.
+
+    For Gaussian noise, rho of 0 and one target a row; `sums` are those of the model. The gains are those of `choose`,
+    which sees rows through their Gram matrix alone: it is given a root of that in their place. Exact, jitter counted.
+    """
+    V, U, covariance = vectors.mapped(h), h.input_map(X), h.covariance(kernel)
+    jitter = JITTER if h.jitter is None else h.jitter
+    whitening = Whitening.of(covariance(V, V), jitter=jitter)
+    posterior = sums.at(h).posterior
+    reached = whitening.columns(covariance(U, V))
+    left = covariance(U, U) - reached @ reached.T
+    left.flat[:: len(left) + 1] += jitter
+    scale = np.maximum(left.diagonal(), MIN_RESIDUE * jitter) ** -0.5
+    beside = GramBeside(problem.candidates, fixed, covariance, h, V, whitening, posterior.mean, U, reached, scale)
+    root = root_of_gram(problem.source.reduce(beside).products)
+    R, M, beta = len(posterior.mean), len(X), h.beta
+    P, Phi, r = root[:, :R] * posterior.alpha**-0.5, root[:, R:-1], root[:, -1:]
+    explained = solve_lower(cholesky(np.eye(R) + beta * (P.T @ P)), beta * P.T)
+    return choose_beside(
+        np.concatenate([left * scale * scale[:, None], Phi]),
+        signal_variance=h.signal_variance,
+        gradient=np.concatenate([np.zeros((M, 1)), beta * r]),
+        precision=np.concatenate([np.zeros(M), np.full(len(root), beta)]),
+        explained=np.hstack([np.zeros((R, M)), explained]),
+        min_gain=min_gain,
+        max_functions=max_functions,
+        residue=MIN_RESIDUE,
+    )
