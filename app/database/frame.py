@@ -1,7 +1,7 @@
 """The frame around arrays: a preamble, a JSON header, a body.
 
     preamble   magic "RLVC" (4 bytes), format version (1), flags (1; bit 0: the body is zlib), content (2; 1: a block,
-               3: a log of fits, 4: what a version predicts with), length of the header (4), length of the body
+               3: a log of fits, 4: a predictor), length of the header (4), length of the body
                (8), CRC-32 of all other bytes (4); numbers little-endian
     header     UTF-8 JSON: {"arrays": [[dtype, shape, offset], ...], "value": ...}, keys sorted, no spaces
     body       the arrays, C order, little-endian, each beginning at a multiple of 8; offsets count before compression
@@ -45,7 +45,7 @@ class Content(IntEnum):
 
 
 class UnreadableBytesError(RelevanceError):
-    """Stored bytes that are cut off, damaged, of another kind or of a later version."""
+    """Stored bytes that are incomplete, damaged, of another kind or of a later version."""
 
 
 def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressible: bool) -> bytes:

@@ -57,7 +57,7 @@ def refuse_too_many(cells: int, *, most: int) -> None:
     if cells > most:
         raise TrainingFailedError(
             f"Rows times encoded inputs are {cells:,} numbers, above this service's limit of {most:,};"
-            " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows.",
+            " name fewer `inputs` (a text column takes one for each of its categories) or use fewer rows.",
             kind="too-large",
         )
 

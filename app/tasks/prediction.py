@@ -17,7 +17,7 @@ from relevance_bayes.types.values import Label
 Rows: TypeAlias = "slice[int, int, None]"
 
 Members = dict[str, Sequence[object]]
-"""By name, a value for each row."""
+"""The members of predictions: by name, a value for each row."""
 
 
 class Prediction(Protocol):

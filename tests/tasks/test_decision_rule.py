@@ -114,9 +114,7 @@ def test_a_version_that_has_not_kept_its_frequencies_takes_costs_but_no_priors()
 def test_a_class_without_rows_can_not_be_expected() -> None:
     rows = tuple(map(ClassRows, CLASSES, (10, 0, 4)))
     (fault,) = refused(DecisionOptions(priors(gas=0.2, liquid=0.3, solid=0.5)), rows=rows)
-    assert fault == Fault(
-        "No training row has the class 'liquid', so its prior has to be 0.", pointer="/class_priors"
-    )
+    assert fault == Fault("No training row has the class 'liquid', so its prior has to be 0.", pointer="/class_priors")
     probabilities, _ = rule_of(DecisionOptions(priors(gas=0.5, liquid=0.0, solid=0.5)), CLASSES, rows).apply(
         PROBABILITIES
     )

@@ -75,7 +75,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
         measured = _write(file, _divided(plan, read, holdout, limits), plan=plan, encoding=encoding, training=training)
     if plan.holdout and not measured:
         raise TrainingFailedError(
-            "Every row to hold out has a category that no row to train on has; take another seed or a larger `holdout`,"
+            "Every held-out row has a category that no training row has; choose another seed or a larger `holdout`,"
             " or leave that column out.",
             kind="nothing-to-hold-out",
         )
@@ -142,7 +142,7 @@ def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cell
         what = "one class" if plan.task == "classification" else "one value of the target"
         raise TrainingFailedError(
             f"{left} only {what} is left in `{plan.target}`, so there is nothing to learn;"
-            " bring rows that differ, or hold out fewer or others (`holdout`, `seed`, `split`).",
+            " add rows that differ, or hold out fewer or others (`holdout`, `seed`, `split`).",
             kind="one-class" if plan.task == "classification" else "constant-target",
         )
     if cells == 0:
