@@ -1,7 +1,7 @@
 """The frame around arrays: a preamble, a JSON header, a body.
 
     preamble   magic "RLVC" (4 bytes), format version (1), flags (1; bit 0: the body is zlib), content (2; 1: a block,
-               3: a log of fits, 4: what a version predicts with), length of the header (4), length of the body
+               3: a log of fits, 4: a predictor), length of the header (4), length of the body
                (8), CRC-32 of all other bytes (4); numbers little-endian
     header     UTF-8 JSON: {"arrays": [[dtype, shape, offset], ...], "value": ...}, keys sorted, no spaces
     body       the arrays, C order, little-endian, each beginning at a multiple of 8; offsets count before compression
@@ -45,7 +45,7 @@ class Content(IntEnum):
 
 
 class UnreadableBytesError(RelevanceError):
-    """Stored bytes that are cut off, damaged, of another kind or of a later version."""
+    """Stored bytes that are incomplete, damaged, of another kind or of a later version."""
 
 
 def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressible: bool) -> bytes:
@@ -78,7 +78,7 @@ class Arrays:
         return self._raw(number, "<f8").astype(np.float64)
 
     def indices(self, number: int) -> NDArray[np.intp]:
-        """Positions."""
+        """Return an array of int64, as positions."""
         return self._raw(number, "<i8").astype(np.intp)
 
     def codes(self, number: int) -> NDArray[np.int32]:

@@ -63,7 +63,7 @@ class Scorer:
                 found = predict_dataset(attempt, job, by=self.program)
                 _end(attempt, found if isinstance(found, Problem) else RESULT.write(found))
             case "training":
-                raise wrong_kind(job, "a job that scores")
+                raise wrong_kind(job, "a job that uses versions")
 
 
 def _end(attempt: Attempt, found: str | Problem) -> None:

@@ -156,7 +156,7 @@ class JobRepository:
         return self.tx.session.scalar(requested) is not None
 
     def is_needed(self, job_id: UUID, attempt: int) -> bool:
-        """Return whether this attempt is running, the job's newest, and nobody asked for its end."""
+        """Return whether this attempt is running, is the job's newest, and has no request to cancel."""
         job = TrainingJobRow
         here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
         return self.tx.session.scalar(select(job.id).where(*here)) is not None

@@ -1,4 +1,4 @@
-"""Heartbeats."""
+"""The repository of workers and their heartbeats."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

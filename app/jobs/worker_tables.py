@@ -1,4 +1,4 @@
-"""Workers."""
+"""The table of workers."""
 
 from datetime import datetime
 

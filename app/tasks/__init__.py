@@ -1,1 +1,1 @@
-"""The tasks that models can be trained for: each a package with one `Task`, all of them in `app.tasks.union`."""
+"""The tasks of training: a package with one `Task` each, all of them listed in `app.tasks.union`."""

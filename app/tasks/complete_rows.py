@@ -1,4 +1,4 @@
-"""The rows of a dataset that have all that a fit needs of them, piece by piece."""
+"""The rows of a dataset that are complete for a fit, in parts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tables.encoding import gaps
 
 Read = Callable[[], Iterator[tuple[int, Block]]]
-"""Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""
+"""Starts a new pass over a dataset and yields its blocks in order, each with the number of its first row."""
 
 MAX_CELLS_AT_ONCE = 2**22
-"""Encoded numbers that are held in memory together; a block of more is taken in pieces."""
+"""The most encoded numbers in memory at a time; a block with more is split into parts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows of one block that have all they need, their places (N,) in the dataset, and how many were left out."""
+    """Complete rows of one block, their numbers (N,) in the dataset, and the number of rows that were left out."""
 
     block: Block
     numbers: Array
     dropped: int
 
     def take(self, chosen: Mask) -> "Part":
-        """Without the rows for which `chosen` (N,) is false, which are left out too."""
+        """Return the rows for which `chosen` (N,) is true; the others count as left out."""
         rows = np.flatnonzero(chosen)
         block = {name: taken(column, rows) for name, column in self.block.items()}
         return Part(block, self.numbers[rows], self.dropped + len(chosen) - len(rows))
@@ -36,7 +36,7 @@ class Part:
 def complete_rows(
     read: Read, inputs: Sequence[InputColumn], *, beside: Sequence[str] = (), needed: Sequence[str]
 ) -> Iterator[Part]:
-    """The rows without a gap in the columns that are `needed`: their inputs, and the columns `beside` these."""
+    """Yield the rows without a gap in the `needed` columns: their inputs, and the columns `beside`."""
     names = [*(column.name for column in inputs), *beside]
     cells = sum(1 + max(1, len(column.categories)) for column in inputs)
     step = max(1, MAX_CELLS_AT_ONCE // max(1, cells))
@@ -53,17 +53,17 @@ def complete_rows(
 
 
 def refuse_too_many(cells: int, *, most: int) -> None:
-    """Raises TrainingFailedError where rows times encoded inputs are too many."""
+    """Raise TrainingFailedError where rows times encoded inputs exceed `most`."""
     if cells > most:
         raise TrainingFailedError(
             f"Rows times encoded inputs are {cells:,} numbers, above this service's limit of {most:,};"
-            " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows.",
+            " name fewer `inputs` (a text column takes one for each of its categories) or use fewer rows.",
             kind="too-large",
         )
 
 
 def refuse_too_few(rows: int, *, left_out: str = "rows with gaps") -> None:
-    """Raises TrainingFailedError for fewer than two rows."""
+    """Raise TrainingFailedError for fewer than two rows."""
     if rows < 2:
         number = "one row is" if rows else "no rows are"
         raise TrainingFailedError(

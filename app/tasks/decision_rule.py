@@ -1,4 +1,4 @@
-"""The decision rule of a request, checked against the classes of a version."""
+"""The decision rule of a request, validated against the classes of a version."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 
 SUM_WITHIN = 1e-5
-"""The tolerance of the sum of priors around 1: three thirds of six digits are near enough."""
+"""The tolerance of the sum of priors around 1, so that three thirds with six digits are accepted."""
 
 
 @dataclass(frozen=True, eq=False)
 class DecisionRule:
-    """The decision between K classes; `priors` (2, K) are those of the training rows and those requested."""
+    """The decision between K classes; `priors` (2, K) are those of the training rows and the requested ones."""
 
     priors: Array | None
     costs: Array | None
     reject_cost: float | None
 
     def apply(self, probabilities: Array) -> tuple[Array, Decisions]:
-        """The probabilities (N, K) under the priors asked for, and what is decided by them."""
+        """Return the probabilities (N, K) under the requested priors, and the decisions by them."""
         if self.priors is not None:
             probabilities = with_priors(probabilities, *self.priors)
         return probabilities, decided(probabilities, self.costs, self.reject_cost)
 
 
 def rule_of(requested: DecisionOptions, classes: Sequence[Label], rows: Sequence[ClassRows]) -> DecisionRule:
-    """The rule asked for between `classes`, learned from so many `rows` of each; raises InvalidRequestError.
+    """Return the requested rule for `classes` with so many training `rows` each; raises InvalidRequestError.
 
-    No `classes` are a number's, about which nothing can be decided so; no `rows` those of a version that has not kept
-    how many there were.
+    `classes` is empty for a version that predicts a number; `rows` is empty for a version that does not store the
+    number of training rows by class.
     """
     if not classes:
         faults = [Fault("A number has no classes to decide between.", pointer=f"/{name}") for name in requested.given]
@@ -53,7 +53,7 @@ def rule_of(requested: DecisionOptions, classes: Sequence[Label], rows: Sequence
 
 
 def _priors(given: tuple[ClassPrior, ...] | None, classes: Sequence[Label]) -> tuple[list[float] | None, list[Fault]]:
-    """In the order of `classes`, and what is wrong with them."""
+    """Return the priors in the order of `classes`, and their faults."""
     if given is None:
         return None, []
     places = {_key(label): place for place, label in enumerate(classes)}
@@ -87,10 +87,12 @@ def _misshapen(costs: tuple[tuple[float, ...], ...] | None, classes: Sequence[La
         return []
     expected = len(classes)
     if len(costs) != expected:
-        detail = f"Needs {expected} rows, one for each true class in the order of `classes`, got {len(costs)}."
+        detail = f"Expected {expected} rows, one for each true class in the order of `classes`, got {len(costs)}."
         return [Fault(detail, pointer="/costs")]
     return [
-        Fault(f"Needs {expected} costs, one for each class that may be decided for, got {len(row)}.", pointer=pointer)
+        Fault(
+            f"Expected {expected} costs, one for each class that may be decided for, got {len(row)}.", pointer=pointer
+        )
         for pointer, row in ((f"/costs/{place}", row) for place, row in enumerate(costs))
         if len(row) != expected
     ]
@@ -98,12 +100,12 @@ def _misshapen(costs: tuple[tuple[float, ...], ...] | None, classes: Sequence[La
 
 def _unweighable(new: list[float], classes: Sequence[Label], rows: Sequence[ClassRows]) -> list[Fault]:
     if not rows:
-        detail = "This version has not kept how frequent its classes were, being older than that; train it again."
+        detail = "This version does not store the frequencies of its classes: train it again."
         return [Fault(detail, pointer="/class_priors")]
     unseen = [label for label, prior, one in zip(classes, new, rows, strict=True) if prior and not one.rows]
     return [
         Fault(
-            f"No row learned from was of the class {_label_text(label)}, so it can't be expected now.",
+            f"No training row has the class {_label_text(label)}, so its prior has to be 0.",
             pointer="/class_priors",
         )
         for label in unseen
@@ -111,7 +113,7 @@ def _unweighable(new: list[float], classes: Sequence[Label], rows: Sequence[Clas
 
 
 def _key(label: Label) -> tuple[bool, Label]:
-    """Return what two labels are compared by: 1 and 1.0 are one class, 1 and true are not."""
+    """Return a key by which labels are compared: 1 and 1.0 are one class, 1 and true are not."""
     return isinstance(label, bool), label
 
 

@@ -1,6 +1,6 @@
-"""From the probabilities of classes to decisions: other priors, costs of mistakes, no answer [TIPPING2001, D.2].
+"""Decisions from class probabilities: other priors, costs of mistakes, the reject option [TIPPING2001, D.2].
 
-A model infers p(C_k | x); what to do about it is another matter, and may change from day to day without new training.
+A model infers p(C_k | x); the decision rule is separate from it and can change without new training.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class ClassPrior:
 
 @dataclass(frozen=True)
 class DecisionOptions:
-    """As it came; None is "not said". `costs` have a row for each true class, and in it a cost for each decision."""
+    """The options as sent; None: not given. `costs` has a row for each true class, with a cost for each decision."""
 
     class_priors: tuple[ClassPrior, ...] | None = None
     costs: tuple[tuple[float, ...], ...] | None = None
@@ -31,16 +31,16 @@ class DecisionOptions:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The names of the members that are not None."""
+        """Return the names of the members that are not None."""
         values = {"class_priors": self.class_priors, "costs": self.costs, "reject_cost": self.reject_cost}
         return tuple(name for name, value in values.items() if value is not None)
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """The decisions for N rows, each (N,): the place of the class `chosen`, or nothing where `rejected`.
+    """The decisions for N rows, each (N,): the index of the class `chosen`, and whether the row is `rejected`.
 
-    `expected_cost` is that of what is done: where a row is rejected, the cost of rejecting it.
+    `expected_cost` is that of the decision; of a rejected row, the cost of the rejection.
     """
 
     chosen: Indices
@@ -49,16 +49,16 @@ class Decisions:
 
 
 def most_probable(probabilities: Array) -> Indices:
-    """The place of the greatest of each row's probabilities (N, K), the last of equal ones: (N,)."""
+    """Return the index of the greatest of each row's probabilities (N, K), the last of equal ones: (N,)."""
     return _last_argmax(probabilities)
 
 
 def with_priors(probabilities: Array, old: Array, new: Array) -> Array:
-    """Probabilities (N, K) where classes are as frequent as `new` (K,), from those under the frequencies `old` (K,).
+    """Return the probabilities (N, K) under the class frequencies `new` (K,), from those under `old` (K,).
 
-    p'(C_k | x) = p(C_k | x) new_k/old_k / sum_j p(C_j | x) new_j/old_j, by logarithms: the densities of x in each class
-    stay, so that Bayes' rule has p(x | C_k) ~ p(C_k | x)/old_k. `old` is above 0 where `new` is. Where every class that
-    `new` allows has the probability 0, nothing is left to weigh, and `new` itself is the answer.
+    p'(C_k | x) = p(C_k | x) new_k/old_k / sum_j p(C_j | x) new_j/old_j, in logarithms: by Bayes' rule p(x | C_k) is
+    proportional to p(C_k | x)/old_k, and the density of x in each class does not change. `old` is above 0 where `new`
+    is. Where every class with `new` above 0 has the probability 0, the result is `new`.
     """
     with np.errstate(divide="ignore"):
         log_ratio = np.where(new > 0.0, np.log(new) - np.log(np.where(new > 0.0, old, 1.0)), -np.inf)
@@ -70,11 +70,11 @@ def with_priors(probabilities: Array, old: Array, new: Array) -> Array:
 
 
 def decided(probabilities: Array, costs: Array | None = None, reject_cost: float | None = None) -> Decisions:
-    """The decision of least expected cost, the last of equal ones, for each row of `probabilities` (N, K).
+    """Return the decision of least expected cost, the last of equal ones, for each row of `probabilities` (N, K).
 
     R_j(x) = sum_k p(C_k | x) costs[k, j]: `costs` (K, K) are at least 0, rows the truth, columns the decision. Without
-    them a mistake costs 1 and a right answer nothing, so that the most probable class is chosen, at 1 - p. A row whose
-    least R_j exceeds `reject_cost` is rejected, at that cost (Chow's rule).
+    them a mistake costs 1 and a correct decision 0, so that the most probable class is chosen, at the cost 1 - p. A row
+    whose least R_j exceeds `reject_cost` is rejected, at that cost (Chow's rule).
     """
     if costs is None:
         chosen = most_probable(probabilities)

@@ -1,4 +1,4 @@
-"""A version as a sum of Gaussians in the user's units: what other programs, and an approximation, can take over."""
+"""A version as a sum of Gaussians in the user's units, for other programs and for approximations."""
 
 from dataclasses import dataclass
 
@@ -23,5 +23,5 @@ class VersionExpansion:
 
 
 def no_expansion(why: str) -> ConflictError:
-    """The error of a version that is no such sum."""
+    """Return the error of a version that is no sum of Gaussians."""
     return ConflictError(f"The version is no sum of Gaussians of its inputs: {why}; {ADVICE}.")

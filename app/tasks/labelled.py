@@ -1,4 +1,4 @@
-"""Predictions beside what came: the rows that metrics are of."""
+"""Predictions with the true targets, from which metrics are computed."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,16 @@ from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.types.values import Label
 
 COVERAGES = (50, 80, 95)
-"""The intervals, in percent, of which it is told how many rows they hold and how wide they are."""
+"""The intervals, in percent, for which coverage and width are reported."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledNumbers:
-    """N rows that a version predicted and whose target is known, in the user's units, each (N,).
+    """N rows with predictions and targets, in the user's units, each (N,).
 
-    `log_density` of the target in nats, -inf where the version holds it for impossible. `below` and `upto` are
-    P(y' < y) and P(y' <= y) of a new y' under the prediction: the same where targets are no counts. `lower` and `upper`
-    (3, N) are the ends of the intervals of `COVERAGES`.
+    `log_density` of the target in nats, -inf where the predicted density is 0. `below` and `upto` are P(y' < y) and
+    P(y' <= y) of a new y' under the prediction; they differ only for counts. `lower` and `upper` (3, N) are the ends of
+    the intervals of `COVERAGES`.
     """
 
     target: Array
@@ -31,7 +31,7 @@ class LabelledNumbers:
 
     @property
     def error(self) -> Array:
-        """target - mean, at most what float64 can carry."""
+        """target - mean, clipped to the range of float64."""
         largest = np.finfo(np.float64).max
         with np.errstate(over="ignore"):
             return np.clip(self.target - self.mean, -largest, largest)
@@ -39,10 +39,10 @@ class LabelledNumbers:
 
 @dataclass(frozen=True, eq=False)
 class LabelledClasses:
-    """N rows that a version predicted and whose class is known: `probabilities` (N, K) in the order of `classes`.
+    """N rows with predictions and true classes: `probabilities` (N, K) in the order of `classes`.
 
-    `truth` (N,) is the place of each row's class, -1 where it is one that the version has never seen; `chosen` (N,) of
-    the label that was predicted.
+    `truth` (N,) is the index of each row's class, -1 for a class that the version does not know; `chosen` (N,) that of
+    the predicted label.
     """
 
     classes: tuple[Label, ...]
@@ -52,7 +52,7 @@ class LabelledClasses:
 
     @property
     def certain(self) -> Array:
-        """Return what would have been right, (N, K): 1 at the truth, and nothing but 0 where no class is it."""
+        """The one-hot truth (N, K): 1 at the true class, only 0 for an unknown one."""
         return np.equal(self.truth[:, None], np.arange(len(self.classes))).astype(np.float64)
 
 

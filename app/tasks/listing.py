@@ -42,11 +42,11 @@ class FunctionLocation:
 
 
 Locate = Callable[[KernelFunctions, Indices], Iterable[FunctionLocation]]
-"""Where kernel functions stand that see these columns of X."""
+"""Yields the locations of kernel functions of these columns of X."""
 
 
 def places(model: LearnedModel, encoding: InputEncoding, locate: Locate) -> Iterator[FunctionLocation]:
-    """One for each function, in the order of the weights, of several models in turn; then those of the log noise."""
+    """Yield the location of each function, in the order of the weights, model by model; then those of the log noise."""
     names, units = column_names(encoding), column_units(encoding)
     every = chain.from_iterable(one.functions for one in (*members_of(model), *_log_noises(model)))
     for functions, columns in map(ungrouped, every, repeat(encoding.width)):
@@ -68,7 +68,7 @@ def _log_noises(model: LearnedModel) -> list[Model]:
 
 
 def ungrouped(functions: Functions, inputs: int) -> tuple[SingleFunctions, Indices]:
-    """The functions, and which columns of X they see."""
+    """Return the functions, and the columns of X that they read."""
     if isinstance(functions, GroupFunctions):
         return functions.of, functions.columns
     return functions, np.arange(inputs)
@@ -77,7 +77,7 @@ def ungrouped(functions: Functions, inputs: int) -> tuple[SingleFunctions, Indic
 def shaped(
     shape: Shape, columns: Indices, names: Sequence[str], units: Sequence[tuple[float, float]]
 ) -> FunctionLocation:
-    """In the user's units: x = shift + scale u of what is encoded."""
+    """Return the shape in the user's units: x = shift + scale u of the encoded u."""
     reported = []
     for number, place in enumerate(shape.inputs):
         column = int(columns[place])
@@ -98,11 +98,10 @@ def shaped(
 def listed(
     model: LearnedModel, classes: Sequence[Label], found: Iterable[FunctionLocation]
 ) -> Iterator[RelevanceVector]:
-    """The functions at these places, with their weights; those of several latents in the order of `classes`.
+    """Yield the functions at these locations, with their weights; those of several latents in the order of `classes`.
 
-    Those of several models that predict together follow one another, each of which says its member's number, from 1.
-    Behind them are those of the log noise where that is a function: contributions to the mean are numbered as if these
-    were not there.
+    Those of several models that predict together follow one another, each with its member's number, from 1. After them
+    come those of the log noise where that is a function; contributions to the mean are numbered without them.
     """
     rest, first = iter(found), 0
     members = list(enumerate(members_of(model), 1))
@@ -139,9 +138,9 @@ def _listed(model: Model, classes: Sequence[Label], found: Iterable[FunctionLoca
 def listed_terms(
     terms: Expansion, names: Sequence[str], found: Iterable[FunctionLocation]
 ) -> Iterator[RelevanceVector]:
-    """The terms of a known function, at these places, over the inputs of these names.
+    """Yield the terms of a known function at these locations, over the inputs with these names.
 
-    Their coefficients are those of least error, to which no prior adds anything.
+    Their coefficients minimise the error; no prior is involved.
     """
     numbers = zip(terms.coefficients.tolist(), terms.centres.tolist(), terms.widths.tolist(), strict=True)
     for number, (place, (coefficient, stands, spreads)) in enumerate(zip(found, numbers, strict=True), 1):
@@ -161,9 +160,9 @@ def listed_terms(
 
 
 def listed_images(components: Components, found: Iterable[FunctionLocation]) -> Iterator[RelevanceVector]:
-    """The rows that carry components, at these places; raises NotPositiveDefiniteError.
+    """Yield the rows that span components, at these locations; raises NotPositiveDefiniteError.
 
-    What is told is the weight of each image's product with itself in the covariance, where likelihood has it.
+    The listed weight is that of the outer product of each row's image in the maximum likelihood covariance.
     """
     numbers = zip(components.weights.tolist(), components.gamma.tolist(), strict=True)
     for number, (place, (weight, gamma)) in enumerate(zip(found, numbers, strict=True), 1):

@@ -1,4 +1,4 @@
-"""Files of numbers as arrays, and as rows that are read a block at a time."""
+"""Memory-mapped files of numbers, as arrays and as rows that are read a block at a time."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,16 +10,16 @@ from relevance_bayes.core.types import Array
 
 
 def mapped(path: Path, rows: int, columns: int) -> Array:
-    """Pages of the file, not copies of it: what was written and not read again costs no memory."""
+    """Return the file as a read-only memory map: pages that are not read take no memory."""
     return np.asarray(np.memmap(path, "<f8", "r", shape=(rows, columns)))
 
 
 @dataclass(frozen=True, eq=False)
 class MappedRows:
-    """The first rows of a file of float64, as many as t (N,) has; each is `columns` numbers, the first of them inputs.
+    """The first rows of a file of float64, as many as t (N,) has; each is `columns` numbers, inputs first.
 
-    A pass maps a block at a time and copies its inputs: no more of the file is in this process's memory, however long
-    it is. `threads` share each pass.
+    A pass maps a block at a time and copies its inputs, so memory does not grow with the file. `threads` share each
+    pass.
     """
 
     path: Path
@@ -30,21 +30,21 @@ class MappedRows:
     threads: int = 1
 
     def reduce(self, reduction: Reduction[S]) -> S:
-        """The sum of the results for all blocks."""
+        """Return the sum of the results for all blocks."""
         rows = len(self.t)
         return reduce_blocks(self.block, range(n_blocks(rows)), reduction, threads=self.threads).total(rows)
 
     def block(self, number: int) -> RowBlock:
-        """A block by its number."""
+        """Return a block by its number."""
         first, stop = block_bounds(number, len(self.t))
         page = np.memmap(self.path, "<f8", "r", first * self.columns * 8, (stop - first, self.columns))
         precisions = None if self.precisions is None else self.precisions[first:stop]
         return RowBlock(first, np.array(page[:, : self.inputs]), self.t[first:stop], precisions)
 
     def every(self) -> RowBlock:
-        """All rows as one block, mapped."""
+        """Return all rows as one block, mapped."""
         return RowBlock(0, mapped(self.path, len(self.t), self.columns)[:, : self.inputs], self.t, self.precisions)
 
     def with_targets(self, t: Array, precisions: Array | None) -> "MappedRows":
-        """The same inputs with other targets and noise precisions."""
+        """Return the same inputs with other targets and noise precisions."""
         return replace(self, t=t, precisions=precisions)

@@ -1,4 +1,4 @@
-"""A dataset's rows to one file of numbers that a fit maps, where there is no target to learn."""
+"""A dataset's rows as one file of numbers that a fit without target maps."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ MAX_FAULTS_REPORTED = 20
 
 @dataclass(frozen=True)
 class Matrix:
-    """A file of float64, little-endian, of `rows` rows: the encoded numbers, and the number of the dataset's row.
+    """A file of float64, little-endian, with `rows` rows: the encoded numbers, and the number of the dataset row.
 
-    `dropped` rows have gaps.
+    `dropped` rows have gaps and were left out.
     """
 
     path: Path
@@ -29,19 +29,19 @@ class Matrix:
     dropped: int = 0
 
     def mapped(self) -> Array:
-        """All its rows, mapped read-only."""
+        """Return all rows, mapped read-only."""
         return np.memmap(self.path, "<f8", "r", shape=(self.rows, self.encoding.width + 1))
 
 
 def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> Matrix:
-    """Write the rows down; raises TrainingFailedError for those that can't be encoded."""
+    """Write the rows to a file; raises TrainingFailedError for rows that can't be encoded."""
     rows = dropped = 0
     with path.open("wb") as file:
         for part in parts:
             inputs, faults = encode_inputs(encoding, part.block)
             if faults:
                 raise TrainingFailedError(
-                    f"Some rows hold values that can't be computed with. {faults[0].detail}",
+                    f"Some rows have values that can't be computed with. {faults[0].detail}",
                     kind="too-large",
                     faults=faults[:MAX_FAULTS_REPORTED],
                 )
@@ -52,7 +52,7 @@ def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> 
 
 
 def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: int) -> Matrix:
-    """Write the rows encoded as they themselves imply, in two passes; raises TrainingFailedError."""
+    """Write the rows, encoded by their own statistics, in two passes; raises TrainingFailedError."""
     needed = [] if plan.missing == "indicator" else [column.name for column in plan.inputs]
     statistics = InputStatistics(plan.inputs, standardise=plan.standardise, missing=plan.missing)
     for part in complete_rows(read, plan.inputs, needed=needed):

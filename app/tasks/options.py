@@ -1,4 +1,4 @@
-"""The options of predictions on the command line, and the columns of their output."""
+"""The options of predictions."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 @dataclass(frozen=True)
 class PredictOptions:
-    """Options of predictions: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
-    `covariance` of the answers; of how many functions, `explain`, what they add to each; by what rule to decide
-    between classes, `deciding`; and how many `components` of a row."""
+    """Options of predictions: the probability of the `interval`, in (0, 1); whether the `covariance` of the rows is
+    returned; the number of functions in each explanation, `explain`; the decision rule between classes, `deciding`; and
+    the number of `components` of a row."""
 
     interval: float = 0.95
     covariance: bool = False
@@ -22,12 +22,12 @@ class PredictOptions:
 
     @cached_property
     def is_usual(self) -> bool:
-        """Return whether nothing but the interval is said."""
+        """Return whether only the interval is given."""
         return self == PredictOptions(self.interval)
 
 
 def refuse_all(options: PredictOptions, what: str, *, but: Collection[str] = ()) -> None:
-    """Raises InvalidRequestError where something is wanted that predictions of another task have."""
+    """Raise InvalidRequestError for options that this kind of model does not have, except those in `but`."""
     requested = {
         "covariance": options.covariance,
         "explain": options.explain is not None,

@@ -17,7 +17,7 @@ from relevance_bayes.types.values import Label
 Rows: TypeAlias = "slice[int, int, None]"
 
 Members = dict[str, Sequence[object]]
-"""By name, a value for each row."""
+"""The members of predictions: by name, a value for each row."""
 
 
 class Prediction(Protocol):
@@ -25,38 +25,38 @@ class Prediction(Protocol):
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """Return what is wrong with rows that could not be predicted for."""
+        """The faults of rows that could not be predicted."""
 
     @property
     def rows(self) -> int:
-        """N."""
+        """The number of rows, N."""
 
     @property
     def support(self) -> Array | None:
-        """Of each row (N,), in [0, 1]; None where the model does not know it."""
+        """The support of each row (N,), in [0, 1]; None where the model does not know it."""
 
     def with_faults(self, faults: tuple[Fault, ...]) -> Self:
-        """The same with other faults."""
+        """Return the prediction with other faults."""
 
     def some(self, rows: Rows) -> Self:
-        """Of some of the rows; what is said of all of them together, covariance and faults, stays."""
+        """Return the prediction of some of the rows; joint members and faults are kept."""
 
     def columns(self, outputs: Sequence[str]) -> dict[str, FlatColumn]:
-        """The members as flat columns by name, in the order of `outputs`, for formats without nested members."""
+        """Return the members as flat columns by name, in the order of `outputs`, for formats without nesting."""
 
     def arrays(self) -> Mapping[str, "Array | Labels | Probabilities"]:
-        """The members as arrays of numbers (N,) or (N, ...), labels and probabilities, without what is not known."""
+        """Return the members as arrays of numbers (N,) or (N, ...), labels and probabilities, without unknown ones."""
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
-        """The members, nested as in JSON, in the order of `outputs`, and what explains them; `functions` (R,) are those
-        that explanations name."""
+        """Return the members, nested as in JSON, in the order of `outputs`, and explanations; these refer to
+        `functions` (R,)."""
 
     def joint_members(self) -> Mapping[str, object]:
-        """Return what is said of all rows together, nested as in JSON."""
+        """Return the members about all rows together, nested as in JSON."""
 
     @property
     def compared(self) -> "Means | Probabilities":
-        """Return the comparable parts of two versions; raises TypeError where nothing is."""
+        """Return the part that two versions can be compared by; raises TypeError where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +77,9 @@ class Probabilities:
 
 @dataclass(frozen=True, eq=False)
 class LabelledBlock:
-    """Those of a block's rows that can be judged, `chosen` (N,) of them, a piece after the other, and why not others.
+    """The rows of a block with prediction and target, `chosen` (N,) of them, in parts, and counts of the others.
 
-    `without_target` lack the truth; `rows_not_predicted` have it, but hold what the version can't predict for.
+    `without_target` rows have no target; `rows_not_predicted` have one, but can't be predicted.
     """
 
     chosen: Mask
@@ -89,31 +89,31 @@ class LabelledBlock:
 
 
 class PredictiveModel(ABC):
-    """A predictor prepared once for all predictions."""
+    """A predictor, prepared once for all predictions."""
 
     @property
     @abstractmethod
     def bytes(self) -> int:
-        """About how much memory its arrays take."""
+        """Return about the memory of its arrays in bytes."""
 
     @property
     def noise_column(self) -> str | None:
-        """The column in which rows may bring the sd of their noise; None where there is none."""
+        """The column that may have the noise sd of each row; None where there is none."""
         return None
 
     @property
     def classes(self) -> tuple[Label, ...]:
-        """Those that are predicted, in their order; none where numbers are."""
+        """The classes in their order; empty where numbers are predicted."""
         return ()
 
     @abstractmethod
     def predict(self, block: Block, options: PredictOptions) -> Prediction:
-        """Predict a block's N rows; raises InvalidRequestError for options that there can't be."""
+        """Predict a block's N rows; raises InvalidRequestError for options that the model does not have."""
 
     @abstractmethod
     def expansion(self) -> VersionExpansion:
-        """It as a sum of Gaussians of its inputs; raises ConflictError, saying why there is none."""
+        """Return the model as a sum of Gaussians of its inputs; raises ConflictError where it is none."""
 
     def evaluate_block(self, block: Block) -> LabelledBlock | None:
-        """Predictions for a block that has the column of the target, beside that; None without a target."""
+        """Return predictions for a block with the column of the target, and the targets; None without a target."""
         return None

@@ -1,4 +1,4 @@
-"""The raw cells of rows of a dataset, for what is listed of functions that stand on them."""
+"""The raw cells of dataset rows, for the listed functions that are centred on them."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +7,7 @@ from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.values import Cell
 
 BlockHolding = Callable[[int], tuple[int, Block]]
-"""The block in which a dataset row stands, with the number of its first row."""
+"""Returns the block that contains a dataset row, with the number of its first row."""
 
 EMPTY: Block = {}
 
@@ -15,7 +15,7 @@ EMPTY: Block = {}
 def raw_rows(
     rows: Sequence[int], names: Sequence[str], integral: Sequence[str], holding: BlockHolding
 ) -> dict[int, dict[str, Cell]]:
-    """The raw cells of dataset rows, each block that has some read once."""
+    """Return the raw cells of dataset rows; each block is read once."""
     found: dict[int, dict[str, Cell]] = {}
     first, block = 0, EMPTY
     for row in sorted(set(rows)):

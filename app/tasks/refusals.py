@@ -6,6 +6,6 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def refuse(faults: Sequence[Fault]) -> None:
-    """Raises InvalidRequestError where there are any, with all of them."""
+    """Raise InvalidRequestError with all faults, if there are any."""
     if faults:
         raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)

@@ -1,4 +1,4 @@
-"""Training jobs: ask for one, look at it, wait for it, end it."""
+"""The routes of training jobs."""
 
 from typing import Annotated
 
@@ -29,13 +29,13 @@ router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependenc
 @router.post(
     "",
     status_code=202,
-    summary="Ask for a training",
+    summary="Create a training job",
     response_model=TrainingJobOut,
     openapi_extra=json_body("TrainingJobIn"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
 def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
-    """Queue a training. Only `dataset_id` and `target` have to be said; the job says what was chosen for the rest."""
+    """Queue a training. Only `dataset_id` and `target` are required; the job has the values chosen for all others."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
         requested = read_strictly(TRAINING_JOB_IN, body)
@@ -51,12 +51,12 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
 @router.post(
     "/{job_id}/retry",
     status_code=202,
-    summary="Ask for a training again",
+    summary="Retry a training job",
     response_model=TrainingJobOut,
     responses=problems(404, 406, 409, 422, 429),
 )
 def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
-    """Queue a new job of the same request, with the same priority, once the first has ended, however it did."""
+    """Queue a new job with the same request and priority once the first has ended, however it ended."""
     first = identifier(job_id, "training job")
 
     def create(keyed: Keyed[Job] | None) -> Job:
@@ -70,27 +70,27 @@ def _queued(job: Job) -> StoredResponse:
     return StoredResponse(202, headers, to_json(job_out(job)))
 
 
-@router.get("", summary="List trainings", responses=problems(422, 406))
+@router.get("", summary="List training jobs", responses=problems(422, 406))
 def jobs(
     owner: Owner,
     services: ServicesDependency,
     query: Annotated[JobsQuery, Query()],
 ) -> Page[TrainingJobOut]:
-    """Jobs by age."""
+    """List training jobs by age."""
     page = services[Jobs].page(owner, query.part, which=query.which("training"))
     return Page.of([job_out(job) for job in page.items], page.next)
 
 
-@router.get("/{job_id}", summary="Look at a training, or wait for it", responses=problems(404, 406, 422))
+@router.get("/{job_id}", summary="Get a training job, or wait for its end", responses=problems(404, 406, 422))
 async def job(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> TrainingJobOut:
-    """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
+    """Get a job; `wait` waits for its end, at most so many seconds."""
     return job_out(await job_waiter.ended(owner, "training", identifier(job_id, "training job"), wait))
 
 
-@router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 406, 409))
+@router.post("/{job_id}/cancel", status_code=202, summary="Cancel a training job", responses=problems(404, 406, 409))
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> TrainingJobOut:
-    """Ask for a job's end: one that waits ends at once, one that runs within a second or so.
+    """Cancel a job: a queued one ends at once, a running one within about a second.
 
-    A cancelled job may be cancelled again; of one that succeeded or failed a 409 says since when.
+    To cancel a cancelled job again has no effect; for one that succeeded or failed the response is a 409.
     """
     return job_out(services[Jobs].cancel(owner, identifier(job_id, "training job"), kind="training"))

@@ -1,4 +1,4 @@
-"""One start of a training: claim it, write its rows down, fit them in a child, record how that ended."""
+"""The runner of trainings: one attempt, from the claim to the record of its end; the fit runs in a child process."""
 
 import logging
 import time
@@ -33,16 +33,16 @@ from relevance_bayes.plans.requests import TrainingPlan
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.25
-"""Seconds between checks for a cancel of a running fit."""
+"""Seconds between checks of whether a running fit is cancelled."""
 
 RECORDINGS = 3
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs trainings, any number at a time; a lost database is waited for, while the child computes on.
+    """Runs trainings, any number at a time; a lost database is waited for, while the child process computes on.
 
-    `program` says which one this is: checkpoints of others are left alone. Its own are at least `keep_seconds` apart.
+    `program` identifies the program: checkpoints of others are not used. Checkpoints are `keep_seconds` apart or more.
     """
 
     records: Records
@@ -53,7 +53,7 @@ class Runner:
     keep_seconds: float
 
     def __call__(self, job_id: UUID) -> bool:
-        """Run a job to its end; False when it goes on elsewhere, or will."""
+        """Run a job to its end; return False where another worker runs it now or later."""
         attempt = None
         try:
             while (attempt := self.records.begin(job_id, by=self.program)) is not None:
@@ -74,9 +74,9 @@ class Runner:
 
 @dataclass
 class Start:
-    """One attempt at a training. `fit_log` is how far its fit is.
+    """One attempt at a training. `fit_log` is the log of its fit so far.
 
-    It was kept the last time at `kept_at`, in monotonic seconds, and is `further` now.
+    The log was stored last at `kept_at`, in monotonic seconds; `further` is true where it has grown since.
     """
 
     runner: Runner
@@ -86,7 +86,7 @@ class Start:
     further: bool = False
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
-        """Return its outcome, None where the job was superseded; raises Interrupted."""
+        """Return the outcome, None where the attempt is superseded; raises Interrupted."""
         try:
             with self.runner.spool.directory() as directory:
                 return self._fit(directory)
@@ -103,12 +103,12 @@ class Start:
             return of_error(error)
 
     def record_crash(self, died: ChildDied) -> None:
-        """Keep what its child has said and found; raises Interrupted."""
+        """Record the death of the child, with the end of its output, and the log of its fit; raises Interrupted."""
         words = f"{died}: {died.words}" if died.words else str(died)
         self.records.retry(lambda tx: self._record_crash(words, tx))
 
     def record(self, outcome: NewVersion | Problem | None) -> None:
-        """Write the end down, unless another start has taken over."""
+        """Record the end, unless another attempt has taken over."""
         match outcome:
             case Learned():
                 self.record(self._succeed(outcome))
@@ -139,7 +139,7 @@ class Start:
         if isinstance(end, Failure):
             if end.traceback is not None:
                 logger.error(
-                    "a fit met an unexpected error", extra={"job": self.attempt.job_id, "traceback": end.traceback}
+                    "unexpected error in a fit", extra={"job": self.attempt.job_id, "traceback": end.traceback}
                 )
             return of_failure(end, memory=self.runner.pool.memory)
         seconds = time.monotonic() - began
@@ -189,7 +189,7 @@ class Start:
         return self.further and CheckpointRepository(tx).keep(self.attempt.job_id, self.attempt.number, checkpoint)
 
     def _record_crash(self, words: str, tx: Transaction) -> None:
-        self._keep(tx)  # before its death: a checkpoint resets the count of these
+        self._keep(tx)  # before the death is counted: a checkpoint resets the count
         self.attempt.record_running_time(tx)
         JobRepository(tx).died(self.attempt.job_id, self.attempt.number, words)
 
@@ -199,5 +199,5 @@ class Start:
 
     @property
     def records(self) -> Records:
-        """Where it writes down what becomes of it."""
+        """The transactions of the attempt."""
         return self.attempt.records

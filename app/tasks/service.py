@@ -1,4 +1,4 @@
-"""Training: from a request to a queued job."""
+"""Training: from an owner's request to a queued job."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -21,7 +21,7 @@ from relevance_bayes.types.errors import Fault
 
 @dataclass(frozen=True)
 class Training:
-    """From what an owner asks to be learned to a training job."""
+    """Submission and retry of training jobs."""
 
     transaction: OpenTransaction
     clock: Clock
@@ -36,25 +36,25 @@ class Training:
         retry_of: UUID | None = None,
         keyed: Keyed[Job] | None = None,
     ) -> Job:
-        """Plan, record and queue a job, and keep the answer of a `keyed` request, all or nothing.
+        """Plan, record and queue a job, and store the response to a `keyed` request, in one transaction.
 
-        Raises NotFoundError (dataset), InvalidRequestError (no plan can be made), ConflictError (the model's name is
-        taken by versions that answer another question), TooManyJobsError, KeyInUseError.
+        Raises NotFoundError (dataset), InvalidRequestError (no plan can be made), ConflictError (the model's versions
+        have another task, target or other inputs), TooManyJobsError, KeyInUseError.
         """
         with self.transaction() as tx:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         made = plan(request, dataset)
         job = queued_training(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
-        # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset
-        # that was deleted in between.
+        # A second transaction, so that planning ten thousand columns blocks no writer; `add` refuses a dataset that was
+        # deleted in between.
         with self.transaction() as tx:
             _refuse_another_meaning(ModelRepository(tx).find(owner, made.model), made)
             return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
-        """A new job of the same request, planned anew; raises ConflictError while the job has not ended.
+        """Return a new job with the same request, planned again; raises ConflictError while the job has not ended.
 
-        Raises NotFoundError (job, dataset), and what else `submit` does.
+        Raises NotFoundError (job, dataset), and the errors of `submit`.
         """
         with self.transaction() as tx:
             job = ended(tx, owner, job_id, "training")
@@ -63,9 +63,9 @@ class Training:
 
 
 def finish_training(tx: Transaction, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
-    """Record the end of a training with the version that it made; None, and nothing recorded, when superseded.
+    """Record the end of a training and its version; return None, and record nothing, where it is superseded.
 
-    Raises ConflictError when the model's name came to mean something else; let it end the transaction.
+    Raises ConflictError where the model's versions have another task, target or other inputs; roll back then.
     """
     jobs = JobRepository(tx)
     end = jobs.succeed(job_id, attempt)
@@ -90,7 +90,9 @@ def _refuse_another_meaning(model: Model | None, made: TrainingPlan) -> None:
         faults.append(Fault(_difference(frozenset(model.inputs), frozenset(requested)), pointer="/inputs"))
     if faults:
         raise ConflictError(
-            f"The versions of model {model.name!r} answer another question; choose another `model` name.", faults
+            f"The versions of model {model.name!r} have another task, target or other inputs; "
+            "choose another `model` name.",
+            faults,
         )
 
 

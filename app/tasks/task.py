@@ -1,4 +1,4 @@
-"""The interface of a task: everything in which tasks differ, so that nothing outside branches on them."""
+"""The interface of a task: all differences between tasks, so that no code outside branches on them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -25,17 +25,17 @@ T = TypeVar("T")
 
 
 class Training(Protocol):
-    """A plan whose rows are written down: the fit of them, and the version that comes of it."""
+    """A plan with the file of its rows: the fit, and the version of its result."""
 
     @property
     def fit(self) -> Fit:
-        """The message to a child process."""
+        """Return the order to the child process."""
 
     def progress(self, step: Step) -> Progress:
-        """A step in the user's units."""
+        """Return the progress of a step in the user's units."""
 
     def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewVersion:
-        """All that is recorded of a fit that took `seconds`; raises TypeError for another fit's result."""
+        """Return the version of a fit that took `seconds`; raises TypeError for another fit's result."""
 
 
 class Task(ABC):
@@ -57,20 +57,19 @@ class Task(ABC):
 
     @abstractmethod
     def model(self, report: VersionReport, predictor: Predictor) -> PredictiveModel:
-        """Return what predicts, made of a predictor once for all predictions to come."""
+        """Return the model of a predictor, prepared once for all predictions."""
 
     @abstractmethod
     def outputs(self, report: VersionReport) -> tuple[str, ...]:
-        """The members that predictions of a version can have."""
+        """Return the outputs that predictions of a version can have."""
 
     @abstractmethod
     def exported(self, version: Version, predictor: Predictor) -> ExportedVersion:
-        """A version for other programs; raises ConflictError where there is no file of it."""
+        """Return the exported form of a version; raises ConflictError where it can't be exported."""
 
     @abstractmethod
     def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewVersion:
-        """Return the record of an imported version under a name; raises InvalidRequestError for what can't be
-        predicted with."""
+        """Return the imported version to record under a name; raises InvalidRequestError where it can't predict."""
 
     @property
     def is_comparable(self) -> bool:
@@ -79,16 +78,16 @@ class Task(ABC):
 
     @property
     def is_explained(self) -> bool:
-        """Return whether predictions can be told as sums of what functions add."""
+        """Return whether predictions can be explained as sums of contributions of functions."""
         return False
 
     def weight_unit(self, report: VersionReport, predictor: Callable[[], Predictor]) -> float:
-        """The unit of the weights of listed functions; `predictor` reads what the version predicts with."""
+        """Return the unit of the weights of listed functions; `predictor` reads the version's predictor."""
         return 1.0
 
 
 def expected(value: object, kind: type[T]) -> T:
-    """The value, which is of that class; raises TypeError."""
+    """Return the value as an instance of that class; raises TypeError for another one."""
     if not isinstance(value, kind):
         raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
     return value

@@ -1,4 +1,4 @@
-"""All tasks, and which of them a record is of."""
+"""The union of all tasks, and the task of a record."""
 
 from collections.abc import Callable
 
@@ -15,10 +15,10 @@ _BY_RECORD: dict[type[Record], Task] = {record: task for task in TASKS for recor
 
 
 def task_of(record: Record) -> Task:
-    """The task that a record is of."""
+    """Return the task of a record."""
     return _BY_RECORD[type(record)]
 
 
 def weight_unit(report: VersionReport, predictor: Callable[[], Predictor]) -> float:
-    """The unit of the weights of a version's functions, as its task has it."""
+    """Return the unit of the weights of a version's functions."""
     return task_of(report).weight_unit(report, predictor)

@@ -1,4 +1,4 @@
-"""Values of what is told by few functions: of a known function, and of an image."""
+"""Values of approximations and of images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,45 +24,45 @@ class ValuePrediction:
 
     @property
     def rows(self) -> int:
-        """N."""
+        """The number of rows, N."""
         return len(self.value)
 
     @property
     def support(self) -> None:
-        """None: nothing was learned from rows."""
+        """None: no rows were learned from."""
         return None
 
     @property
     def compared(self) -> Means:
-        """The values, which have no sd."""
+        """Return the values, which have no sd."""
         return Means(self.value, None)
 
     def with_faults(self, faults: tuple[Fault, ...]) -> "ValuePrediction":
-        """The same with other faults."""
+        """Return the prediction with other faults."""
         return ValuePrediction(self.value, faults)
 
     def some(self, rows: Rows) -> "ValuePrediction":
-        """Of some of the rows."""
+        """Return the prediction of some of the rows."""
         return ValuePrediction(self.value[rows], self.faults)
 
     def columns(self, outputs: Sequence[str]) -> dict[str, FlatColumn]:
-        """The values, whatever the outputs."""
+        """Return the values, whatever the outputs."""
         return {"value": self.value}
 
     def arrays(self) -> dict[str, Array]:
-        """The values."""
+        """Return the values."""
         return {"value": self.value}
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
-        """The values, whatever the outputs."""
+        """Return the values, whatever the outputs."""
         return {"value": self.value.tolist()}
 
     def joint_members(self) -> dict[str, object]:
-        """Nothing."""
+        """Return no members."""
         return {}
 
 
 def sound_rows(encoding: InputEncoding, block: Block) -> tuple[Array, Mask, tuple[Fault, ...]]:
-    """The rows as places, which of them can be answered, and why not the others."""
+    """Return the encoded rows, the mask of the valid ones, and the faults of the others."""
     inputs, faults = encode_inputs(encoding, block)
     return inputs, np.isfinite(inputs[:, 0]), faults

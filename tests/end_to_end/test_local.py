@@ -104,7 +104,7 @@ def test_its_functions_are_those_of_the_sparse_model_and_explanations_add_up(
 
 
 def test_there_is_no_covariance_and_no_program_of_it(api: Api, local: SupervisedVersion) -> None:
-    with pytest.raises(ClientError, match="neighbours of its own") as refused:
+    with pytest.raises(ClientError, match="has its own neighbours") as refused:
         api.calls.predict("local", {"columns": POINTS}, covariance=True)
     assert refused.value.problem.status == 422
     for form in ("onnx", "python"):

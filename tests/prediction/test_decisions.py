@@ -140,12 +140,12 @@ def test_a_bad_row_has_its_problem_and_no_decision(client: TestClient) -> None:
         (
             {"costs": [[0, 1]]},
             "/costs",
-            "Needs 2 rows, one for each true class in the order of `classes`, got 1.",
+            "Expected 2 rows, one for each true class in the order of `classes`, got 1.",
         ),
         (
             {"costs": [[0, 1], [1, 0, 2]]},
             "/costs/1",
-            "Needs 2 costs, one for each class that may be decided for, got 3.",
+            "Expected 2 costs, one for each class that may be decided for, got 3.",
         ),
         ({"costs": [[0, -1], [1, 0]]}, "/costs/0/1", "Should be greater than or equal to 0, got -1."),
         ({"costs": [[0, None], [1, 0]]}, "/costs/0/1", "Should be a valid number, got null."),
@@ -191,7 +191,7 @@ def test_about_a_number_nothing_is_decided(client: TestClient) -> None:
 def test_a_version_from_before_frequencies_were_kept_says_so(client: TestClient, parts: SmallParts) -> None:
     made = small_version("classification", name="older")
     parts.stored.put_version(OWNER, replace(made, report=replace(made.report, class_rows=())), number=1)
-    detail = "This version has not kept how frequent its classes were, being older than that; train it again."
+    detail = "This version does not store the frequencies of its classes: train it again."
     assert_problem(
         client.post("/v1/models/older/predict", json={"rows": ROWS, "class_priors": PRIORS}),
         "invalid-request",

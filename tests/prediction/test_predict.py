@@ -206,7 +206,7 @@ def test_a_covariance_that_there_can_not_be_is_refused() -> None:
     cases = (
         (small_version("classification"), BLOCK, "Classes have no covariance"),
         (replace(made, predictor=replace(made.predictor, learned=logarithms)), BLOCK, '"log_gaussian"'),
-        (made, many, "1,000 rows at most, got 1,001"),
+        (made, many, "at most 1,000 rows for a covariance, got 1,001"),
     )
     for version, block, given in cases:
         with pytest.raises(InvalidRequestError, match=given) as refused:

@@ -432,7 +432,7 @@ def test_the_covariance_of_all_answers_comes_when_it_is_asked_for(client: TestCl
 
 
 def test_classes_have_no_covariance(client: TestClient) -> None:
-    detail = "Classes have no covariance: ask for it where numbers are predicted."
+    detail = "Classes have no covariance: request it from a model of numbers."
     assert_problem(
         client.post("/v1/models/classes/predict", json={"rows": ROWS, "covariance": True}),
         "invalid-request",
@@ -443,7 +443,7 @@ def test_classes_have_no_covariance(client: TestClient) -> None:
 
 def test_the_answers_covariance_has_a_bound_of_rows(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervised, "MAX_ROWS_TOGETHER", 2)
-    detail = "A covariance is answered for 2 rows at most, got 3."
+    detail = "Expected at most 2 rows for a covariance, got 3."
     assert_problem(
         client.post(PATH, json={"rows": ROWS, "covariance": True}),
         "invalid-request",

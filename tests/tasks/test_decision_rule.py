@@ -85,8 +85,8 @@ def test_priors_that_are_none_of_the_classes_are_refused(
 @pytest.mark.parametrize(
     ("costs", "pointer", "detail"),
     [
-        (COSTS[:2], "/costs", "Needs 3 rows, one for each true class in the order of `classes`, got 2."),
-        ((*COSTS[:2], (1.0, 2.0)), "/costs/2", "Needs 3 costs, one for each class that may be decided for, got 2."),
+        (COSTS[:2], "/costs", "Expected 3 rows, one for each true class in the order of `classes`, got 2."),
+        ((*COSTS[:2], (1.0, 2.0)), "/costs/2", "Expected 3 costs, one for each class that may be decided for, got 2."),
     ],
 )
 def test_costs_that_are_not_square_are_refused(costs: tuple[tuple[float, ...], ...], pointer: str, detail: str) -> None:
@@ -114,9 +114,7 @@ def test_a_version_that_has_not_kept_its_frequencies_takes_costs_but_no_priors()
 def test_a_class_without_rows_can_not_be_expected() -> None:
     rows = tuple(map(ClassRows, CLASSES, (10, 0, 4)))
     (fault,) = refused(DecisionOptions(priors(gas=0.2, liquid=0.3, solid=0.5)), rows=rows)
-    assert fault == Fault(
-        "No row learned from was of the class 'liquid', so it can't be expected now.", pointer="/class_priors"
-    )
+    assert fault == Fault("No training row has the class 'liquid', so its prior has to be 0.", pointer="/class_priors")
     probabilities, _ = rule_of(DecisionOptions(priors(gas=0.5, liquid=0.0, solid=0.5)), CLASSES, rows).apply(
         PROBABILITIES
     )

@@ -53,7 +53,7 @@ BY_CLASS = PerClass((replace(ONE, likelihood=Bernoulli(), noise_sd=None),) * 3, 
         (without_kernels(), "it is a constant"),
         (of_several(POOLED), "several models predict together"),
         (of_several(BY_CLASS), "several models predict together"),
-        (version_of_components(), "it tells components of rows"),
+        (version_of_components(), "it finds components of rows"),
     ],
     ids=["texts", "classes", "logarithms", "a constant", "a pool", "a model for each class", "components"],
 )

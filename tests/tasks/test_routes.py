@@ -595,7 +595,7 @@ def test_a_model_name_that_means_something_else_is_409(client: TestClient) -> No
     assert_problem(
         client.post(PATH, json={**SUBMIT, "target": "known", "model": "small"}),
         "conflict",
-        "The versions of model 'small' answer another question; choose another `model` name.",
+        "The versions of model 'small' have another task, target or other inputs; choose another `model` name.",
         [
             {"pointer": "/task", "detail": "The model's task is regression, this one's is classification."},
             {"pointer": "/target", "detail": "The model's `target` is 'y', this one's is 'known'."},

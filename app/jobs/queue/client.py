@@ -129,7 +129,7 @@ class Control:
         }
 
     def recover(self, executors: Sequence[str]) -> None:
-        """Put back into the queue what these executors were running; each time counts as a start."""
+        """Return the jobs of these executors to the queue; each recovery counts as a start."""
         with translated():
             dbos_internals.recover(self.client, executors)
 

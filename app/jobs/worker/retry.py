@@ -1,4 +1,4 @@
-"""Transactions that are retried while the database is away."""
+"""Transactions that are retried during an outage of the database."""
 
 from collections.abc import Callable
 from threading import Event

@@ -1,1 +1,1 @@
-"""A known function, told by few terms."""
+"""Sparse approximation of a known function."""

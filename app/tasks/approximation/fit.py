@@ -1,4 +1,4 @@
-"""The fit of few terms to a known function."""
+"""The fit of a sparse approximation of a known function."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from relevance_bayes.core.selection import Step
 
 @dataclass(frozen=True, eq=False)
 class Approximated:
-    """The terms kept, the integral of all there were, and of what lies below 0 of them before they were a density."""
+    """The kept terms, the integral of all terms, and that of their negative part before they were a density."""
 
     found: Approximation
     integral: float
@@ -25,10 +25,10 @@ class Approximated:
 
 @dataclass(frozen=True)
 class ApproximationFit:
-    """A sum of Gaussians to be told by few: a file of float64, of `rows` terms.
+    """A sum of Gaussians to approximate: a file of float64 with `rows` terms.
 
-    Each row is its `inputs` numbers, its coefficient and the number of its dataset row; without `coefficients` all
-    count the same, and integrate to 1.
+    Each row has `inputs` numbers, the coefficient and the number of its dataset row; without `coefficients` all terms
+    have the same, and their sum integrates to 1.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class ApproximationFit:
     density: bool
 
     def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
-        """Terms that enter one by one, and where it is to be a density, what makes it one."""
+        """Return the steps in which terms enter and, for a density, those that make it one; then the result."""
         yield Step("approximating", 0, 1, "function", functions=0)
         inputs = len(self.widths)
         terms = mapped(self.path, self.rows, inputs + 1 + self.coefficients)
@@ -60,7 +60,7 @@ class ApproximationFit:
             yield from self._improved(whole, found, fit_log)
 
     def _improved(self, whole: Expansion, found: Approximation, fit_log: FitLog) -> Iterator[Step | Fitted]:
-        """Return what was found, made a density where it is to be one."""
+        """Return the approximation, made a density where that is requested."""
         negative = negative_mass(found.expansion)
         if not self.density:
             yield Fitted(Approximated(found, whole.mass, negative))

@@ -1,4 +1,4 @@
-"""A known function that was told by few terms elsewhere."""
+"""Import of a sparse approximation that was made elsewhere."""
 
 from dataclasses import replace
 from itertools import repeat
@@ -13,11 +13,11 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:
-    """Return what is recorded of it under this name; raises InvalidRequestError for what has no values."""
+    """Return the version to record under this name; raises InvalidRequestError for values that are not finite."""
     report, predictor = exported.report, exported.predictor
     refuse(approximation_faults(predictor, report))
     terms = predictor.expansion
-    # Somewhere: the rows that they were stayed where they were.
+    # Without location: the rows of the terms are not part of the file.
     somewhere = repeat(FunctionLocation("gaussian"), terms.size)
     vectors = tuple(listed_terms(terms, column_names(predictor.encoding), somewhere))
     return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)

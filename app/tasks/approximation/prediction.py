@@ -1,4 +1,4 @@
-"""Values of a known function."""
+"""Values of an approximated function."""
 
 from dataclasses import dataclass
 
@@ -15,24 +15,24 @@ from relevance_bayes.tables.encoding import column_names
 
 @dataclass(frozen=True, eq=False)
 class ApproximationModel(PredictiveModel):
-    """The terms kept, as they are."""
+    """The kept terms."""
 
     predictor: ApproximationPredictor
 
     @property
     def bytes(self) -> int:
-        """Return how much memory its arrays take."""
+        """Return the memory of its arrays in bytes."""
         terms = self.predictor.expansion
         return terms.centres.nbytes + terms.coefficients.nbytes + terms.widths.nbytes
 
     def expansion(self) -> VersionExpansion:
-        """The terms."""
+        """Return the terms."""
         terms = self.predictor.expansion
         names = column_names(self.predictor.encoding)
         return VersionExpansion(names, terms.centres, terms.widths, terms.coefficients, terms.constant)
 
     def predict(self, block: Block, options: PredictOptions) -> ValuePrediction:
-        """The function's values; raises InvalidRequestError for what only models of data have."""
+        """Return the function's values; raises InvalidRequestError for options that only models of data have."""
         refuse_all(options, "A function that is known")
         inputs, sound, faults = sound_rows(self.predictor.encoding, block)
         value = np.full(len(inputs), np.nan)

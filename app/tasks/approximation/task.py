@@ -1,4 +1,4 @@
-"""A known function, told by few terms."""
+"""The task approximation: few terms that approximate a known function."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 class ApproximationTask(Task):
-    """A known function, told by few terms."""
+    """Few terms that approximate a known function."""
 
     names = ("approximation",)
     records = (ApproximationRequest, ApproximationPlan, ApproximationReport, ApproximationPredictor)
@@ -25,22 +25,22 @@ class ApproximationTask(Task):
     def prepare(
         self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
     ) -> ApproximationTraining:
-        """Write the rows down."""
+        """Write the terms to a file."""
         return ApproximationTraining.prepare(expected(plan, ApproximationPlan), dataset, read, directory)
 
     def model(self, report: VersionReport, predictor: Predictor) -> ApproximationModel:
-        """The predictor, as it is."""
+        """Return the predictor as a model."""
         return ApproximationModel(expected(predictor, ApproximationPredictor))
 
     def outputs(self, report: VersionReport) -> tuple[str, ...]:
-        """Those of all versions."""
+        """Return the outputs of all versions."""
         return VALUE_OUTPUTS
 
     def exported(self, version: Version, predictor: Predictor) -> ExportedApproximation:
-        """Report and predictor."""
+        """Return report and predictor."""
         report, found = expected(version.report, ApproximationReport), expected(predictor, ApproximationPredictor)
         return ExportedApproximation(version.model, version.number, version.created_at, report, found)
 
     def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewApproximationVersion:
-        """Checked like anything that comes from outside."""
+        """Validate an imported version."""
         return checked(expected(exported, ExportedApproximation), name, source)

@@ -1,4 +1,4 @@
-"""A known function to be told by few terms: the table of its terms, and the version that comes of it."""
+"""Training of a sparse approximation: the file of its terms, and the version of the result."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from relevance_bayes.types.models import TermsError
 
 @dataclass(frozen=True)
 class ApproximationTraining:
-    """A plan, and the file of the terms: their inputs, their coefficients where they have some, their numbers."""
+    """A plan, and the file of the terms: their inputs, coefficients if any, and row numbers."""
 
     plan: ApproximationPlan
     dataset: Dataset
@@ -40,7 +40,7 @@ class ApproximationTraining:
 
     @property
     def fit(self) -> ApproximationFit:
-        """The request to the child."""
+        """Return the order to the child process."""
         plan = self.plan
         return ApproximationFit(
             self.terms.path,
@@ -54,11 +54,11 @@ class ApproximationTraining:
         )
 
     def progress(self, step: Step) -> Progress:
-        """A step, which has no units of the user's."""
+        """Return the progress of a step, which has no unit."""
         return Progress(step.phase, step.completed, step.total, step.unit, functions=step.functions)
 
     def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewApproximationVersion:
-        """All that is recorded of it."""
+        """Return the version to record."""
         done = expected(result, Approximated)
         found, expansion = done.found, done.found.expansion
         report = ApproximationReport(
@@ -79,7 +79,7 @@ class ApproximationTraining:
         return Learned(report, tuple(self._vectors(done, holding)), ApproximationPredictor(encoding, expansion))
 
     def _vectors(self, result: Approximated, holding: BlockHolding) -> Iterator[RelevanceVector]:
-        """The terms kept, with the rows that they are."""
+        """Yield the kept terms with their rows."""
         names = [column.name for column in self.plan.inputs]
         numbers = self.terms.mapped()[result.found.rows, -1].astype(int).tolist()
         integral = [column.name for column in self.dataset.columns if column.integral]

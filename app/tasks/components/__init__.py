@@ -1,1 +1,1 @@
-"""Principal components of rows in a kernel's space."""
+"""Principal components of rows in a kernel's feature space."""

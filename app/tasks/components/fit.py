@@ -17,12 +17,12 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.core.types import Array
 
 MAX_DENSITIES = 1_000
-"""Log densities that are kept: of more, so many quantiles."""
+"""The most log densities that are stored; of more, so many quantiles."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundComponents:
-    """Components of the `drawn` rows, the share of their images that is reached, and what log densities are usual."""
+    """Components of the `drawn` rows, the share of variance they explain, and the log densities of held-out rows."""
 
     found: Components
     drawn: int
@@ -32,9 +32,9 @@ class FoundComponents:
 
 @dataclass(frozen=True)
 class ComponentsFit:
-    """Rows to find components of: a file of float64, of `rows` rows of `inputs` numbers and the dataset row's.
+    """Rows to find components of: a file of float64, `rows` rows of `inputs` numbers and the dataset row's number.
 
-    `widths` has one for all inputs or one for each; without it, the width is the median distance of rows.
+    `widths` has one number for all inputs or one for each; without it, the width is the median distance of rows.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class ComponentsFit:
     seed: int
 
     def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
-        """Rows that enter one by one, then the folds of the densities."""
+        """Return the steps in which rows enter, then the result with the densities over folds."""
         yield Step("components", 0, None, "steps", functions=0)
         inputs = np.ascontiguousarray(mapped(self.path, self.rows, self.inputs + 1)[:, : self.inputs])
         rows = drawn(inputs, self.seed)
@@ -67,7 +67,7 @@ class ComponentsFit:
 
 
 def _quantiles(rising: Array) -> Array:
-    """All of them, or as many as are kept, the least and the greatest among them."""
+    """Return all values, or so many quantiles with the least and the greatest among them."""
     if len(rising) <= MAX_DENSITIES:
         return rising
     return np.quantile(rising, np.linspace(0.0, 1.0, MAX_DENSITIES))

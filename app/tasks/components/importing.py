@@ -1,4 +1,4 @@
-"""Components that were learned elsewhere."""
+"""Import of components that were trained elsewhere."""
 
 from dataclasses import replace
 from itertools import repeat
@@ -16,18 +16,18 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:
-    """Return what is recorded of it under this name; raises InvalidRequestError for what tells nothing of rows."""
+    """Return the version to record under this name; raises InvalidRequestError for components that can't predict."""
     report, predictor = exported.report, exported.predictor
     refuse(components_faults(predictor, report))
     vectors = _vectors(predictor.components)
     plan = replace(report.plan, model=name)
-    # As they are told here: elsewhere their last digits may be others.
+    # Computed here: the last digits may differ on another machine.
     variances = tuple(predictor.components.variances.tolist())
     return Learned(replace(report, plan=plan, variances=variances, imported=imported), vectors, predictor)
 
 
 def _vectors(found: Components) -> tuple[RelevanceVector, ...]:
-    """Somewhere: the rows stayed where they were learned from. Raises InvalidRequestError."""
+    """Return the functions without location, since the file has no rows. Raises InvalidRequestError."""
     try:
         return tuple(listed_images(found, repeat(FunctionLocation(found.kernel.type), len(found.rows))))
     except NotPositiveDefiniteError as error:

@@ -1,4 +1,4 @@
-"""Rows in a kernel's space: their principal components, and how new they are."""
+"""Principal components and novelty of rows in a kernel's feature space."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,15 +16,15 @@ from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
 
 ROWS_AT_ONCE = 8192
-"""Rows of one evaluation of the kernel: what bounds the memory of a large batch."""
+"""The number of rows of one kernel evaluation, which bounds the memory of a large batch."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComponentsPrediction:
-    """The first components (N, Q) of N rows, the share (N,) of their images that these miss, and what goes by all.
+    """The first components (N, Q) of N rows, the residual share (N,) of their variance, and figures by all components.
 
-    `log_density` (N,) in nats, up to a constant; `novelty` (N,) in [0, 1], the share of the rows told as usual
-    whose log density is above it. A row with a fault is NaN throughout.
+    `log_density` (N,) is in nats, up to a constant; `novelty` (N,) in [0, 1] is the share of reference rows whose log
+    density is higher. A row with a fault is NaN throughout.
     """
 
     components: Array
@@ -35,25 +35,25 @@ class ComponentsPrediction:
 
     @property
     def rows(self) -> int:
-        """N."""
+        """The number of rows, N."""
         return len(self.novelty)
 
     @property
     def support(self) -> None:
-        """None: `novelty` tells it."""
+        """None: `novelty` takes its place."""
         return None
 
     @property
     def compared(self) -> Means:
-        """Raises TypeError: each model's components are its own."""
+        """Raise TypeError: components of two models can't be compared."""
         raise TypeError("expected predictions that can be compared, got components")
 
     def with_faults(self, faults: tuple[Fault, ...]) -> "ComponentsPrediction":
-        """The same with other faults."""
+        """Return the prediction with other faults."""
         return replace(self, faults=faults)
 
     def some(self, rows: Rows) -> "ComponentsPrediction":
-        """Of some of the rows."""
+        """Return the prediction of some of the rows."""
         return replace(
             self,
             components=self.components[rows],
@@ -63,7 +63,7 @@ class ComponentsPrediction:
         )
 
     def columns(self, outputs: Sequence[str]) -> dict[str, FlatColumn]:
-        """A column for each component and figure."""
+        """Return a column for each component and figure."""
         columns: dict[str, FlatColumn] = {}
         for output in outputs:
             if output == "components":
@@ -74,42 +74,42 @@ class ComponentsPrediction:
 
     @property
     def figures(self) -> dict[str, Array]:
-        """Return the outputs beside the components."""
+        """Return the outputs other than the components."""
         return {"reconstruction_error": self.missed, "log_density": self.log_density, "novelty": self.novelty}
 
     def arrays(self) -> dict[str, Array]:
-        """The components (N, Q), and figures."""
+        """Return the components (N, Q), and figures."""
         return {"components": self.components, **self.figures}
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
-        """Components as lists, and figures."""
+        """Return the components as lists, and figures."""
         arrays = self.arrays()
         return {output: arrays[output].tolist() for output in outputs}
 
     def joint_members(self) -> dict[str, object]:
-        """Nothing."""
+        """Return no members."""
         return {}
 
 
 @dataclass(frozen=True, eq=False)
 class ComponentsModel(PredictiveModel):
-    """The components, as they are."""
+    """The components."""
 
     predictor: ComponentsPredictor
 
     @property
     def bytes(self) -> int:
-        """About how much memory its arrays take: the centres, once more as the kernel sees them, and their axes."""
+        """Return about the memory of its arrays in bytes: the centres, twice, and the axes."""
         found = self.predictor.components
         axes = len(found.rows) * len(found.variances) * found.weights.itemsize
         return 2 * found.centres.nbytes + found.weights.nbytes + axes + self.predictor.log_densities.nbytes
 
     def expansion(self) -> VersionExpansion:
-        """Raises ConflictError."""
-        raise no_expansion("it tells components of rows, and no value")
+        """Raise ConflictError."""
+        raise no_expansion("it finds components of rows, and predicts no value")
 
     def predict(self, block: Block, options: PredictOptions) -> ComponentsPrediction:
-        """Where rows lie; raises InvalidRequestError for what only models with a target have."""
+        """Return the components of rows; raises InvalidRequestError for options that only models with a target have."""
         refuse_all(options, "A model of components", but=("components",))
         inputs, faults = encode_inputs(self.predictor.encoding, block)
         found, usual = self.predictor.components, self.predictor.log_densities

@@ -1,4 +1,4 @@
-"""Principal components of rows in a kernel's space, and how new a row is."""
+"""The task components: principal components of rows in a kernel's feature space, and the novelty of rows."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from relevance_bayes.types.lineage import ImportedFrom
 
 
 class ComponentsTask(Task):
-    """Principal components of rows in a kernel's space, and how new a row is."""
+    """Principal components of rows in a kernel's feature space, and the novelty of rows."""
 
     names = ("components",)
     is_comparable = False
@@ -25,22 +25,22 @@ class ComponentsTask(Task):
     def prepare(
         self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
     ) -> ComponentsTraining:
-        """Write the rows down."""
+        """Write the rows to a file."""
         return ComponentsTraining.prepare(expected(plan, ComponentsPlan), dataset, read, directory, max_cells=max_cells)
 
     def model(self, report: VersionReport, predictor: Predictor) -> ComponentsModel:
-        """The predictor, as it is."""
+        """Return the predictor as a model."""
         return ComponentsModel(expected(predictor, ComponentsPredictor))
 
     def outputs(self, report: VersionReport) -> tuple[str, ...]:
-        """Those of all versions."""
+        """Return the outputs of all versions."""
         return ("components", "reconstruction_error", "log_density", "novelty")
 
     def exported(self, version: Version, predictor: Predictor) -> ExportedComponents:
-        """Report and predictor."""
+        """Return report and predictor."""
         report, found = expected(version.report, ComponentsReport), expected(predictor, ComponentsPredictor)
         return ExportedComponents(version.model, version.number, version.created_at, report, found)
 
     def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewComponentsVersion:
-        """Checked like anything that comes from outside."""
+        """Validate an imported version."""
         return checked(expected(exported, ExportedComponents), name, source)

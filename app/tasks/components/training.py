@@ -1,4 +1,4 @@
-"""Components of a dataset's rows: the file of the rows, and the version that comes of it."""
+"""Training of components: the file of the rows, and the version of the result."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from relevance_bayes.types.reports import InputWidth
 
 @dataclass(frozen=True)
 class ComponentsTraining:
-    """A plan, and the file of the rows, encoded."""
+    """A plan, and the file of the encoded rows."""
 
     plan: ComponentsPlan
     dataset: Dataset
@@ -40,7 +40,7 @@ class ComponentsTraining:
 
     @property
     def fit(self) -> ComponentsFit:
-        """The request to the child; a list of widths has one for each encoded column."""
+        """Return the order to the child process; a list of widths is expanded to the encoded columns."""
         plan, made = self.plan, self.made
         widths = plan.widths
         if widths is not None and len(widths) > 1:
@@ -57,11 +57,11 @@ class ComponentsTraining:
         )
 
     def progress(self, step: Step) -> Progress:
-        """A step, which has no units of the user's."""
+        """Return the progress of a step, which has no unit."""
         return Progress(step.phase, step.completed, step.total, step.unit, functions=step.functions)
 
     def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewComponentsVersion:
-        """All that is recorded of it."""
+        """Return the version to record."""
         done = expected(result, FoundComponents)
         found = done.found
         report = ComponentsReport(
@@ -89,7 +89,7 @@ class ComponentsTraining:
         return tuple(InputWidth(name, width) for name, width in zip(names, widths, strict=True))
 
     def _vectors(self, found: Components, holding: BlockHolding) -> Iterator[RelevanceVector]:
-        """The rows kept."""
+        """Yield the kept rows."""
         names = [column.name for column in self.plan.inputs]
         numbers = self.made.mapped()[found.rows, -1].astype(int).tolist()
         integral = [column.name for column in self.dataset.columns if column.integral]

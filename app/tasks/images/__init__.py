@@ -1,1 +1,1 @@
-"""An image, told by few wavelets."""
+"""Sparse codes of images by wavelets."""

@@ -1,4 +1,4 @@
-"""The fit of few wavelets to an image."""
+"""The fit of wavelets to an image."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from relevance_bayes.core.selection import Step
 
 @dataclass(frozen=True)
 class ImageFit:
-    """An image to be told by few wavelets: a file of float64, an intensity and a row's number for each pixel.
+    """An image to encode by wavelets: a file of float64, an intensity and a row number for each pixel.
 
-    Up to so many `functions`, or until the root mean square of what they miss is `error`; else noise is left, of
-    `noise_sd` or learned.
+    The fit ends at `functions`, or when the root mean square error is `error`; without both, it leaves noise with the
+    sd `noise_sd`, or learned.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class ImageFit:
     noise_sd: float | None
 
     def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
-        """Functions that enter, leave and move."""
+        """Return the steps in which functions enter, leave and move, then the result."""
         pixels = mapped(self.path, self.height * self.width, 2)[:, 0].reshape(self.height, self.width)
         place = fit_log.place
         for step in steps(

@@ -16,23 +16,23 @@ from relevance_bayes.tables.columns import Block
 
 @dataclass(frozen=True, eq=False)
 class ImageModel(PredictiveModel):
-    """The code of an image, at any place or of all pixels."""
+    """The code of an image, evaluated at any position or for all pixels."""
 
     predictor: ImagePredictor
     peak: float
 
     @property
     def bytes(self) -> int:
-        """Return how much memory its arrays take."""
+        """Return the memory of its arrays in bytes."""
         code = self.predictor.code
         return code.weights.nbytes * 8 + 16 * len(code.path)
 
     def expansion(self) -> VersionExpansion:
-        """Raises ConflictError."""
+        """Raise ConflictError."""
         raise no_expansion("its functions are wavelets")
 
     def predict(self, block: Block, options: PredictOptions) -> ValuePrediction:
-        """Intensities, between pixels too; raises InvalidRequestError for what only models of data have."""
+        """Return intensities, also between pixels; raises InvalidRequestError for options of other tasks."""
         refuse_all(options, "An image")
         inputs, sound, faults = sound_rows(self.predictor.encoding, block)
         value = np.full(len(inputs), np.nan)
@@ -40,5 +40,5 @@ class ImageModel(PredictiveModel):
         return ValuePrediction(value, faults)
 
     def image(self) -> Array:
-        """All pixels (height, width)."""
+        """Return all pixels (height, width)."""
         return decode(self.predictor.code)

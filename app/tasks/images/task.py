@@ -1,4 +1,4 @@
-"""An image, told by few wavelets."""
+"""The task image: a sparse code of an image by wavelets."""
 
 from pathlib import Path
 
@@ -16,13 +16,13 @@ from relevance_bayes.plans.requests import ImagePlan, ImageRequest, TrainingPlan
 from relevance_bayes.types.lineage import ImportedFrom
 
 NO_FILE = (
-    "The code of an image is not exported: beside its version `image` has the pixels, as PNG or exactly as npy, and "
-    "`relevance-vectors` the functions."
+    "The code of an image can't be exported: get its pixels from `image`, as PNG or npy, and its functions from "
+    "`relevance-vectors`."
 )
 
 
 class ImageTask(Task):
-    """An image, told by few wavelets."""
+    """A sparse code of an image by wavelets."""
 
     names = ("image",)
     records = (ImageRequest, ImagePlan, ImageReport, ImagePredictor)
@@ -30,21 +30,21 @@ class ImageTask(Task):
     def prepare(
         self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
     ) -> ImageTraining:
-        """Write the rows down."""
+        """Write the pixels to a file."""
         return ImageTraining.prepare(expected(plan, ImagePlan), dataset, read, directory)
 
     def model(self, report: VersionReport, predictor: Predictor) -> ImageModel:
-        """The predictor, as it is."""
+        """Return the predictor as a model."""
         return ImageModel(expected(predictor, ImagePredictor), expected(report, ImageReport).plan.peak)
 
     def outputs(self, report: VersionReport) -> tuple[str, ...]:
-        """Those of all versions."""
+        """Return the outputs of all versions."""
         return VALUE_OUTPUTS
 
     def exported(self, version: Version, predictor: Predictor) -> ExportedVersion:
-        """Raises ConflictError."""
+        """Raise ConflictError."""
         raise ConflictError(NO_FILE)
 
     def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewImageVersion:
-        """Raises TypeError: there are no files of images."""
+        """Raise TypeError: images are not exported."""
         raise TypeError(f"expected the file of another task, got {type(exported).__name__}")

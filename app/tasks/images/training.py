@@ -1,4 +1,4 @@
-"""An image to be told by few wavelets: its pixels, and the version that comes of them."""
+"""Training of an image's code: the file of its pixels, and the version of the result."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.models import TermsError
 
 MAX_STEPS_REPORTED = 200
-"""Of the path of errors, spread evenly over its logarithm."""
+"""The number of points of the reported path of errors, evenly spaced in its logarithm."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,18 @@ class ImageTraining:
 
     @property
     def fit(self) -> ImageFit:
-        """The request to the child."""
+        """Return the order to the child process."""
         plan = self.plan
         return ImageFit(self.path, plan.height, plan.width, plan.max_functions, plan.error, plan.noise_sd)
 
     def progress(self, step: Step) -> Progress:
-        """A step, in the unit of the intensities."""
+        """Return the progress of a step, in the unit of the intensities."""
         return Progress(
             step.phase, step.completed, step.total, step.unit, functions=step.functions, noise_sd=step.noise_sd
         )
 
     def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewImageVersion:
-        """All that is recorded of it."""
+        """Return the version to record."""
         code = expected(result, ImageCode)
         report = ImageReport(
             plan=self.plan,
@@ -77,7 +77,7 @@ class ImageTraining:
         return Learned(report, tuple(self._vectors(code)), ImagePredictor(places, code))
 
     def _vectors(self, code: ImageCode) -> Iterator[RelevanceVector]:
-        """The constant, of which no prior says anything, then the wavelets."""
+        """Yield the constant, which has no prior, then the wavelets."""
         names = [column.name for column in self.plan.inputs]
         pixels = code.height * code.width
         yield RelevanceVector(
@@ -116,7 +116,7 @@ class ImageTraining:
 
 
 def thinned(path: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
-    """At most `MAX_STEPS_REPORTED` of a path, the first and the last among them."""
+    """Return at most `MAX_STEPS_REPORTED` points of a path, with the first and the last."""
     if len(path) <= MAX_STEPS_REPORTED:
         return path
     ratio = len(path) ** (1.0 / (MAX_STEPS_REPORTED - 1))

@@ -1,1 +1,1 @@
-"""The API's form of training jobs."""
+"""The API's schemas of training jobs and their requests."""

@@ -1,1 +1,1 @@
-"""Numbers, counts and classes, learned from rows with a target."""
+"""Regression and classification: numbers, counts and classes, learned from rows with a target."""

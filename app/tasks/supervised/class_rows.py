@@ -7,7 +7,7 @@ from relevance_bayes.types.reports import ClassRows
 
 
 def class_rows(made: Materialised) -> tuple[ClassRows, ...]:
-    """One for each class, in the encoding's order: rows held out or left out don't count; none where numbers are."""
+    """Return the number of training rows of each class, in the encoding's order; none where numbers are predicted."""
     classes = made.encoding.target.classes
     if not classes:
         return ()

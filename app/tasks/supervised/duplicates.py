@@ -1,9 +1,9 @@
-"""Rows that are given more than once count once, where their targets are measured.
+"""Duplicate rows, which are dropped where targets are measured.
 
-Two observations with noise of their own never have the same number to the last digit: a row that is there twice is a
-copy, and says nothing new. Counted twice it would make intervals too narrow by the root of two, and more functions seem
-to be worth it. Where targets are counted or rounded to few values, equal rows are observations like any others, and all
-are kept.
+Two observations with independent noise never have the same number to the last digit, so a repeated row is a copy and
+has no information. Counted twice, it would make intervals too narrow by the root of two, and would justify more
+functions than the data does. Where targets are counts or rounded to few values, equal rows are separate observations,
+and all are kept.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.types import Array
 
 MAX_AGREEMENT = 0.01
-"""Targets are measured where two rows that differ agree in theirs with less than this probability."""
+"""Targets count as measured where two distinct rows agree in theirs with less than this probability."""
 
 MAX_ROWS = 1_000_000
-"""Of more rows copies are not looked for: 40 bytes for each would be held in memory."""
+"""The most rows that are searched for copies: each takes 40 bytes of memory."""
 
 EXTRA_COLUMNS = 4
-"""Beside its inputs a row has t, its noise sd, the fold key and the dataset row's number."""
+"""The columns after the inputs: t, the noise sd, the fold key and the number of the dataset row."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class WrittenRows:
     inputs: int
 
     def mapped(self) -> Array:
-        """All its rows, read-only."""
+        """Return all rows, mapped read-only."""
         return np.memmap(self.path, "<f8", "r", shape=(self.training + self.held_out, self.inputs + EXTRA_COLUMNS))
 
 
 def drop_duplicates(rows: WrittenRows, *, by_group: bool) -> int:
-    """Rewrite the file without training rows that repeat an earlier one, and return how many they were.
+    """Rewrite the file without training rows that repeat an earlier one; return their number.
 
-    Rows are equal with equal inputs, target and noise and, if they are kept apart `by_group`, in the same group.
+    Rows are equal where their inputs, targets and noise are, and with `by_group` their groups too.
     """
     if rows.training > MAX_ROWS:
         return 0
@@ -60,7 +60,7 @@ def drop_duplicates(rows: WrittenRows, *, by_group: bool) -> int:
 
 
 def _are_measured(t: Array) -> bool:
-    """Return whether the targets t (n,) of rows that all differ hardly agree by chance."""
+    """Return whether the targets t (n,) of distinct rows rarely agree by chance."""
     n = len(t)
     _, counts = np.unique(t, return_counts=True)
     return n > 1 and float(counts @ (counts - 1.0)) < MAX_AGREEMENT * n * (n - 1.0)

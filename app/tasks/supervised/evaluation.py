@@ -1,4 +1,4 @@
-"""Rows whose truth is known beside what a version makes of them."""
+"""Predictions for rows with a known target, with the target."""
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from relevance_bayes.tables.encoding import (
 )
 
 ROWS_AT_ONCE = 16_384
-"""Rows of one evaluation of the model: what bounds the memory of a large batch."""
+"""The number of rows of one evaluation of the model, which bounds the memory of a large batch."""
 
 
 def labelled_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
-    """Return what a model predicts for a block that has the column of its target, beside that."""
+    """Return a model's predictions for a block with the column of its target, and the targets."""
     target = encoding.target
     inputs, _ = encode_inputs(encoding, block)
     noise_sd, _ = encode_noise(target, block)
@@ -46,7 +46,7 @@ def labelled_block(encoding: Encoding, ready: AnyReady, block: Block) -> Labelle
 
 
 def _raw(target: EncodedTarget, block: Block) -> Array:
-    """The target in the user's units, where it is a number."""
+    """Return the target in the user's units, where it is a number."""
     column = block[target.name]
     return np.full(block_rows(block), np.nan) if isinstance(column, CategoryColumn) else real_values(column)
 
@@ -60,7 +60,7 @@ def _labelled(target: EncodedTarget, prediction: Prediction, t: Array, raw: Arra
 
 def _labelled_numbers(target: EncodedTarget, prediction: NumberPrediction, t: Array, raw: Array) -> LabelledNumbers:
     tails = [(100 - percent) / 200.0 for percent in COVERAGES]
-    with np.errstate(over="ignore"):  # what lies so far off has no density that float64 could tell from none
+    with np.errstate(over="ignore"):  # the density so far from the mean underflows to 0
         log_density = prediction.log_density(t) - np.log(target.scale)
         below, upto = prediction.distribution(t)
     return LabelledNumbers(

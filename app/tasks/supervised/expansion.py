@@ -13,7 +13,7 @@ from relevance_bayes.tables.encoding import EncodedNumber, column_names, column_
 
 
 def model_expansion(predictor: SupervisedPredictor) -> VersionExpansion:
-    """The mean of a number, or the latent function of two classes; raises ConflictError, saying why there is none."""
+    """Return the mean of a number, or the latent function of two classes; raises ConflictError where it is no sum."""
     encoding, model = predictor.encoding, predictor.learned
     if isinstance(model, LocalModel):
         raise no_expansion("it predicts from the rows nearest to each")
@@ -37,7 +37,7 @@ def model_expansion(predictor: SupervisedPredictor) -> VersionExpansion:
             case ConstantFunction():
                 constant += encoding.target.scale * float(weights.sum())
             case _:
-                raise no_expansion("it has functions other than Gaussians and a bias, or bends its inputs")
+                raise no_expansion("it has functions other than Gaussians and a bias, or warps its inputs")
     if kernels is None:
         raise no_expansion("it is a constant")
     functions, weights = kernels

@@ -1,4 +1,4 @@
-"""Explanations of predictions as sums: a baseline, what the functions of a model that add most add, and all others."""
+"""Explanations of predictions as sums: a baseline, the greatest contributions of functions, and all others."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -16,10 +16,10 @@ _MAX_FLOAT = float(np.finfo(np.float64).max)
 class Explanation:
     """N predictions as sums: `baseline` + the sum of `added` (N, k) + `others` (N,) = `mean` (N,).
 
-    `mean` is that of the function that is learned, in the user's units: of the target under Gaussian noise and
-    Student's t, of its logarithm under log-Gaussian noise, of the log rate of counts, of the latent of two classes, and
-    of the explained class where each has a latent. `functions` are positions in the model and `shares` parts of the
-    sizes of all functions, as in `Contributions`.
+    `mean` is that of the learned function, in the user's units: of the target under Gaussian and Student-t noise, of
+    its logarithm under log-Gaussian noise, of the log rate of counts, of the latent of two classes, and of the
+    explained class where each has a latent. `functions` are indices into the model's functions, and `shares` are of the
+    absolute contributions of all functions, as in `Contributions`.
     """
 
     functions: Indices
@@ -31,7 +31,7 @@ class Explanation:
 
     @classmethod
     def of(cls, target: EncodedTarget, found: Contributions) -> Self:
-        """In the user's units."""
+        """Return the explanation in the user's units."""
         with np.errstate(over="ignore", invalid="ignore"):
             added = _finite(found.added * target.latent_unit)
             mean = _finite(found.total * target.latent_unit + target.latent_shift)
@@ -39,12 +39,12 @@ class Explanation:
         return cls(found.functions, added, found.shares, target.latent_shift, others, mean)
 
     def some(self, rows: "slice[int, int, None]") -> Self:
-        """Of some of the rows."""
+        """Return the explanation of some of the rows."""
         parts = self.functions[rows], self.added[rows], self.shares[rows]
         return type(self)(*parts, self.baseline, self.others[rows], self.mean[rows])
 
     def spread(self, rows: Mask) -> Self:
-        """At the places that are True in a mask, NaN at the others."""
+        """Return it with its rows at the True places of a mask, NaN at the others."""
         functions = np.zeros((len(rows), self.functions.shape[1]), np.intp)
         functions[rows] = self.functions
         added, shares, others, mean = (

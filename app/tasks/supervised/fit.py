@@ -1,4 +1,4 @@
-"""The fit of numbers, counts and classes."""
+"""The fit of a supervised task."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ EXTRA_COLUMNS = 4
 
 @dataclass(frozen=True)
 class SupervisedFit:
-    """Numbers or classes to fit: a file of float64, `training` rows, then `held_out` ones.
+    """The rows of a supervised fit: a file of float64, `training` rows, then `held_out` ones.
 
     Each row is its `inputs` numbers, then t, its noise sd, the fold key and the number of its dataset row.
     """
@@ -41,7 +41,7 @@ class SupervisedFit:
     local: LocalChoice | None = None
 
     def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
-        """Those of `train`."""
+        """Return the steps of `train`, then the result."""
         table = mapped(self.path, self.training + self.held_out, self.inputs + EXTRA_COLUMNS)
         keys = np.ascontiguousarray(table[: self.training, self.inputs + 2])
         rows = self.rows(table[: self.training])
@@ -64,6 +64,6 @@ class SupervisedFit:
         return (one if isinstance(one, Step) else Fitted(one) for one in found)
 
     def rows(self, part: Array) -> Rows:
-        """Some rows of the file."""
+        """Return the rows of a part of the file."""
         noise_sd = np.ascontiguousarray(part[:, self.inputs + 1]) if self.spec.likelihood.noise_by_row else None
         return Rows(part[:, : self.inputs], np.ascontiguousarray(part[:, self.inputs]), noise_sd)

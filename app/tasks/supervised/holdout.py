@@ -1,4 +1,4 @@
-"""Which rows of a dataset are held out: those of least rank, and at random rows with equal inputs together."""
+"""The rows of a dataset that are held out: those of least rank; at random, rows with equal inputs stay together."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from relevance_bayes.plans.split import NOTHING, Cut, Ranks, content_hash, cut, 
 
 @dataclass(frozen=True)
 class Holdout:
-    """Where the ranks of a plan's rows are cut, and at random those of rows with equal inputs, else None."""
+    """The threshold of the ranks and, at random, those of rows with equal inputs, else None."""
 
     plan: SupervisedPlan
     where: Cut
@@ -23,7 +23,7 @@ class Holdout:
 
     @classmethod
     def of(cls, plan: SupervisedPlan, parts: Iterable[Part]) -> "Holdout":
-        """From all rows that can be used; raises TrainingFailedError where none can be held out as the plan says."""
+        """Return the holdout of all usable rows; raises TrainingFailedError where none can be held out as planned."""
         contents, places = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
         levels = InputLevels([column.name for column in plan.inputs])
         at_random = isinstance(plan.split, RandomSplit)
@@ -48,7 +48,7 @@ class Holdout:
         return cls(plan, where, recurring)
 
     def divide(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Mask]]:
-        """Every part of a pass with the rows (N,) of it that are held out."""
+        """Yield every part of a pass with the mask (N,) of its held-out rows."""
         where, recurring = self.where, None if self.recurring is None else self.recurring.begun()
         for part in parts:
             if where == NOTHING:

@@ -1,4 +1,4 @@
-"""A version of numbers or classes that was trained elsewhere."""
+"""Import of a supervised version that was trained elsewhere."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,11 +26,11 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.lineage import ImportedFrom
 
 USUAL = (0.0, -1.0, 1.0)
-"""Rows that any model must be able to answer for: these many sds from the mean in every number."""
+"""Rows that any model must predict: so many sds from the mean in every number."""
 
 
 def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> NewSupervisedVersion:
-    """Return what is recorded of it under this name; raises InvalidRequestError for what can't predict."""
+    """Return the version to record under this name; raises InvalidRequestError where it can't predict."""
     report, predictor = exported.report, exported.predictor
     refuse([*supervised_faults(predictor, report.task), *_of_report(exported)])
     _try(exported)
@@ -40,7 +40,7 @@ def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> 
 
 
 def _locations(functions: KernelFunctions, _: Indices) -> Iterator[FunctionLocation]:
-    """Somewhere: the rows stayed where they were learned from."""
+    """Yield functions without location, since the file has no rows."""
     yield from (FunctionLocation(functions.kernel.type) for _ in range(functions.size))
 
 
@@ -50,10 +50,10 @@ def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
     yield from spec_faults(report.plan, predictor.encoding.width)
     planned, fitted = report.plan.spec.likelihood, likelihood_of(predictor.learned)
     if _kind(planned) != _kind(fitted):
-        yield Fault("The likelihood is another one than the model's.", "/report/plan/spec/likelihood")
+        yield Fault("Expected the likelihood of the model, got another one.", "/report/plan/spec/likelihood")
     classes = [one.label for one in report.class_rows]
     if classes and classes != list(predictor.encoding.target.classes):
-        yield Fault("The classes are others than the target's.", "/report/class_rows")
+        yield Fault("Expected the classes of the target, got others.", "/report/class_rows")
 
 
 def _kind(likelihood: TargetLikelihood) -> tuple[str, bool, bool]:
@@ -61,7 +61,7 @@ def _kind(likelihood: TargetLikelihood) -> tuple[str, bool, bool]:
 
 
 def _try(exported: ExportedSupervised) -> None:
-    """Predict some rows; raises InvalidRequestError where that can't be done."""
+    """Predict some rows; raises InvalidRequestError where that fails."""
     try:
         with np.errstate(all="ignore"):
             served = SupervisedModel.of(exported.predictor, exported.report)

@@ -16,7 +16,7 @@ from relevance_bayes.types.reports import LocalCandidate, LocalReport
 
 
 def local_member(model: LocalModel, encoding: Encoding) -> Member:
-    """The process; its functions are those of the trend."""
+    """Return the member of the process; its functions are those of the trend."""
     target, process = encoding.target, model.process
     h = process.hyperparameters
     return Member(
@@ -34,7 +34,7 @@ def local_member(model: LocalModel, encoding: Encoding) -> Member:
 
 
 def local_report(found: LocalComparison, learned: LearnedModel, target: EncodedTarget) -> LocalReport:
-    """The comparison, and what the version keeps where a process was taken."""
+    """Return the report of the comparison and, where a process was selected, of what the version stores."""
     process = learned.process if isinstance(learned, LocalModel) else None
 
     def score(value: float | None) -> float | None:

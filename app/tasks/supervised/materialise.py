@@ -1,4 +1,4 @@
-"""A dataset's blocks to the one file of numbers that a fit maps."""
+"""The rows of a dataset as one file of numbers that a fit maps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from relevance_bayes.tables.columns import Block, taken
 from relevance_bayes.tables.encoding import EncodedTarget, Encoding, encode_inputs, encode_noise, encode_target
 
 EXTRA_COLUMNS = 4
-"""Beside its inputs a row of the file has t, its noise sd, the fold key and the dataset row's number."""
+"""The columns of the file after the inputs: t, the noise sd, the fold key and the number of the dataset row."""
 
 MAX_FAULTS_REPORTED = 20
 
@@ -31,10 +31,10 @@ MAX_FAULTS_REPORTED = 20
 class Materialised:
     """A file of float64, little-endian, row by row: `training` rows, then `held_out` ones.
 
-    Each row is its `inputs` encoded numbers, then t, its noise sd (0 where no column says it), the fold key (a number
-    for each group, or the place in time, else 0) and the number of its dataset row. `dropped` rows stand in neither
-    part: they have gaps or outlying inputs, repeat another row, or were to be held out but hold something that the
-    training rows don't know. `copies` of them repeat another row, and `outlying` says which inputs were outlying.
+    Each row has its `inputs` encoded numbers, then t, its noise sd (0 without such a column), the fold key (the number
+    of a group, or the position in time, else 0) and the number of its dataset row. `dropped` rows are in neither part:
+    they have gaps or outlying inputs, repeat another row, or are held-out rows with values that the training rows lack.
+    `copies` of them repeat another row, and `outlying` lists the outlying inputs.
     """
 
     path: Path
@@ -47,17 +47,17 @@ class Materialised:
     outlying: tuple[OutlyingInput, ...] = ()
 
     def rows(self) -> Array:
-        """All its rows, mapped read-only."""
+        """Return all rows, mapped read-only."""
         return np.memmap(self.path, "<f8", "r", shape=(self.training + self.held_out, self.inputs + EXTRA_COLUMNS))
 
 
 def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells: int) -> Materialised:
     """Write `rows.f64` in `directory`, in two passes over the blocks, three where rows are held out.
 
-    Where inputs have outlying values there are two more: their rows are left out, and named.
+    Where inputs have outlying values there are two more: their rows are left out and reported.
 
-    Memory holds one block and a piece of it, encoded; while the rows to hold out are chosen, 16 bytes a row too. Raises
-    TrainingFailedError when what is left can't be learned from, or rows times inputs exceed `max_cells`.
+    Memory holds one block and an encoded part of it; while the rows to hold out are chosen, also 16 bytes a row. Raises
+    TrainingFailedError where the remaining rows can't be learned from, or rows times inputs exceed `max_cells`.
     """
     holdout = _holdout(plan, read)
     limits: AllLimits = {}
@@ -75,7 +75,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
         measured = _write(file, _divided(plan, read, holdout, limits), plan=plan, encoding=encoding, training=training)
     if plan.holdout and not measured:
         raise TrainingFailedError(
-            "Every row to hold out has a category that no row to train on has; take another seed or a larger `holdout`,"
+            "Every held-out row has a category that no training row has; choose another seed or a larger `holdout`,"
             " or leave that column out.",
             kind="nothing-to-hold-out",
         )
@@ -89,7 +89,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
 
 @dataclass(frozen=True)
 class _Gathered:
-    """The result of a pass over the rows: statistics of training rows, numbers of usable and dropped rows."""
+    """The result of a pass: statistics of training rows, numbers of usable and dropped rows."""
 
     statistics: Statistics
     usable: int
@@ -106,9 +106,9 @@ def _gathered(plan: SupervisedPlan, read: Read, holdout: Holdout, limits: AllLim
 
 
 def training_rows(plan: SupervisedPlan, read: Read) -> Iterator[Block]:
-    """The rows that a fit of the plan learns from, block by block: those with all that it needs, not held out.
+    """Yield the training rows of the plan, block by block: the complete ones that are not held out.
 
-    Raises TrainingFailedError where none can be held out as the plan says.
+    Raises TrainingFailedError where none can be held out as planned.
     """
     for part, held_out in _divided(plan, read, _holdout(plan, read), {}):
         kept = np.flatnonzero(~held_out)
@@ -116,7 +116,7 @@ def training_rows(plan: SupervisedPlan, read: Read) -> Iterator[Block]:
 
 
 def _complete(plan: SupervisedPlan, read: Read) -> Iterator[Part]:
-    """The rows that have a target, its noise, a place in the split and, unless gaps are filled in, every input."""
+    """Yield the rows that have a target, its noise, a place in the split and, unless gaps are filled in, all inputs."""
     by = None if isinstance(plan.split, RandomSplit) else plan.split.column
     beside = [plan.target, *(name for name in (by, plan.noise_column) if name is not None)]
     needed = [] if plan.missing == "indicator" else [column.name for column in plan.inputs]
@@ -128,7 +128,7 @@ def _holdout(plan: SupervisedPlan, read: Read) -> Holdout:
 
 
 def _divided(plan: SupervisedPlan, read: Read, holdout: Holdout, limits: AllLimits) -> Iterator[tuple[Part, Mask]]:
-    """Every part with the rows (N,) of it that are held out, without those that lie outside limits."""
+    """Yield every part with the mask (N,) of its held-out rows, without rows that lie outside the limits."""
     for part, held_out in holdout.divide(_complete(plan, read)):
         ordinary = ~outside(part, limits)
         yield (part, held_out) if ordinary.all() else (part.take(ordinary), held_out[ordinary])
@@ -142,7 +142,7 @@ def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cell
         what = "one class" if plan.task == "classification" else "one value of the target"
         raise TrainingFailedError(
             f"{left} only {what} is left in `{plan.target}`, so there is nothing to learn;"
-            " bring rows that differ, or hold out fewer or others (`holdout`, `seed`, `split`).",
+            " add rows that differ, or hold out fewer or others (`holdout`, `seed`, `split`).",
             kind="one-class" if plan.task == "classification" else "constant-target",
         )
     if cells == 0:
@@ -166,7 +166,7 @@ def _write(
     encoding: Encoding,
     training: int,
 ) -> int:
-    """Write the rows to train on first and those held out after them; how many of the latter could be encoded."""
+    """Write the training rows and then the held-out ones; return the number of the latter that could be encoded."""
     row_bytes = 8 * (encoding.width + EXTRA_COLUMNS)
     learned = measured = 0
     for part, held_out in parts:
@@ -180,7 +180,7 @@ def _write(
         finite = np.isfinite(rows).all(axis=1)
         if not (finite | held_out).all():
             raise TrainingFailedError(
-                "Some rows hold values that can't be computed with." + (f" {faults[0].detail}" if faults else ""),
+                "Some rows have values that can't be computed with." + (f" {faults[0].detail}" if faults else ""),
                 kind="too-large",
                 faults=faults[:MAX_FAULTS_REPORTED],
             )

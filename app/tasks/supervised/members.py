@@ -1,4 +1,4 @@
-"""Parts of predictions of numbers and classes, nested as in JSON."""
+"""Members of predictions of numbers and classes, nested as in JSON."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ class Variance(msgspec.Struct, gc=False):
 
 
 def decision_members(classes: Sequence[Label], decisions: Decisions) -> list[Member]:
-    """Each row's decision: a label, none where it is rejected."""
+    """Return each row's decision: a label, null where the row is rejected."""
     return [
         {"label": None if rejected else classes[place], "expected_cost": cost}
         for place, cost, rejected in zip(
@@ -62,5 +62,5 @@ def _explained(function: ListedFunction, added: float, share: float) -> Member:
 
 
 def support_members(support: Array | None, rows: int) -> Sequence[float | None]:
-    """Each row's support, None where the model does not know it."""
+    """Return each row's support, None where the model does not know it."""
     return [None] * rows if support is None else support.tolist()

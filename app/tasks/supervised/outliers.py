@@ -1,4 +1,4 @@
-"""Rows that a fit with heavy tails takes for noise."""
+"""Outliers: training rows with little weight in a fit with heavy tails."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ from relevance_bayes.core.prediction import predict
 from relevance_bayes.types.reports import Outlier
 
 ATYPICAL = 0.25
-"""A row that counts less than this beside an ordinary one is an outlier: with 4 degrees of freedom, 4 scales away."""
+"""The weight, relative to an ordinary row, below which a row is an outlier: 4 scales away at 4 degrees of freedom."""
 
 MAX_OUTLIERS = 100
 
 
 def outliers(model: LearnedModel, made: Materialised) -> tuple[Outlier, ...]:
-    """The outliers among the rows learned from, the least typical first; none under noise without heavy tails."""
+    """Return the outliers among the training rows, the least typical first; none without heavy tails."""
     likelihood = likelihood_of(model)
     if not isinstance(likelihood, StudentT):
         return ()

@@ -1,4 +1,4 @@
-"""Rows that are left out because an input of theirs lies far from all others."""
+"""Rows that are left out because of an outlying input."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from relevance_bayes.tables.columns import CategoryColumn
 from relevance_bayes.tables.encoding import Limits, real_values
 
 AllLimits: TypeAlias = Mapping[str, Limits]
-"""By the name of the input."""
+"""The limits of each input, by name."""
 
 MAX_NAMED = 10
-"""Rows that are named of an input."""
+"""The most rows that are reported for an input."""
 
 
 @dataclass(frozen=True)
 class OutlyingInput:
-    """An input with outlying values: in how many rows, and the numbers of the first of them in the dataset."""
+    """An input with outlying values: the number of rows, and the dataset row numbers of the first of them."""
 
     name: str
     limits: Limits
@@ -29,7 +29,7 @@ class OutlyingInput:
 
 
 def outside(part: Part, limits: AllLimits) -> Mask:
-    """The rows (N,) of a part in which some input lies outside its limits."""
+    """Return the mask (N,) of a part's rows with an input outside its limits."""
     found = np.zeros(len(part.numbers), np.bool_)
     for name, one in limits.items():
         found |= one.outside(_numbers(part, name))
@@ -44,7 +44,7 @@ def _numbers(part: Part, name: str) -> Array:
 
 
 def outlying_inputs(parts: Iterable[Part], limits: AllLimits) -> tuple[OutlyingInput, ...]:
-    """Which rows have outlying values, for each input."""
+    """Return the rows with outlying values, for each input."""
     rows: dict[str, list[int]] = {name: [] for name in limits}
     counts = dict.fromkeys(limits, 0)
     for part in parts:

@@ -1,4 +1,4 @@
-"""Numbers and classes: a block of raw columns in, and the answer in the user's units."""
+"""Predictions of numbers and classes: from a block of raw columns to results in the user's units."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,17 +40,17 @@ from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 
 FIGURES = 8
-"""The figures of a predicted number: see `_figures`."""
+"""The number of figures of a predicted number, in the order of `_figures`."""
 
 _MAX_FLOAT = float(np.finfo(np.float64).max)
 
 MAX_ROWS_TOGETHER = 1_000
-"""Rows of which the covariance is answered: their squares of numbers are in one answer."""
+"""The most rows with a covariance, which has the square of their number of entries in one response."""
 
 
 @dataclass(frozen=True, eq=False)
 class SupervisedModel(PredictiveModel):
-    """A predictor with its model factorised, `ready`; `class_rows` are the rows learned from by class."""
+    """A predictor with its factorised model `ready`; `class_rows` are the numbers of training rows by class."""
 
     predictor: SupervisedPredictor
     ready: AnyReady
@@ -59,36 +59,36 @@ class SupervisedModel(PredictiveModel):
 
     @classmethod
     def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedModel":
-        """Factorised once, for all predictions to come."""
+        """Factorise the model once for all predictions."""
         ready = ready_of(predictor.learned)
         return cls(predictor, ready, report.class_rows, one_row(ready))
 
     @property
     def noise_column(self) -> str | None:
-        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
+        """The column that may have the noise sd of each row; None where the model has one for all."""
         return self.predictor.encoding.target.noise_column
 
     @property
     def bytes(self) -> int:
-        """About how much memory its arrays take."""
+        """Return about the memory of its arrays in bytes."""
         rows = self.ready.model.process.bytes if isinstance(self.ready, ReadyLocal) else 0
         return rows + sum(map(_bytes, ready_members(self.ready)))
 
     @property
     def classes(self) -> tuple[Label, ...]:
-        """Those of the target."""
+        """The classes of the target."""
         return self.predictor.encoding.target.classes
 
     def expansion(self) -> VersionExpansion:
-        """The mean of a number, or the latent function of two classes."""
+        """Return the mean of a number, or the latent function of two classes, as a sum of Gaussians."""
         return model_expansion(self.predictor)
 
     def evaluate_block(self, block: Block) -> LabelledBlock:
-        """Return what it predicts for a block that has the column of its target, beside that."""
+        """Return predictions for a block with the column of the target, and the targets."""
         return labelled_block(self.predictor.encoding, self.ready, block)
 
     def predict(self, block: Block, options: PredictOptions) -> RegressionPrediction | ClassificationPrediction:
-        """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
+        """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that it does not have."""
         if options.components is not None:
             refuse_all(PredictOptions(components=options.components), "A model with a target")
         encoding, deciding = self.predictor.encoding, options.deciding
@@ -98,7 +98,7 @@ class SupervisedModel(PredictiveModel):
         if self.one_row is not None and len(inputs) == 1 and options.is_usual and not faults:
             return self._of_one_row(inputs, options.interval, self.one_row)
         noise_sd, wrong = encode_noise(encoding.target, block)
-        # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
+        # A row with a fault is NaN throughout; the model gets only the valid rows.
         sound = np.isfinite(inputs[:, 0]) if faults or wrong else None
         if wrong and sound is not None and noise_sd is not None:
             sound &= np.isfinite(noise_sd)
@@ -109,7 +109,7 @@ class SupervisedModel(PredictiveModel):
         return _classes(self, requested, options, rule) if classes else _reals(self, requested, options)
 
     def _of_one_row(self, inputs: Array, interval: float, one_row: OneRow) -> RegressionPrediction:
-        """The fast path of one row x (1, d): without it a one-row request costs 1.6 times the CPU in process."""
+        """Predict one row x (1, d) on a fast path: without it a one-row request costs 1.6 times the CPU in process."""
         mean, noise, weights, residual, support = one_row(inputs[0])
         figures = _figures_of_one(self.predictor.encoding.target, mean, noise, weights, residual, interval)
         each = np.array([*figures, nan if support is None else support])[:, None]
@@ -117,7 +117,7 @@ class SupervisedModel(PredictiveModel):
 
 
 def _bytes(ready: Ready) -> int:
-    """Those of one model."""
+    """Return the memory of one model's arrays in bytes."""
     model = ready.model
     arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower, ready.products]
     kernels = [functions for functions in model.functions if isinstance(functions, KernelFunctions)]
@@ -127,15 +127,15 @@ def _bytes(ready: Ready) -> int:
         arrays += [ready.augmented.whitened, ready.augmented.reached]
         kernels.append(ready.augmented.functions)
     for functions in kernels:
-        arrays += [functions.centres, functions.centres]  # once more as the kernel sees them
+        arrays += [functions.centres, functions.centres]  # a second time as scaled for the kernel
     return sum(array.nbytes for array in arrays) + (0 if ready.noise is None else _bytes(ready.noise))
 
 
 @dataclass(frozen=True, eq=False)
 class _Requested:
-    """The sound rows (n, d) of those that were sent, which of these they are (None: all), and why not the others.
+    """The valid rows (n, d) of a request, their mask (None: all rows), and the faults of the others.
 
-    `noise_sd` (n,) where they bring it.
+    `noise_sd` (n,) where the request has it.
     """
 
     inputs: Array
@@ -144,7 +144,7 @@ class _Requested:
     faults: tuple[Fault, ...]
 
     def parts(self, ready: AnyReady) -> "Iterator[tuple[slice[int, int, None], Prediction, Array | None]]":
-        """Some rows, and what is predicted there; one part at least: an empty table's answer has its members too."""
+        """Yield parts of the rows with their predictions; at least one, so that an empty result has all members."""
         for first in range(0, len(self.inputs) or 1, ROWS_AT_ONCE):
             some = slice(first, first + ROWS_AT_ONCE)
             if first:
@@ -153,16 +153,16 @@ class _Requested:
             yield some, part, support
 
     def joined(self, parts: Sequence[Array | None]) -> Array | None:
-        """None where a part is."""
+        """Return the joined parts; None where a part is."""
         known = [part for part in parts if part is not None]
         return _joined(known, self.sound) if len(known) == len(parts) else None
 
     def explanation(
         self, known: SupervisedModel, options: PredictOptions, *, latents: Indices | None = None
     ) -> Explanation | None:
-        """Of the sound rows, at their places.
+        """Return the explanation of the valid rows, at their places.
 
-        `latents` (n,) are those that are explained where a row has several.
+        `latents` (n,) are the explained ones where a row has several.
         """
         if options.explain is None:
             return None
@@ -175,7 +175,7 @@ def _classes(
     known: SupervisedModel, requested: _Requested, options: PredictOptions, rule: DecisionRule | None
 ) -> ClassificationPrediction:
     if options.covariance:
-        raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
+        raise _refused("Classes have no covariance: request it from a model of numbers.")
     reported = [*requested.parts(known.ready)]
     parts = [part for _, part, _ in reported if isinstance(part, ClassPrediction)]
     probabilities = _joined([part.probabilities for part in parts], None)
@@ -196,7 +196,7 @@ def _classes(
 
 
 def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
-    """At the places of the sound rows."""
+    """Return the decisions of the valid rows at their places."""
     if sound is None:
         return decisions
     chosen, rejected = np.zeros(len(sound), np.intp), np.zeros(len(sound), np.bool_)
@@ -229,16 +229,16 @@ def _regression(
     explanation: Explanation | None = None,
     faults: tuple[Fault, ...] = (),
 ) -> RegressionPrediction:
-    """From `figures` (FIGURES, N) in the order of `_figures`."""
+    """Return the prediction from `figures` (FIGURES, N) in the order of `_figures`."""
     mean, lower, upper, sd, total, noise, weights, beyond = figures
     parts = total, noise, weights, beyond
     return RegressionPrediction(mean, sd, *parts, lower, upper, support, covariance, explanation, faults)
 
 
 def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> Array:
-    """Mean, both ends of the interval, sd, variance and its three parts, in the user's units: (FIGURES, n)."""
+    """Return mean, both ends of the interval, sd, variance and its three parts, in the user's units: (FIGURES, n)."""
     total = part.variance
-    # Together, since for few rows a call costs more than its numbers do.
+    # In one call, since for few rows a call costs more than its numbers.
     places = user_mean(target, np.array((part.mean, *part.interval(interval))))
     variances = user_variance(target, np.array((total, part.noise, part.weights, part.residual)))
     return np.concatenate([places, user_sd(target, np.sqrt(total))[None], variances])
@@ -247,7 +247,7 @@ def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> 
 def _figures_of_one(
     target: EncodedTarget, mean: float, noise: float, weights: float, residual: float, interval: float
 ) -> list[float]:
-    """The figures of one row with Gaussian noise, those of `_figures` to the bit."""
+    """Return the figures of one row with Gaussian noise, equal to those of `_figures` to the bit."""
     total = noise + weights + residual
     sd, unit, largest = sqrt(total), target.scale, _MAX_FLOAT
     lower, upper = standard_ends(interval)
@@ -258,15 +258,15 @@ def _figures_of_one(
 
 
 def _covariance(known: SupervisedModel, requested: _Requested) -> Array:
-    """(N, N), in the user's units squared."""
+    """Return the covariance (N, N), in the user's units squared."""
     likelihood = likelihood_of(known.predictor.learned)
     if not isinstance(likelihood, GaussianNoise):
-        raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood.type}".')
+        raise _refused(f'Expected a model with Gaussian noise for a covariance, got "{likelihood.type}".')
     if isinstance(known.ready, ReadyLocal):
-        raise _refused("Of a nearest-neighbour process rows have no covariance: each is given neighbours of its own.")
+        raise _refused("A nearest-neighbour process has no covariance of rows: each has its own neighbours.")
     rows = len(requested.inputs) if requested.sound is None else len(requested.sound)
     if rows > MAX_ROWS_TOGETHER:
-        raise _refused(f"A covariance is answered for {MAX_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
+        raise _refused(f"Expected at most {MAX_ROWS_TOGETHER:,} rows for a covariance, got {rows:,}.")
     _, found = joint(known.ready, requested.inputs, requested.noise_sd)
     covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_MAX_FLOAT)
     if requested.sound is None:
@@ -281,7 +281,7 @@ def _refused(detail: str) -> InvalidRequestError:
 
 
 def _joined(parts: Sequence[Array], sound: Mask | None) -> Array:
-    """The parts one after the other, at the places of the sound rows."""
+    """Return the joined parts, at the places of the valid rows."""
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if sound is None:
         return values

@@ -29,8 +29,8 @@ _FIGURES_OF = {
 class RegressionPrediction:
     """Predictions of N rows in the user's units, each (N,); `total` is the sum of the other three variances.
 
-    `support` in [0, 1], None where the model does not know it. `covariance` (N, N) and `explanation` where they were
-    options. A row with a fault is NaN throughout.
+    `support` is in [0, 1], None where the model does not know it. `covariance` (N, N) and `explanation` are set where
+    they were requested. A row with a fault is NaN throughout.
     """
 
     mean: Array
@@ -48,17 +48,17 @@ class RegressionPrediction:
 
     @property
     def rows(self) -> int:
-        """N."""
+        """The number of rows, N."""
         return len(self.mean)
 
     @property
     def compared(self) -> Means:
-        """Mean and sd."""
+        """Return mean and sd."""
         return Means(self.mean, self.sd)
 
     @property
     def figures(self) -> dict[str, Array]:
-        """All columns by name, but for the support, which not every model can tell."""
+        """Return all columns by name, except the support, which not every model has."""
         return {
             "mean": self.mean,
             "sd": self.sd,
@@ -71,11 +71,11 @@ class RegressionPrediction:
         }
 
     def with_faults(self, faults: tuple[Fault, ...]) -> "RegressionPrediction":
-        """The same with other faults."""
+        """Return the prediction with other faults."""
         return replace(self, faults=faults)
 
     def some(self, rows: Rows) -> "RegressionPrediction":
-        """Of some of the rows."""
+        """Return the prediction of some of the rows."""
         return replace(
             self,
             mean=self.mean[rows],
@@ -91,21 +91,21 @@ class RegressionPrediction:
         )
 
     def columns(self, outputs: Sequence[str]) -> dict[str, FlatColumn]:
-        """A column for each figure of the outputs."""
+        """Return a column for each figure of the outputs."""
         support = np.full(self.rows, np.nan) if self.support is None else self.support
         figures = {**self.figures, "support": support}
         return {name: figures[name] for output in outputs for name in _FIGURES_OF[output]}
 
     def arrays(self) -> dict[str, Array]:
-        """Figures, and the support where it is known."""
+        """Return the figures, and the support where it is known."""
         return self.figures if self.support is None else {**self.figures, "support": self.support}
 
     def joint_members(self) -> dict[str, object]:
-        """The covariance, where it was asked for."""
+        """Return the covariance, where it was requested."""
         return {} if self.covariance is None else {"covariance": self.covariance.tolist()}
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
-        """Figures, and explanations behind them."""
+        """Return the figures, and explanations after them."""
         columns: Members = {}
         for output in outputs:
             match output:
@@ -128,10 +128,10 @@ class ClassificationPrediction:
     """Predictions of N rows for K classes: `probabilities` (N, K) in the order of `classes`.
 
     Two classes have one latent, of the second: mean and variance (N,). Where each class has one, `latent_mean` is
-    (N, K), and so is `latent_variance` where each has a model of its own; else they share it, (N,). `support` in
-    [0, 1], None where the model does not know it; `explanation` where it was options, in the latent's units, of that of
-    the most probable class, before the temperature. `decisions` where they were options, by the `probabilities`, which
-    are those under the priors asked for then; the latents stay. A row with a fault is NaN throughout.
+    (N, K), and so is `latent_variance` where each has a model of its own; else they share it, (N,). `support` is in
+    [0, 1], None where the model does not know it; `explanation`, where requested, is of the latent of the most probable
+    class, in its units, before the temperature. `decisions`, where requested, follow from the `probabilities`, which
+    are then those under the requested priors; the latents do not change. A row with a fault is NaN throughout.
     """
 
     classes: tuple[Label, ...]
@@ -145,25 +145,25 @@ class ClassificationPrediction:
 
     @property
     def most_probable(self) -> Indices:
-        """The place in `classes` of each row's most probable one, (N,)."""
+        """Return the index in `classes` of each row's most probable class, (N,)."""
         return most_probable(self.probabilities)
 
     @property
     def rows(self) -> int:
-        """N."""
+        """The number of rows, N."""
         return len(self.probabilities)
 
     @property
     def compared(self) -> Probabilities:
-        """The probabilities."""
+        """Return the probabilities."""
         return Probabilities(self.classes, self.probabilities)
 
     def with_faults(self, faults: tuple[Fault, ...]) -> "ClassificationPrediction":
-        """The same with other faults."""
+        """Return the prediction with other faults."""
         return replace(self, faults=faults)
 
     def some(self, rows: Rows) -> "ClassificationPrediction":
-        """Of some of the rows."""
+        """Return the prediction of some of the rows."""
         return replace(
             self,
             probabilities=self.probabilities[rows],
@@ -175,7 +175,7 @@ class ClassificationPrediction:
         )
 
     def columns(self, outputs: Sequence[str]) -> dict[str, FlatColumn]:
-        """A column for each label, probability and latent, and decisions behind them."""
+        """Return a column for each label, probability and latent, and decisions after them."""
         columns = dict(column for output in outputs for column in self._columns(output))
         if self.decisions is not None:
             chosen = np.where(self.decisions.rejected, -1, self.decisions.chosen)
@@ -199,16 +199,16 @@ class ClassificationPrediction:
                         yield from zip((f"{name}_{one}" for one in names), latent.T, strict=True)
 
     def arrays(self) -> dict[str, Array | Labels | Probabilities]:
-        """Labels and probabilities, and the support where it is known."""
+        """Return labels and probabilities, and the support where it is known."""
         support = {} if self.support is None else {"support": self.support}
         return {"label": Labels(self.classes, self.most_probable), "probabilities": self.compared, **support}
 
     def joint_members(self) -> dict[str, object]:
-        """Nothing."""
+        """Return no members."""
         return {}
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
-        """Labels, probabilities and latents, then explanations and decisions."""
+        """Return labels, probabilities and latents, then explanations and decisions."""
         classes, probabilities = self.classes, self.probabilities.tolist()
         columns: Members = {}
         for output in outputs:
@@ -230,7 +230,7 @@ class ClassificationPrediction:
         return columns
 
     def _latents(self) -> list[object]:
-        """One for two classes, a list of one for each where each has its own."""
+        """Return one latent for two classes, a list with one for each where each class has its own."""
         means, variances = self.latent_mean, self.latent_variance
         if means.ndim == 1:
             pairs = zip(means.tolist(), variances.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""From what a child learned to the version that is recorded, in the user's units and with the user's rows."""
+"""From the result of a fit to the version to record, in the user's units and with the user's rows."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ from relevance_bayes.types.reports import InputWidth, Score
 
 
 def progress(step: Step, made: Materialised) -> Progress:
-    """A step in the user's units."""
+    """Return the progress of a step in the user's units."""
     target, evidence = made.encoding.target, step.log_marginal_likelihood
     return Progress(
         phase=step.phase,
@@ -67,7 +67,7 @@ def new_version(
     seconds: float,
     holding: BlockHolding,
 ) -> NewSupervisedVersion:
-    """All that is recorded of a successful fit that took `seconds`."""
+    """Return the version to record of a successful fit that took `seconds`."""
     learned, encoding = trained.learned, _settled(made.encoding, trained)
     target, units = encoding.target, _Units.of(plan, made.encoding.target)
     model = representative(learned)
@@ -113,7 +113,7 @@ def new_version(
 
 @dataclass(frozen=True)
 class _Units:
-    """Likelihoods and priors as they were asked for, by what they are in the units of t."""
+    """Likelihoods and priors as requested, by their form in the units of t."""
 
     likelihoods: Mapping[TargetLikelihood, TargetLikelihood]
     priors: Mapping[Prior, Prior]
@@ -128,20 +128,20 @@ class _Units:
         )
 
     def likelihood(self, likelihood: TargetLikelihood) -> TargetLikelihood:
-        """One whose noise is known, with that in the user's units; any other as it is."""
+        """Return a likelihood with its known noise in the user's units."""
         return self.likelihoods.get(likelihood, likelihood)
 
     def prior(self, prior: Prior) -> Prior:
-        """One with hyperpriors, with their rates in the user's units; any other as it is."""
+        """Return a prior with the rates of its hyperpriors in the user's units."""
         return self.priors.get(prior, prior)
 
     def spec(self, spec: Spec) -> Spec:
-        """Both of them."""
+        """Return a spec with both in the user's units."""
         return replace(spec, likelihood=self.likelihood(spec.likelihood), prior=self.prior(spec.prior))
 
 
 def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
-    """The processes of a pool, the models of classes, or the only one."""
+    """Return the processes of a pool, the models of classes, or the only model."""
     match trained.learned:
         case Pool() as pool:
             pairs = zip(trained.members, pool.members, strict=True)
@@ -160,7 +160,7 @@ def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
 
 
 def _pooled(one: TrainedMember, model: Model, trained: Trained, encoding: Encoding) -> Member:
-    """A process of a pool, which was reduced, and measured alone by the folds."""
+    """Return a process of a pool, which was reduced, with its own score over the folds."""
     scores = (other.score for other in trained.compared if other.spec == one.spec)
     score = next((score for score in scores if score is not None), None)
     return replace(
@@ -192,27 +192,27 @@ def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
 
 
 def _kernel_of(spec: Spec) -> Kernel | None:
-    """The one kernel, None without or of several."""
+    """Return the only kernel, None without one or with several."""
     kernels = [basis.kernel for basis in spec.basis if isinstance(basis, KernelBasis)]
     return kernels[0] if len(kernels) == 1 else None
 
 
 def _score(trained: Trained, target: EncodedTarget) -> Score:
-    """In nats of the target in the user's units."""
+    """Return the score in nats of the target in the user's units."""
     found = trained.score
     value = None if found.value is None else user_log_evidence(target, found.value, 1)
     return Score(value, found.standard_error, found.rows, found.folds, found.reason)
 
 
 def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> float | None:
-    """That of the fit that was taken, where fits were compared by it."""
+    """Return the integrated evidence of the selected fit, where fits were compared by it."""
     if not trained.ranked_models:
         return None
     return user_log_evidence(target, trained.ranked_models[0].score, rows)
 
 
 def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> Iterator[Alternative]:
-    """Return what was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
+    """Yield the alternatives that were not selected: by evidence, in nats of all rows, or by folds, in nats a row."""
     for outscored in trained.ranked_models[1:]:
         score = user_log_evidence(target, outscored.score, rows)
         spec = units.spec(outscored.spec)
@@ -228,7 +228,7 @@ def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: 
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:
-    """With what was open until the likelihood was chosen: whether the latent is the target's logarithm."""
+    """Return the encoding of the chosen likelihood: whether the latent is the target's logarithm."""
     logarithmic = isinstance(likelihood_of(trained.learned), LogGaussian)
     return replace(encoding, target=replace(encoding.target, logarithmic=logarithmic))
 
@@ -246,7 +246,7 @@ def _temperature(likelihood: TargetLikelihood) -> float | None:
 
 
 def _recorded(spec: Spec, planned: Spec) -> Spec:
-    """The fit that was taken, whose groups count the inputs as the plan does, and not the columns that these become."""
+    """Return the selected fit, with groups that index the inputs of the plan and not the encoded columns."""
     if len(spec.basis) != len(planned.basis):
         return spec
     pairs = zip(spec.basis, planned.basis, strict=True)
@@ -254,7 +254,7 @@ def _recorded(spec: Spec, planned: Spec) -> Spec:
 
 
 def _widths(model: Model, spec: Spec, encoding: Encoding) -> tuple[InputWidth, ...]:
-    """Those of the maps of the functions kept; those asked for where none was."""
+    """Return the widths of the kept functions; the requested ones where none was kept."""
     return model_widths(model, encoding) or tuple(
         width
         for basis in spec.basis

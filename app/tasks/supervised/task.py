@@ -1,4 +1,4 @@
-"""Numbers, counts and classes: rows with a target, measured on those held out."""
+"""The tasks regression and classification."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ OUTPUTS = {
 
 
 class SupervisedTask(Task):
-    """Numbers, counts and classes: rows with a target, measured on those held out."""
+    """Regression and classification: rows with a target, measured on held-out rows."""
 
     names = ("regression", "classification")
     is_explained = True
@@ -31,28 +31,28 @@ class SupervisedTask(Task):
     def prepare(
         self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int
     ) -> SupervisedTraining:
-        """Write the rows down."""
+        """Write the rows to a file."""
         return SupervisedTraining.prepare(expected(plan, SupervisedPlan), dataset, read, directory, max_cells=max_cells)
 
     def model(self, report: VersionReport, predictor: Predictor) -> SupervisedModel:
-        """The predictor with its model factorised."""
+        """Return the predictor with its model factorised."""
         return SupervisedModel.of(expected(predictor, SupervisedPredictor), expected(report, SupervisedReport))
 
     def outputs(self, report: VersionReport) -> tuple[str, ...]:
-        """By what the target is."""
+        """Return the outputs by the kind of target."""
         return OUTPUTS[expected(report, SupervisedReport).task]
 
     def exported(self, version: Version, predictor: Predictor) -> ExportedSupervised:
-        """Report and predictor."""
+        """Return report and predictor."""
         report, found = expected(version.report, SupervisedReport), expected(predictor, SupervisedPredictor)
         return ExportedSupervised(version.model, version.number, version.created_at, report, found)
 
     def imported(self, exported: ExportedVersion, name: str, source: ImportedFrom) -> NewSupervisedVersion:
-        """Checked like anything that comes from outside."""
+        """Validate an imported version."""
         return checked(expected(exported, ExportedSupervised), name, source)
 
     def weight_unit(self, report: VersionReport, predictor: Callable[[], Predictor]) -> float:
-        """The target's, where that is a number: of classes they are kept in the latent's."""
+        """Return the target's unit, where that is a number; weights of classes are in the latent's unit."""
         if report.task == "classification":
             return 1.0
         return expected(predictor(), SupervisedPredictor).encoding.target.latent_unit

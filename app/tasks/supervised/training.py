@@ -1,4 +1,4 @@
-"""Numbers and classes: rows with targets, measured on those held out."""
+"""Training of a supervised task: the file of its rows, and the version of the result."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from relevance_bayes.types.jobs import Progress
 
 @dataclass(frozen=True)
 class SupervisedTraining:
-    """The fit of a plan to the rows that were written down for it."""
+    """A plan, and the file of its rows."""
 
     plan: SupervisedPlan
     dataset: Dataset
@@ -35,7 +35,7 @@ class SupervisedTraining:
 
     @property
     def fit(self) -> SupervisedFit:
-        """The request to the child."""
+        """Return the order to the child process."""
         plan, made = self.plan, self.made
         target = made.encoding.target
         return SupervisedFit(
@@ -55,23 +55,23 @@ class SupervisedTraining:
         )
 
     def progress(self, step: Step) -> Progress:
-        """A step in the user's units."""
+        """Return the progress of a step in the user's units."""
         return progress(step, self.made)
 
     def version(self, result: object, *, seconds: float, holding: BlockHolding) -> NewSupervisedVersion:
-        """All that is recorded of it."""
+        """Return the version to record."""
         return new_version(
             self.plan, self.dataset, expected(result, Trained), made=self.made, seconds=seconds, holding=holding
         )
 
 
 def _folds(plan: SupervisedPlan) -> int:
-    """Those asked for; else as many as the effort has."""
+    """Return the requested number of folds; by default that of the effort."""
     return plan.validation.folds if plan.validation is not None else FOLDS_OF[plan.effort]
 
 
 def _bounds(plan: SupervisedPlan) -> Bounds | None:
-    """None where folds are asked for: they are made whatever they cost."""
+    """Return the bounds of the folds' cost; None where folds are requested: they are computed at any cost."""
     if plan.validation is not None:
         return None
     return THOROUGH if plan.effort == "thorough" else NORMAL

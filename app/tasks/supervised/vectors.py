@@ -1,4 +1,4 @@
-"""The functions of a model as people see them: on which row, of which input, in the user's units."""
+"""The functions of a model for listing: by row or input, in the user's units."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,18 +16,18 @@ from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.types.functions import RelevanceVector
 
 MOVED = 1e-9
-"""The least distance of an optimised centre from its row, of the number or of its unit, once it has left it."""
+"""The least distance of an optimised centre from its row, relative to the number or its unit, to count as moved."""
 
 
 def vectors(
     plan: SupervisedPlan, dataset: Dataset, model: LearnedModel, made: Materialised, holding: BlockHolding
 ) -> Iterator[RelevanceVector]:
-    """The functions that a version keeps, in the user's units."""
+    """Yield the functions that a version keeps, in the user's units."""
     rows = made.rows()
 
     def locate(functions: KernelFunctions, columns: Indices) -> Iterator[FunctionLocation]:
         stood = rows[functions.rows]
-        # A centre that only went through its warp and back differs by rounding.
+        # A centre that was only warped and unwarped differs by rounding.
         stays = np.isclose(functions.centres, stood[:, columns], rtol=MOVED, atol=MOVED)
         moved = ~np.logical_and.reduce(stays, axis=1)
         for number, has_moved in zip(stood[:, -1].tolist(), moved.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Warnings of a training: rows and fits that it left out."""
+"""Warnings of a training: rows and alternatives that were left out."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from relevance_bayes.types.reports import TrainingWarning
 
 
 def warnings(trained: Trained, made: Materialised) -> tuple[TrainingWarning, ...]:
-    """Of rows that were left out, then of fits."""
+    """Return the warnings about rows that were left out, then those about fits."""
     found = [TrainingWarning("outlying_input", _of_outlying(one)) for one in made.outlying]
     if made.copies:
         found.append(TrainingWarning("duplicates", _of_copies(made.copies)))

@@ -1,4 +1,4 @@
-"""Training jobs as their owner sees them, one class for each kind of task."""
+"""The API's schemas of training jobs, one class for each kind of task."""
 
 from typing import Annotated, TypeAlias
 
@@ -20,7 +20,7 @@ TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
 
 
 def job_out(job: Job) -> AnyJobOut:
-    """A job as it goes out."""
+    """Return the API's form of a training job."""
     _, made = training_of(job)
     match made:
         case SupervisedPlan() as plan:

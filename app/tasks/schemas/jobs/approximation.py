@@ -1,4 +1,4 @@
-"""Trainings to tell a known function by few terms, as their owner sees them."""
+"""The API's form of approximation jobs."""
 
 from pydantic import TypeAdapter
 
@@ -11,7 +11,7 @@ _RECORD = TypeAdapter(ApproximationJob)
 
 
 def approximation_job(job: Job, plan: ApproximationPlan) -> ApproximationJob:
-    """A job with this plan as it goes out."""
+    """Return the API's form of a job with this plan."""
     own = {
         "task": plan.task,
         "coefficients": plan.coefficients,

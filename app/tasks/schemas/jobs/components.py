@@ -1,4 +1,4 @@
-"""Trainings to learn components, as their owner sees them."""
+"""The API's form of components jobs."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -14,14 +14,14 @@ from relevance_bayes.types.trainings import Job
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentsJobOut(Job):
-    """Components of rows: what is asked for, resolved, and how far it is."""
+    """A job that finds components of rows, with its resolved request and progress."""
 
     task: Literal["components"]
     kernel: Annotated[Covariance, Field(discriminator="type")]
     widths: tuple[float, ...] | None
-    """One for all inputs, or one for each of them; null where it follows from the rows."""
+    """The width for all inputs, or one for each; null where it follows from the rows."""
     min_explained_variance: float
-    """The share of the rows' images that components are to explain before noise."""
+    """The share of the variance in feature space that components are to explain."""
     standardise: bool
     missing: Missing
     seed: int
@@ -31,7 +31,7 @@ _RECORD = TypeAdapter(ComponentsJobOut)
 
 
 def components_job(job: domain.Job, plan: ComponentsPlan) -> ComponentsJobOut:
-    """A job with this plan as it goes out."""
+    """Return the API's form of a job with this plan."""
     own = {
         "task": plan.task,
         "kernel": plan.kernel,

@@ -1,4 +1,4 @@
-"""Trainings to tell an image by few wavelets, as their owner sees them."""
+"""The API's form of image jobs."""
 
 from pydantic import TypeAdapter
 
@@ -11,7 +11,7 @@ _RECORD = TypeAdapter(ImageJob)
 
 
 def image_job(job: Job, plan: ImagePlan) -> ImageJob:
-    """A job with this plan as it goes out."""
+    """Return the API's form of a job with this plan."""
     own = {
         "task": plan.task,
         "height": plan.height,

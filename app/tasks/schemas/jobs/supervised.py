@@ -1,4 +1,4 @@
-"""Trainings to predict numbers or classes, as their owner sees them."""
+"""The API's form of supervised jobs."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from relevance_bayes.types.values import Label
 
 
 class ComparedModelOut(BaseModel):
-    """Another way to fit the same functions."""
+    """An alternative fit of the same functions."""
 
     prior: Prior
     likelihood: AnyLikelihood
@@ -26,34 +26,34 @@ class ComparedModelOut(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class LocalPlanOut:
-    """Nearest-neighbour processes: which are learned, and what a version costs that predicts by one."""
+    """Nearest-neighbour processes: the compared ones, and the size of a version that predicts by one."""
 
     __pydantic_config__ = wire()
 
     neighbours: int | None
     """Rows that a prediction is conditioned on; null where training decides between 64, 128 and 256."""
     on: LocalTarget | None
-    """The quantity that it is a process of; null where training decides."""
+    """The modelled quantity; null where training decides."""
     kernels: tuple[str, ...]
-    """The names of the kernels, of which training takes one."""
+    """The names of the compared kernels, of which training selects one."""
     required: bool
-    """True if it is taken even where the sparse model scores better."""
+    """True if it is selected even where the sparse model scores better."""
     rows: int
-    """Rows of the dataset; the version keeps those that are learned from."""
+    """The rows of the dataset; the version stores the training rows."""
     bytes: int
-    """The size of so many rows in the version; in memory to predict, five to six times that."""
+    """The size of so many rows in the version, in bytes; in memory to predict, five to six times that."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedJobOut(JobBase):
-    """A training to predict numbers or classes: what is asked for, resolved, and how far it is."""
+    """A job that trains a model of numbers or classes, with its resolved request and progress."""
 
     task: Task
     task_reason: str
-    """Why it is this task."""
+    """The reason for the choice of this task."""
     target: str
     classes: tuple[Label, ...]
-    """The labels of a classification: false and true, numbers from below, texts by alphabet."""
+    """The labels of a classification: false and true, numbers ascending, texts in alphabetical order."""
     inputs: tuple[InputColumn, ...]
     ignored: tuple[IgnoredColumn, ...]
     likelihood: AnyLikelihood
@@ -61,26 +61,26 @@ class SupervisedJobOut(JobBase):
     prior: Prior
     algorithm: Algorithm
     compared_models: tuple[ComparedModelOut, ...]
-    """The models fitted beside it where prior or likelihood were left open; the best of all is taken, and the version
-    says which.
+    """The alternatives that are fitted where prior or likelihood were left open; the best model is selected, and the
+    version states which.
     """
     standardise: bool
     missing: Missing
     split: Split
     holdout: float
     validation: Validation | None
-    """The folds measured on after the fit; null where none are."""
+    """The number of folds of the cross-validation after the fit; null for none."""
     seed: int
     effort: Effort
     max_score_loss: float
-    """Nats a row of its score that a pool may lose by its reduction to few functions."""
+    """The limit of the score, in nats a row, that a pool may lose by its reduction to few functions."""
     pool: tuple[BasisOut, ...]
-    """The kernels of the processes that are learned beside the first of `basis`, and weighted by folds; empty where
-    one model is learned.
+    """The kernels of the further processes that are trained besides the first of `basis`, and weighted by folds; empty
+    where one model is trained.
     """
     alternatives: tuple[BasisOut, ...]
-    """The kernels of the processes of classes that are compared with the first of `basis`; the one that predicts the
-    rows of folds best is taken, and the version says which. Empty where one is fitted.
+    """The kernels of the processes of classes that are compared with the first of `basis`; the one with the best score
+    over folds is selected, and the version states which. Empty where one is fitted.
     """
     local: LocalPlanOut | None
     """The nearest-neighbour processes that the first of `basis` is compared with; null where there are none."""
@@ -90,7 +90,7 @@ _RECORD = TypeAdapter(SupervisedJobOut)
 
 
 def supervised_job(job: Job, plan: SupervisedPlan) -> SupervisedJobOut:
-    """A job with this plan as it goes out."""
+    """Return the API's form of a job with this plan."""
     spec = plan.spec
     own = {
         "task": plan.task,

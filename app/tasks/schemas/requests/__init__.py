@@ -1,4 +1,4 @@
-"""Schemas of requests for trainings, one for each kind of task."""
+"""The API's schemas of requests for trainings, one for each kind of task."""
 
 from typing import Annotated, TypeAlias
 

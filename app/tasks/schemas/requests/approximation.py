@@ -1,4 +1,4 @@
-"""A known function to be told by few terms, as it comes in."""
+"""The API's schema of requests for approximations."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -13,10 +13,10 @@ Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class ApproximationJobIn(JobIn):
-    """A sum of Gaussians to be told by few of them: a row of the dataset for each term.
+    """A sparse approximation of a sum of Gaussians by few of them; each row of the dataset is a term.
 
-    f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), as a support vector machine, the mean of a Gaussian
-    process or a kernel density estimate are.
+    f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), as of a support vector machine, the mean of a
+    Gaussian process or a kernel density estimate.
     """
 
     task: Literal["approximation"]
@@ -24,34 +24,34 @@ class ApproximationJobIn(JobIn):
     coefficients: str | None = Field(
         None,
         min_length=1,
-        description="The column of the coefficients c; without it, all terms have the same, and f integrates to 1: "
-        "a kernel density estimate.",
+        description="The column of the coefficients c. Default: all terms have the same, and f integrates to 1: a "
+        "kernel density estimate.",
     )
     inputs: Annotated[tuple[str, ...], Field(min_length=1)] | None = Field(
-        None, description="The columns that say where the terms stand, z; without it, all other columns of numbers."
+        None, description="The columns of the centres z. Default: all other columns of numbers."
     )
     width: Width | Annotated[tuple[Width, ...], Field(min_length=1)] = Field(
         description="The width r of the terms, in the units of the inputs; a list has one for each input. Of exp(-gamma"
         " |x - z|^2) it is gamma^-1/2, of a length scale l or a density's bandwidth h it is 2^1/2 times that."
     )
-    constant: float = Field(0.0, allow_inf_nan=False, description="What f has beside its terms; it is kept apart.")
+    constant: float = Field(0.0, allow_inf_nan=False, description="The constant of f; it is not approximated.")
     tolerance: float = Field(
         0.01,
         gt=0,
         lt=1,
         description="The share of f that may be missed: |f - f_R| / |f|, |f|^2 the integral of f^2 without the "
-        "constant. As few terms are kept as do.",
+        "constant. The fewest terms that reach it are kept.",
     )
     max_functions: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="At most so many terms are kept, whatever they miss."
+        None, description="The most terms that are kept, whatever their error."
     )
     density: bool = Field(
-        False, description="Whether the terms kept are to be a density as well: none below 0, the integral as it was."
+        False, description="Whether the kept terms are a density too: not negative, with the same integral."
     )
-    model: NameIn | None = Field(None, description="The model's name; without it, the dataset's.")
+    model: NameIn | None = Field(None, description="The model's name. Default: the dataset's.")
 
     def to_request(self) -> ApproximationRequest:
-        """The same in the domain's words."""
+        """Return the request as the service's record."""
         return ApproximationRequest(
             dataset_id=self.dataset_id,
             width=self.width,
@@ -65,5 +65,5 @@ class ApproximationJobIn(JobIn):
         )
 
     def as_sent(self, fault: Fault) -> Fault:
-        """A fault of the request, which is as it was sent."""
+        """Return a fault of the record as a fault of the request."""
         return fault

@@ -1,4 +1,4 @@
-"""Components of rows to be learned, as it comes in."""
+"""The API's schema of requests for components."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -14,47 +14,47 @@ Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class ComponentsJobIn(JobIn):
-    """Principal components in a kernel's space, carried by few rows; by them, how new other rows are.
+    """Principal components in a kernel's feature space, spanned by few rows, and by them the novelty of other rows.
 
-    Nothing is predicted, so there is no target.
+    There is no target: nothing is predicted.
     """
 
     task: Literal["components"]
-    dataset_id: UUID = Field(description="The rows to learn from: what is usual.")
+    dataset_id: UUID = Field(description="The rows to learn from, which define what is usual.")
     inputs: Annotated[tuple[str, ...], Field(min_length=1)] | None = Field(
-        None, description="The columns to look at; without it, every column that is fit for it."
+        None, description="The input columns. Default: every suitable column."
     )
     kernel: Annotated[Covariance, Field(discriminator="type")] = Field(
-        Gaussian(), description="How alike two rows are: 1 for the same, falling with their distance."
+        Gaussian(), description="The similarity of two rows: 1 for equal rows, decreasing with their distance."
     )
     width: Width | Annotated[tuple[Width, ...], Field(min_length=1)] | None = Field(
         None,
-        description="How far likeness reaches: the r of exp(-|x - z|^2 / r^2). A list has one for each of the named "
-        "`inputs`. Without it, the median distance between two rows; half of that sees finer shapes, by more rows.",
+        description="The width r of exp(-|x - z|^2 / r^2). A list has one for each of the named `inputs`. Default: the "
+        "median distance between two rows; half of it resolves finer structure and needs more rows.",
     )
     min_explained_variance: float = Field(
         0.9,
         gt=0,
         lt=1,
-        description="What comes after as many components as explain such a share of the rows' images is noise.",
+        description="The share of the variance in feature space that the components explain; the rest is noise.",
     )
     standardise: bool | None = Field(
         None,
-        description="Whether the inputs are brought to mean 0 and sd 1 first; without it, they are unless a `width` is "
-        "given, which then is one of theirs.",
+        description="Whether the inputs are standardised to mean 0 and sd 1. Default: unless a `width` is given, which "
+        "is then in the units of the inputs.",
     )
     missing: Missing = Field(
         "error",
-        description="What becomes of gaps: the request is refused, rows with a gap are left out (`drop_rows`), or gaps "
-        "are filled with the mean and a 0/1 column says where they were (`indicator`).",
+        description="The handling of gaps: the request is refused (`error`), rows with a gap are left out "
+        "(`drop_rows`), or gaps are filled with the mean and a 0/1 column marks them (`indicator`).",
     )
-    model: NameIn | None = Field(None, description="The model's name; without it, the dataset's.")
+    model: NameIn | None = Field(None, description="The model's name. Default: the dataset's.")
     seed: int = Field(
-        0, ge=0, le=2**53 - 1, description="Decides, with the rows' content, which are drawn where there are many."
+        0, ge=0, le=2**53 - 1, description="With the rows' content, determines which rows are drawn from many."
     )
 
     def to_request(self) -> ComponentsRequest:
-        """The same in the domain's words."""
+        """Return the request as the service's record."""
         return ComponentsRequest(
             dataset_id=self.dataset_id,
             inputs=self.inputs,
@@ -68,5 +68,5 @@ class ComponentsJobIn(JobIn):
         )
 
     def as_sent(self, fault: Fault) -> Fault:
-        """A fault of the request, which is as it was sent."""
+        """Return a fault of the record as a fault of the request."""
         return fault

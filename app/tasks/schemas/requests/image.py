@@ -1,4 +1,4 @@
-"""An image to be told by few wavelets, as it comes in."""
+"""The API's schema of requests for images."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -11,27 +11,29 @@ from relevance_bayes.types.errors import Fault
 
 
 class ImageJobIn(JobIn):
-    """An image to be told by few Gabor wavelets of many sizes and directions, chosen by the evidence.
+    """A sparse code of an image by Gabor wavelets of many sizes and directions, selected by the evidence.
 
-    At most `max_functions`, or as few as reach a `psnr`; where neither is said, noise is left out: functions enter that
-    earn the price of their choice.
+    It has at most `max_functions`, or the fewest that reach `psnr`; without both, a function is added only where the
+    evidence exceeds the price of its selection, and the rest is noise.
     """
 
     task: Literal["image"]
     dataset_id: UUID = Field(description="The image: a dataset from PNG or npy.")
-    max_functions: Annotated[int, Field(ge=1)] | None = Field(None, description="At most so many, a constant counted.")
+    max_functions: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="The most functions, including a constant."
+    )
     psnr: Annotated[float, Field(gt=0, le=100)] | None = Field(
         None,
         description="The peak signal-to-noise ratio in dB that ends the search, 20 log10(peak / error): the peak is 1 "
         "where all intensities lie between 0 and 1, as from PNG, else their range; the error a root mean square.",
     )
     noise_sd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        None, description="Of the image's noise, in the unit of its intensities, where it is known; else learned."
+        None, description="The sd of the image's noise, in the unit of its intensities. Default: learned."
     )
-    model: NameIn | None = Field(None, description="The model's name; without it, the dataset's.")
+    model: NameIn | None = Field(None, description="The model's name. Default: the dataset's.")
 
     def to_request(self) -> ImageRequest:
-        """The same in the domain's words."""
+        """Return the request as the service's record."""
         return ImageRequest(
             dataset_id=self.dataset_id,
             max_functions=self.max_functions,
@@ -41,5 +43,5 @@ class ImageJobIn(JobIn):
         )
 
     def as_sent(self, fault: Fault) -> Fault:
-        """A fault of the request, which is as it was sent."""
+        """Return a fault of the record as a fault of the request."""
         return fault

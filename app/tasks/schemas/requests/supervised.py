@@ -1,4 +1,4 @@
-"""A training to predict numbers or classes, as it comes in."""
+"""The API's schemas of requests for regression and classification."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -33,115 +33,113 @@ def _one_or_list(value: object) -> str:
 
 
 class SupervisedJobIn(JobIn):
-    """The members of all supervised requests; only `dataset_id` and `target` have to be said."""
+    """The members of all supervised requests; only `dataset_id` and `target` are required."""
 
     dataset_id: UUID = Field(description="The dataset to learn from.")
     target: str = Field(min_length=1, description="The column to predict.")
     inputs: Annotated[tuple[str, ...], Field(min_length=1)] | None = Field(
-        None, description="The columns to predict from; without it, every column that is fit for it."
+        None, description="The input columns. Default: every suitable column."
     )
-    model: NameIn | None = Field(None, description="The model's name; without it, the dataset's.")
+    model: NameIn | None = Field(None, description="The model's name. Default: the dataset's.")
     likelihood: Annotated[AnyLikelihood, Field(discriminator="type")] | None = Field(
         None,
-        description="How targets scatter. `gaussian`, the default for numbers: noise of one size, learned or given as "
-        '`noise_sd`; or of a size of its own in each row, given as `{"column": NAME}`: a column of its sds, above 0, '
-        "in the target's units, which is no input; or `heteroscedastic`: a second function of the inputs, learned too, "
-        "is its logarithm. `student_t`: some rows are outliers; `degrees_of_freedom`, how heavy the tails "
-        "are, is learned or a number above 2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: "
-        "counts; `negative_binomial`: counts that scatter more. "
-        "`bernoulli`, the default for two classes. `categorical`, the default for 3 to 10: a function for each "
-        "class; `classes` is counted where it is not said. `bernoulli_per_class`: a model for each of three classes or "
-        "more against all others, with functions and scales of its own. `one_against_rest`, the default for more than "
-        "10: least squares to zeros and ones, each class against all others, as cheap as a number. Classes have a "
-        "`temperature` T, p to the power of 1/T and normalised: a number from 0.05 to 20, or `learned` from rows that "
-        "were not learned from.",
+        description="The distribution of targets around the function. `gaussian`, the default for numbers: noise of "
+        "one size, learned or given as `noise_sd`; or of a size for each row, given as "
+        '`{"column": NAME}`: a column of its sds, above 0, in the target\'s units, which is no input; or '
+        "`heteroscedastic`: its logarithm is a second function of the inputs, learned too. `student_t`: some rows are "
+        "outliers; `degrees_of_freedom`, the heaviness of the tails, is learned or a number above 2. `log_gaussian`: "
+        "targets above 0 with relative noise. `poisson`: counts; `negative_binomial`: overdispersed counts. "
+        "`bernoulli`, the default for two classes. `categorical`, the default for 3 to 10: a function for each class; "
+        "`classes` is counted by default. `bernoulli_per_class`: for three classes or more, a model of each class "
+        "against all others, with functions and scales of its own. `one_against_rest`, the default for more than 10: "
+        "least squares to zeros and ones, each class against all others, as cheap as a number. Classes have a "
+        "`temperature` T, p to the power of 1/T and normalised: a number from 0.05 to 20, or `learned` from held-out "
+        "rows.",
     )
     basis: (
         Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None
     ) = Field(
         None,
-        description="The functions to choose from. One kernel alone is short for it and a bias, with the inputs "
-        "themselves as well under a Gaussian process prior; a list is exact. Without it, Gaussian kernels so. A "
-        "kernel's `width` is one for each input, by evidence, and for numbers there is a `warp` of each; under "
-        "independent weights that are asked for it is found by 5-fold cross-validation. A `fixed` one above 0 may be "
-        "a list, one for each of the named `inputs`; a text column's categories share theirs. `additive`, if it is "
-        "`evidence`, gives inputs a term of their own where the evidence finds that their effects add to all others'. "
-        "Dictionaries are functions that stand on no row, for signals: `steps` jump, one for each place between two "
-        "values of an input; `b_splines` are smooth bumps of all sizes; `fourier` waves repeat over the range; `gabor` "
-        "waves die down, over one input or two. Each sees every input; in a `group` it sees the `inputs` named, and so "
-        "does a kernel, whose width is given there. They go with independent weights, and each function pays for its "
-        "choice among all (`price`) unless a prior is named.",
+        description="The functions to select from. A single kernel stands for it and a bias, under a Gaussian process "
+        "prior also for the inputs themselves; a list is exact. Default: Gaussian kernels, likewise. A kernel's "
+        "`width` is one for each input, by evidence, and for numbers there is a `warp` of each; under requested "
+        "independent weights it is found by 5-fold cross-validation. A `fixed` width above 0 may be a list, one for "
+        "each of the named `inputs`; the categories of a text column share theirs. `additive`, if it is `evidence`, "
+        "gives inputs a term of their own where the evidence finds that their effects are additive. "
+        "Dictionaries are functions without a row, for signals: `steps` jump, one between each two adjacent values of "
+        "an input; `b_splines` are smooth bumps of all sizes; `fourier` functions are periodic over the range; `gabor` "
+        "functions are localised waves of one input or two. Each reads every input; in a `group` it reads the named "
+        "`inputs`, and so does a kernel, whose width is given there. They need independent weights, and each function "
+        "pays a `price` for its selection among all unless a prior is given.",
     )
     prior: Annotated[PriorChoice, Field(discriminator="type")] | None = Field(
         None,
-        description="What is known of the weights beforehand. `gaussian_process`: the functions are part of a process, "
-        "and predictions know what the few leave of it; under Gaussian noise the share `rho` of that, from 0 to 1, is "
-        "taken for noise of each row. `independent`: a precision for each. `automatic`, the default: a process, and "
-        "where rows are few enough independent weights beside it; the better is kept.",
+        description="The prior of the weights. `gaussian_process`: the functions are part of a process, and "
+        "predictions include the variance that the few functions leave out; under Gaussian noise the share `rho` of "
+        "that, from 0 to 1, counts as noise of each row. `independent`: a precision for each weight. `automatic`, the "
+        "default: a process and, where rows are few enough, also independent weights; the better one is kept.",
     )
     algorithm: Annotated[Algorithm, Field(discriminator="type")] | None = Field(
         None,
-        description="How the evidence is climbed; without it, greedily under a Gaussian process, else sequentially.",
+        description="The algorithm of the evidence. Default: greedy under a Gaussian process, else sequential.",
     )
     standardise: bool | None = Field(
         None,
-        description="Whether inputs are scaled to mean 0 and sd 1; without it, unless a width is given as a number.",
+        description="Whether inputs are standardised to mean 0 and sd 1. Default: unless a width is given as a number.",
     )
-    missing: Missing = Field("error", description="What to do with rows in which a value is missing.")
+    missing: Missing = Field("error", description="The handling of rows with a missing value.")
     split: Annotated[Split, Field(discriminator="type")] = Field(
-        RandomSplit(), description="Which rows belong together when some are held out or folded."
+        RandomSplit(), description="The rows that are kept together in holdout and folds."
     )
-    holdout: float = Field(0.0, ge=0, le=0.9, description="The share of rows that is only measured on.")
+    holdout: float = Field(0.0, ge=0, le=0.9, description="The share of rows that are held out to measure metrics.")
     validation: Validation | None = Field(
         None,
-        description="Measure by cross-validation: when the model is made, the whole training (search for a width and "
-        "comparisons included) is done again `folds` times, each time without one fold of the training rows, and "
-        "measured on that fold. It takes about `folds` times as long again. `split` holds for folds as well: groups "
-        "stay together, and under `order` each stretch but the first is predicted from all before it. Inputs and "
-        "target are scaled once, by all training rows. The figures are the version's `metrics.validation`.",
+        description="Cross-validation: after the training, the complete training (including the search for a width and "
+        "comparisons) is repeated `folds` times, each time without one fold of the training rows, and measured on that "
+        "fold. It takes about `folds` times as long again. `split` applies to folds as well: groups stay together, and "
+        "under `order` each stretch but the first is predicted from all before it. Inputs and target are standardised "
+        "once, by all training rows. The metrics are the version's `metrics.validation`.",
     )
-    seed: int = Field(
-        0, ge=0, le=2**53 - 1, description="Decides, with the rows' content, which rows are held out or folded."
-    )
+    seed: int = Field(0, ge=0, le=2**53 - 1, description="With the rows' content, determines holdout and folds.")
 
     effort: Effort = Field(
         "normal",
-        description="How much is computed. `normal`: a training is measured by five whole trainings, each on four "
-        "fifths of the rows: of 5,000 of them where there are more, and above 20,000 by one training on nine tenths. "
-        "Where kernel and prior are left open several processes are learned: of numbers they are weighted by how each "
-        "predicts rows that it has not learned from, of classes the one that predicts them best is taken. `thorough`: "
-        "ten folds, of 20,000 rows where there are more, up to 100,000; one more process; and ten times the work "
-        "before folds or processes are left out. `quick`: one model, or the best of few by evidence, without `score` "
-        "unless a `validation` is asked for.",
+        description="The amount of computation. `normal`: a training is measured by five complete trainings, each on "
+        "four fifths of the rows: of 5,000 of them where there are more, and above 20,000 by one training on nine "
+        "tenths. Where kernel and prior are left open several processes are trained: of numbers they are weighted by "
+        "their predictions of held-out rows, of classes the one that predicts these best is selected. `thorough`: ten "
+        "folds, of 20,000 rows where there are more, up to 100,000; one more process; and ten times the work before "
+        "folds or processes are left out. `quick`: one model, or the best of few by evidence, without `score` unless a "
+        "`validation` is requested.",
     )
     prefer: Prefer = Field(
         "accuracy",
-        description="How far several processes are reduced to few functions. `accuracy`: they lose .01 nats a row of "
-        "their score; `small`: .05, for fewer functions. `max_score_loss` says it as a number.",
+        description="The reduction of several processes to few functions. `accuracy`: it costs .01 nats a row of their "
+        "score; `small`: .05, for fewer functions. `max_score_loss` sets it as a number.",
     )
     max_score_loss: float | None = Field(
         None,
         gt=0,
         le=10,
         allow_inf_nan=False,
-        description="Nats a row of its `score` that the model may lose by the reduction; more is lost where a "
-        "prediction of one row by more functions would take twice the CPU time that it takes with 20. Null: as "
-        "`prefer` has it.",
+        description="The limit of the `score`, in nats a row, that the reduction may cost; it costs more where a "
+        "prediction of one row by more functions would take twice the CPU time that it takes with 20. null: as set by "
+        "`prefer`.",
     )
 
     local: Annotated[LocalOption, Field(discriminator="type")] | None = Field(
         None,
-        description="Whether a prediction may be conditioned on the rows nearest to it, which the version then keeps. "
+        description="Whether a prediction may be conditioned on its nearest rows, which the version then stores. "
         "`neighbours`: a nearest-neighbour Gaussian process, of the targets or of the residuals of the sparse model, "
         "with Gaussian noise of one size. `none`: the sparse model. `automatic`, the default: from 5,000 rows on, "
         "if they take at most 16 MiB and `effort` is not `quick`, such processes are compared with the sparse model on "
-        "at most 1,000 rows kept apart, and the best is taken where it is better by more than its standard error and "
-        "`max_score_loss`. A version that keeps rows can't be exported as ONNX or Python, has no covariance of "
+        "at most 1,000 held-out rows, and the best is selected where it is better by more than its standard error and "
+        "`max_score_loss`. A version that stores rows can't be exported as ONNX or Python, has no covariance of "
         "predictions, and its functions are those of the sparse model alone.",
     )
 
     def to_request(self) -> SupervisedRequest:
-        """The same in the domain's words."""
+        """Return the request as the service's record."""
         likelihood, noise_column = requested(self.likelihood)
         return SupervisedRequest(
             dataset_id=self.dataset_id,
@@ -167,7 +165,7 @@ class SupervisedJobIn(JobIn):
         )
 
     def as_sent(self, fault: Fault) -> Fault:
-        """A fault of the request with its pointer into what was sent, where one basis may stand for a list."""
+        """Return a fault with its pointer into the request, where a single basis may stand for a list."""
         if isinstance(self.basis, tuple) or fault.pointer is None or not fault.pointer.startswith("/basis/0"):
             return fault
         return replace(fault, pointer=f"/basis{fault.pointer.removeprefix('/basis/0')}")
@@ -179,7 +177,7 @@ class SupervisedJobIn(JobIn):
 class InferredJobIn(SupervisedJobIn):
     """A training whose task follows from the target: texts, booleans and two integers are classes, else numbers.
 
-    A likelihood for numbers makes two integers a quantity, and `categorical` makes numbers classes.
+    With a likelihood for numbers two integers are a number; with `categorical` numbers are classes.
     """
 
     task: None = None
