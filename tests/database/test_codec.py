@@ -468,5 +468,5 @@ def test_a_log_of_fits_comes_back_to_the_bit() -> None:
 def test_what_is_no_log_of_fits_is_refused() -> None:
     with pytest.raises(UnreadableBytesError, match="expected a log of fits"):
         decode_fit_log(write(Content.FIT_LOG, "something else", [], compressible=False))
-    with pytest.raises(UnreadableBytesError, match="expected where a fit was"):
+    with pytest.raises(UnreadableBytesError, match="expected an entry of a log of fits"):
         decode_fit_log(write(Content.FIT_LOG, ["something else"], [], compressible=False))

@@ -288,7 +288,10 @@ def test_a_finished_job_can_not_be_cancelled(transaction: OpenTransaction) -> No
         failed = JobRepository(tx).get(samples.OWNER, job_id)
     assert failed.finished_at is not None
     since = f"{failed.finished_at:%Y-%m-%dT%H:%M:%SZ}"
-    with pytest.raises(ConflictError, match=re.escape(f"too late: the job failed at {since}.")), transaction() as tx:
+    with (
+        pytest.raises(ConflictError, match=re.escape(f"The job can't be cancelled: it failed at {since}.")),
+        transaction() as tx,
+    ):
         JobRepository(tx).request_cancel(samples.OWNER, job_id)
 
 
