@@ -284,7 +284,7 @@ def test_predictions_outlive_the_database_under_load(database: Database, tmp_pat
         assert running.answered > 200
         assert running.slowest < 2.0
         logged = "".join(log.read_text() for log in tmp_path.glob("api-*.log"))
-        assert [logged.count(f'"the database is {state}"') for state in ("away", "back")] == [1, 1]
+        assert [logged.count(f'"the database is {state}"') for state in ("unreachable", "reachable again")] == [1, 1]
 
 
 def test_names_that_may_move_answer_for_a_time_and_say_so(database: Database, tmp_path: Path) -> None:
