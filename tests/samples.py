@@ -9,7 +9,7 @@ import numpy as np
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset, Upload
 from app.datasets.repository import DatasetRepository
-from app.evaluation.jobs import queued_judging
+from app.evaluation.jobs import EVALUATION
 from app.evaluation.requests import EvaluationPlan, EvaluationRequest
 from app.identity import uuid7
 from app.jobs.attempts import Claim
@@ -17,7 +17,7 @@ from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.registry.records import Learned, NewSupervisedVersion
 from app.registry.submission import submit
-from app.registry.trainings import queued_training
+from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Gaussian
@@ -105,13 +105,13 @@ def plan(
 
 def new_job(dataset_id: UUID, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> Job:
     request = SupervisedRequest(dataset_id=dataset_id, target="price")
-    return replace(queued_training(owner, request, plan() if made is None else made, at=AT), transitions=())
+    return replace(TRAINING.queued(owner, request, plan() if made is None else made, at=AT), transitions=())
 
 
 def new_evaluation(dataset_id: UUID, *, model: str = "prices", version: int = 1, owner: str = OWNER) -> Job:
     request = EvaluationRequest(dataset_id, model, "best")
     scoring = EvaluationPlan(model, version, "regression", "price")
-    return replace(queued_judging(owner, request, scoring, at=AT), transitions=())
+    return replace(EVALUATION.queued(owner, request, scoring, at=AT), transitions=())
 
 
 def queued_job(

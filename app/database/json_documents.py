@@ -23,3 +23,7 @@ class Document(Generic[T]):
     def read(self, text: str) -> T:
         """Return the value from JSON that `write` returned."""
         return self.adapter.validate_json(text)
+
+    def read_optional(self, text: str | None) -> T | None:
+        """Return the value, or None where nothing was written."""
+        return None if text is None else self.read(text)

@@ -11,7 +11,7 @@ import numpy as np
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.evaluation.accumulator import ScoreAccumulator
-from app.evaluation.jobs import PROMOTION
+from app.evaluation.jobs import PROMOTION_RESULT
 from app.evaluation.metrics.losses import losses
 from app.evaluation.metrics.paired import PairedDifferences
 from app.evaluation.promotion_results import Promotion, verdict
@@ -140,7 +140,7 @@ def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, tx: 
     ModelRepository(tx).lock(job.owner, plan.model)
     if _holder(tx, job.owner, plan) != plan.champion:
         JobRepository(tx).fail(attempt.job_id, attempt.number, ALIAS_MOVED)
-    elif JobRepository(tx).conclude(attempt.job_id, attempt.number, PROMOTION.write(found)) and found.moved:
+    elif JobRepository(tx).conclude(attempt.job_id, attempt.number, PROMOTION_RESULT.write(found)) and found.moved:
         reason = f"Promotion {attempt.job_id}: {found.reason}"[:MAX_REASON_LENGTH]
         alias, to = plan.alias, plan.version
         AliasRepository(tx).move(

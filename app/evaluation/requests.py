@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.prediction.requests import PredictionPlan, PredictionRequest
 from relevance_bayes.plans.requests.supervised import Task
 from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.promotions import Criterion
@@ -75,18 +74,4 @@ class PromotionPlan:
 
 
 JudgingRequest: TypeAlias = EvaluationRequest | PromotionRequest
-"""The plans of jobs that compare predictions with the target."""
-
-JudgingPlan: TypeAlias = EvaluationPlan | PromotionPlan
-
-ScoringRequest: TypeAlias = JudgingRequest | PredictionRequest
-ScoringPlan: TypeAlias = JudgingPlan | PredictionPlan
-
-
-def scored(plan: ScoringPlan) -> tuple[int, ...]:
-    """Return the numbers of the versions that a job uses, the version that it is about first."""
-    match plan:
-        case PromotionPlan(champion=int(champion)):
-            return plan.version, champion
-        case EvaluationPlan() | PromotionPlan() | PredictionPlan():
-            return (plan.version,)
+"""The requests for jobs that compare predictions with the target."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.evaluation.evaluate import evaluate
-from app.evaluation.jobs import EVALUATION, evaluation_of, promotion_of
+from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION
 from app.evaluation.promote import conclude, promote
 from app.jobs.records import Job, Problem, wrong_kind
 from app.jobs.repository import JobRepository
@@ -51,10 +51,10 @@ class Scorer:
     def _score(self, attempt: Attempt, job: Job) -> None:
         match job.kind:
             case "evaluation":
-                _, evaluated = evaluation_of(job)
-                _end(attempt, EVALUATION.write(evaluate(attempt, job, evaluated)))
+                _, evaluated = EVALUATION.read(job)
+                _end(attempt, EVALUATION_RESULT.write(evaluate(attempt, job, evaluated)))
             case "promotion":
-                _, promoted = promotion_of(job)
+                _, promoted = PROMOTION.read(job)
                 conclude(attempt, job, promoted, promote(attempt, job, promoted))
             case "prediction":
                 # Imported here: a worker that writes no files does not load Arrow.

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.datasets.repository import DatasetRepository
-from app.evaluation.jobs import judging_of, queued_judging
+from app.evaluation.jobs import EVALUATION, PROMOTION
 from app.evaluation.planning import plan_evaluation, plan_promotion
-from app.evaluation.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
+from app.evaluation.requests import EvaluationRequest, JudgingRequest, PromotionRequest
 from app.http.idempotency_records import Keyed
 from app.jobs.records import Job
 from app.jobs.service import ended
@@ -41,8 +41,7 @@ class Scoring:
         Raises NotFoundError (dataset, model, version), InvalidRequestError (the dataset lacks columns),
         TooManyJobsError, KeyInUseError.
         """
-        made = self._planned(owner, request)
-        job = queued_judging(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        job = self._planned(owner, request, priority=priority, retry_of=retry_of)
         with self.transaction() as tx:
             return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
@@ -53,19 +52,22 @@ class Scoring:
         """
         with self.transaction() as tx:
             job = ended(tx, owner, job_id, kind)
-        request, _ = judging_of(job)
+        request: JudgingRequest = (PROMOTION if kind == "promotion" else EVALUATION).read(job)[0]
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
-    def _planned(self, owner: str, request: JudgingRequest) -> JudgingPlan:
+    def _planned(self, owner: str, request: JudgingRequest, *, priority: int, retry_of: UUID | None) -> Job:
         with self.transaction() as tx:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
             version = ModelRepository(tx).version(owner, request.model, request.version)
             holder = _holder(tx, owner, request) if isinstance(request, PromotionRequest) else None
+        at = self.clock()
         match request:
             case EvaluationRequest():
-                return plan_evaluation(request, version, dataset)
+                plan = plan_evaluation(request, version, dataset)
+                return EVALUATION.queued(owner, request, plan, at=at, priority=priority, retry_of=retry_of)
             case PromotionRequest():
-                return plan_promotion(request, version, holder, dataset)
+                promotion = plan_promotion(request, version, holder, dataset)
+                return PROMOTION.queued(owner, request, promotion, at=at, priority=priority, retry_of=retry_of)
 
 
 def _holder(tx: Transaction, owner: str, request: PromotionRequest) -> Version | None:

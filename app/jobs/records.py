@@ -5,7 +5,6 @@ from datetime import datetime
 from uuid import UUID
 
 from app.errors import ConflictError
-from app.identity import uuid7
 from relevance_bayes.types.errors import Fault, NotFoundError
 from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, JobKind, JobState, Progress, Resumption, Transition
 
@@ -93,37 +92,6 @@ class Job:
         """Return the attempt that its newest attempt resumed from."""
         starts = [move for move in self.transitions if move.state == "running"]
         return starts[-1].resumed_from if starts else None
-
-
-def queued(
-    owner: str,
-    kind: JobKind,
-    *,
-    dataset_id: UUID,
-    for_model: str,
-    request: str,
-    plan: str,
-    at: datetime,
-    scored: tuple[int, ...] = (),
-    priority: int = 0,
-    retry_of: UUID | None = None,
-) -> Job:
-    """Return a new job with its first transition."""
-    return Job(
-        id=uuid7(),
-        owner=owner,
-        kind=kind,
-        state="queued",
-        created_at=at,
-        dataset_id=dataset_id,
-        for_model=for_model,
-        request=request,
-        plan=plan,
-        scored=scored,
-        transitions=(Transition("queued", at, 0),),
-        priority=priority,
-        retry_of=retry_of,
-    )
 
 
 def wrong_kind(job: Job, expected: str) -> TypeError:

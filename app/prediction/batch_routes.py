@@ -23,7 +23,7 @@ from app.jobs.lists import ScoringsQuery
 from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
-from app.prediction.batch_jobs import prediction_of
+from app.prediction.batch_jobs import PREDICTION
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.schemas.batch_jobs import batch_prediction_record
 from app.prediction.schemas.batch_requests import BATCH_PREDICTION_IN
@@ -141,7 +141,7 @@ def result(job_id: str, owner: Owner, services: ServicesDependency, request: Req
     A download that broke off goes on with `Range: bytes=N-`, and `If-Range` with the `ETag` that came first.
     """
     job, size = services[BatchPredictions].size(owner, identifier(job_id, NOUN))
-    requested, _ = prediction_of(job)
+    requested, _ = PREDICTION.read(job)
     written = format_named(BATCH_FORMATS, requested.format)
     media_type = written.media_type
     if not accepts(request.headers.get("accept"), media_type):

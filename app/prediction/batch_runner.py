@@ -16,7 +16,7 @@ from app.formats.format import AssembledFormat, PartsFormat
 from app.jobs.records import Job, Problem
 from app.jobs.worker.attempts import Attempt, Pace, Superseded
 from app.prediction import PredictRequest, ServedVersion, predict, version_metadata
-from app.prediction.batch_jobs import prediction_of
+from app.prediction.batch_jobs import PREDICTION
 from app.prediction.batch_service import options_by
 from app.prediction.dataset_rows import PROGRESS_SECONDS, version_at_hand
 from app.prediction.requests import PredictionPlan, PredictionRequest
@@ -44,7 +44,7 @@ class RefusedRows(Exception):
 
 def predict_dataset(attempt: Attempt, job: Job, *, by: str) -> BatchPredicted | Problem:
     """Return what a batch prediction made, or why not; `by` is the program. Raises Superseded, Interrupted."""
-    request, plan = prediction_of(job)
+    request, plan = PREDICTION.read(job)
     served = version_at_hand(attempt, job, plan.version)
     dataset = attempt.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, request.dataset_id))
     return Predictions(attempt, by, request, plan, dataset, served, Pace(PROGRESS_SECONDS)).run()

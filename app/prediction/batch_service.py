@@ -13,7 +13,7 @@ from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.service import ended
 from app.prediction import PredictRequest, ServedVersion, predict, requested_outputs
-from app.prediction.batch_jobs import prediction_of, queued_prediction
+from app.prediction.batch_jobs import PREDICTION
 from app.prediction.column_checks import refuse_unfit
 from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
@@ -55,7 +55,7 @@ class BatchPredictions:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         served = self.prediction.version(owner, request.model, request.version)
         made = plan_of(request, dataset, served)
-        job = queued_prediction(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        job = PREDICTION.queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
         with self.transaction() as tx:
             return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
 
@@ -63,7 +63,7 @@ class BatchPredictions:
         """A new job of the same request; raises ConflictError while the job has not ended, and what `submit` does."""
         with self.transaction() as tx:
             job = ended(tx, owner, job_id, "prediction")
-        request, _ = prediction_of(job)
+        request, _ = PREDICTION.read(job)
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
     def size(self, owner: str, job_id: UUID) -> tuple[Job, int]:

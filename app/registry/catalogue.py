@@ -14,7 +14,7 @@ from app.registry.annotations import NO_TAGS
 from app.registry.lineage import Lineage
 from app.registry.records import Model, Version
 from app.registry.repository import ModelRepository
-from app.registry.trainings import training_of
+from app.registry.trainings import TRAINING
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import RelevanceVector
@@ -65,7 +65,7 @@ class Catalogue:
                 is_parent_kept = version.parent is not None and bool(
                     ModelRepository(tx).version(owner, version.model, version.parent)
                 )
-        return Lineage(version, None if job is None else training_of(job)[0], dataset, is_parent_kept)
+        return Lineage(version, None if job is None else TRAINING.read(job)[0], dataset, is_parent_kept)
 
     def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """Return a page of a model's versions that have all of these tags; raises NotFoundError."""

@@ -22,7 +22,7 @@ from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.jobs.worker.retry import Interrupted
 from app.jobs.worker.spool import Spool
 from app.registry.records import Learned, NewVersion
-from app.registry.trainings import training_of
+from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from app.tasks.task import Training
 from app.tasks.union import task_of
@@ -147,7 +147,7 @@ class Start:
 
     def _read(self) -> tuple[TrainingPlan, Dataset]:
         job = self.attempt.job()
-        _, plan = training_of(job)
+        _, plan = TRAINING.read(job)
         return plan, self.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, job.dataset_id))
 
     def _train(self, training: Training) -> Fitted | Failure:

@@ -13,7 +13,7 @@ from app.jobs.service import ended
 from app.registry.records import Model, NewVersion, Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
-from app.registry.trainings import queued_training, training_of
+from app.registry.trainings import TRAINING
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.types.errors import Fault
@@ -44,7 +44,7 @@ class Training:
         with self.transaction() as tx:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         made = plan(request, dataset)
-        job = queued_training(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        job = TRAINING.queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
         # A second transaction, so that planning ten thousand columns blocks no writer; `add` refuses a dataset that was
         # deleted in between.
         with self.transaction() as tx:
@@ -58,7 +58,7 @@ class Training:
         """
         with self.transaction() as tx:
             job = ended(tx, owner, job_id, "training")
-        request, _ = training_of(job)
+        request, _ = TRAINING.read(job)
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
 

@@ -7,7 +7,7 @@ from time import perf_counter
 from app.database.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
 from app.jobs.repository import JobRepository
-from app.registry.trainings import training_of
+from app.registry.trainings import TRAINING
 from app.wiring import build
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical_and_worst
@@ -79,7 +79,7 @@ def _fill(deployment: Deployment, queued: int) -> None:
     parts = build(deployment.settings)
     with parts.base.transaction() as tx:
         there = len(JobRepository(tx).unfinished(after=None, limit=queued))
-    request, _ = training_of(parts.jobs.page(BUILT_IN_OWNER, PageRequest(1)).items[0])
+    request, _ = TRAINING.read(parts.jobs.page(BUILT_IN_OWNER, PageRequest(1)).items[0])
     for _ in range(queued - there):
         parts.training.submit(BUILT_IN_OWNER, request)
     parts.close()

@@ -6,7 +6,7 @@ from app.database.pages import PageRequest
 from app.datasets.service import Datasets
 from app.errors import InUseError
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.registry.trainings import queued_training
+from app.registry.trainings import TRAINING
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import NotFoundError
@@ -56,7 +56,7 @@ def test_each_block_of_rows_is_a_transaction_of_its_own(stored: SmallDatabase, d
 
 def test_what_is_needed_is_not_deleted(stored: SmallDatabase, datasets: Datasets) -> None:
     request = SupervisedRequest(DATASET.id, "x")
-    stored.put_job(queued_training(OWNER, request, small_version().report.plan, at=NOW))
+    stored.put_job(TRAINING.queued(OWNER, request, small_version().report.plan, at=NOW))
     with pytest.raises(InUseError):
         datasets.delete(OWNER, DATASET.id)
     assert datasets.get(OWNER, DATASET.id) == DATASET

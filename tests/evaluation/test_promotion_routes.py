@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from app.evaluation.jobs import PROMOTION
+from app.evaluation.jobs import PROMOTION_RESULT
 from app.evaluation.metrics.numbers import NumberScores
 from app.evaluation.metrics.paired import PairedDifferences
 from app.evaluation.promotion_results import Promotion, verdict
@@ -77,7 +77,7 @@ def test_what_was_found_is_shown(client: TestClient, duel: SmallParts) -> None:
             state="succeeded",
             finished_at=NOW,
             transitions=(Transition("succeeded", NOW, 1),),
-            result=PROMOTION.write(result),
+            result=PROMOTION_RESULT.write(result),
         )
     )
     shown = client.get(f"{PATH}/{job_id}").json()["result"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from app.evaluation.jobs import EVALUATION
+from app.evaluation.jobs import EVALUATION_RESULT
 from app.evaluation.metrics.classes import ClassScores
 from app.evaluation.metrics.numbers import NumberResult, NumberScores
 from app.evaluation.results import Evaluation
@@ -46,7 +46,7 @@ def concluded(parts: SmallParts, job_id: UUID, result: Evaluation) -> None:
             started_at=NOW,
             finished_at=NOW,
             transitions=moves,
-            result=EVALUATION.write(result),
+            result=EVALUATION_RESULT.write(result),
         )
     )
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.evaluation.jobs import evaluation_result_of
+from app.evaluation.jobs import EVALUATION_RESULT
 from app.evaluation.metrics.classes import ClassResult
 from app.evaluation.metrics.numbers import NumberResult, NumberScores
 from app.evaluation.requests import EvaluationRequest
@@ -24,7 +24,7 @@ def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> N
     job_id = bench.evaluation()
     assert bench.run(job_id)
     job = bench.look(job_id)
-    found = of_kind(Evaluation, evaluation_result_of(job))
+    found = of_kind(Evaluation, EVALUATION_RESULT.read_optional(job.result))
     figures = of_kind(NumberResult, found.figures)
     assert (job.state, job.kind, figures.rows, found.without_target, found.rows_not_predicted) == (
         "succeeded",
@@ -55,7 +55,9 @@ def test_classes_have_figures_of_their_own(bench: Bench) -> None:
     dataset = bench.dataset({**table(), "y": labels}, target="boolean")
     job_id = bench.queued(EvaluationRequest(dataset.id, "classes", 1))
     assert bench.run(job_id)
-    figures = of_kind(ClassResult, of_kind(Evaluation, evaluation_result_of(bench.look(job_id))).figures)
+    figures = of_kind(
+        ClassResult, of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result)).figures
+    )
     assert (figures.rows, figures.classes, figures.rows_of_unknown_class) == (ROWS - 1, (False, True), 0)
     assert sum(map(sum, figures.confusion)) == ROWS - 1
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError
-from app.evaluation.jobs import judging_of
+from app.evaluation.jobs import EVALUATION
 from app.evaluation.requests import EvaluationPlan, EvaluationRequest
 from app.evaluation.service import Scoring
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
@@ -39,7 +39,7 @@ def test_a_submitted_evaluation_is_planned_recorded_and_queued(stored: SmallData
     job = scoring.submit(OWNER, REQUEST, priority=3)
     assert (job.kind, job.state, job.priority) == ("evaluation", "queued", 3)
     assert (job.for_model, job.scored) == ("small", (2,))
-    assert judging_of(job)[1] == EvaluationPlan("small", 2, "regression", "y")
+    assert EVALUATION.read(job)[1] == EvaluationPlan("small", 2, "regression", "y")
     assert stored.queue.submitted == [job.id]
     assert stored.job(job.id) == job
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
-from app.prediction.batch_jobs import result_of
+from app.prediction.batch_jobs import RESULT
 from app.prediction.requests import PredictionRequest
 from app.prediction.result_repository import ResultRepository
 from app.prediction.results import BatchPredicted
@@ -67,7 +67,7 @@ def test_what_a_killed_worker_has_written_is_gone_on_with_to_the_same_bytes(make
     ended = place.ended(job, seconds=60)
     assert (ended.state, ended.attempt) == ("succeeded", 2)
     assert ended.resumed_from is not None
-    assert of_kind(BatchPredicted, result_of(ended)).rows == ROWS
+    assert of_kind(BatchPredicted, RESULT.read_optional(ended.result)).rows == ROWS
     whole = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)
     assert place.ended(whole, seconds=60).attempt == 1
     assert file_of(place, job) == file_of(place, whole)

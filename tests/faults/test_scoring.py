@@ -1,6 +1,6 @@
 """Whatever a worker dies of, what scores ends once too."""
 
-from app.evaluation.jobs import evaluation_result_of
+from app.evaluation.jobs import EVALUATION_RESULT
 from app.evaluation.requests import EvaluationRequest
 from app.evaluation.results import Evaluation
 from app.identity import BUILT_IN_OWNER
@@ -38,7 +38,11 @@ def test_an_evaluation_whose_worker_is_killed_ends_once_with_another(make_place:
     assert set(place.started(2)) == {first.pid, second.pid}
     place.open_the_gate()
     ended = place.ended(job)
-    assert (ended.state, ended.attempt, of_kind(Evaluation, evaluation_result_of(ended)).figures.rows) == (
+    assert (
+        ended.state,
+        ended.attempt,
+        of_kind(Evaluation, EVALUATION_RESULT.read_optional(ended.result)).figures.rows,
+    ) == (
         "succeeded",
         2,
         4,

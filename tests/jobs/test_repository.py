@@ -17,7 +17,7 @@ from app.jobs.records import JobActivity, JobFilter
 from app.jobs.repository import JobRepository
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
-from app.registry.trainings import REQUEST, training_of
+from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
@@ -40,7 +40,7 @@ def test_a_job_comes_back_as_it_was_added(transaction: OpenTransaction) -> None:
         found = JobRepository(tx).get(samples.OWNER, job.id)
     assert (found.id, found.state, found.attempt, found.created_at) == (job.id, "queued", 0, samples.AT)
     assert (found.request, found.plan) == (job.request, job.plan)
-    assert [type(label) for label in of_kind(SupervisedPlan, training_of(found)[1]).classes] == [
+    assert [type(label) for label in of_kind(SupervisedPlan, TRAINING.read(found)[1]).classes] == [
         int,
         float,
         bool,
@@ -75,13 +75,13 @@ def test_what_was_said_and_what_was_not_come_back(
 ) -> None:
     dataset = samples.stored_dataset(transaction)
     job = samples.new_job(dataset.id)
-    request = of_kind(SupervisedRequest, training_of(job)[0])
+    request = of_kind(SupervisedRequest, TRAINING.read(job)[0])
     request = replace(request, prior=GaussianProcess(max_functions=7), algorithm=Greedy(), basis=basis)
-    job = replace(job, request=REQUEST.write(request))
+    job = replace(job, request=TRAINING.request.write(request))
     with transaction() as tx:
         submit(tx, job)
     with transaction() as tx:
-        assert training_of(JobRepository(tx).get(samples.OWNER, job.id))[0] == request
+        assert TRAINING.read(JobRepository(tx).get(samples.OWNER, job.id))[0] == request
 
 
 def test_a_job_needs_a_dataset_of_its_owner(transaction: OpenTransaction) -> None:

@@ -17,7 +17,7 @@ from app.errors import UnavailableError
 from app.identity import uuid7
 from app.jobs.tables import TrainingJobRow
 from app.jobs.watcher import JobWatcher
-from app.registry.trainings import queued_training
+from app.registry.trainings import TRAINING
 from relevance_bayes.plans.requests import SupervisedRequest
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
@@ -88,7 +88,7 @@ def happen(stored: SmallDatabase, job_id: UUID) -> None:
     if not is_there:
         stored.put_job(
             replace(
-                queued_training("ada", SupervisedRequest(uuid7(), "y"), small_version().report.plan, at=NOW), id=job_id
+                TRAINING.queued("ada", SupervisedRequest(uuid7(), "y"), small_version().report.plan, at=NOW), id=job_id
             )
         )
 

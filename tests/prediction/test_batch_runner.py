@@ -22,7 +22,7 @@ from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records
 from app.prediction import PredictRequest, predict
 from app.prediction import batch_runner as under_test
-from app.prediction.batch_jobs import prediction_of, result_of
+from app.prediction.batch_jobs import PREDICTION, RESULT
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.requests import PredictionRequest
 from app.prediction.result_repository import ResultRepository
@@ -173,7 +173,7 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert job.state == "succeeded"
-    made = of_kind(BatchPredicted, result_of(job))
+    made = of_kind(BatchPredicted, RESULT.read_optional(job.result))
     content = bench.file(job_id)
     assert made == BatchPredicted(ROWS, 1, len(content))
     version = served(small_version())
@@ -184,7 +184,7 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
     kept = table_of(coded, content)
     assert kept.column("id").to_pylist() == [*range(ROWS)]
     assert kept.drop_columns(["id"]).equals(table_of(coded, b"".join(pieces)))
-    assert kept.column_names == [*prediction_of(job)[1].columns]
+    assert kept.column_names == [*PREDICTION.read(job)[1].columns]
     assert job.progress is not None
     assert (job.progress.total, job.progress.unit) == (ROWS, "rows")
 

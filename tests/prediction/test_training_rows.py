@@ -8,7 +8,7 @@ import pytest
 
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
-from app.evaluation.jobs import evaluation_result_of, promotion_result_of
+from app.evaluation.jobs import EVALUATION_RESULT, PROMOTION_RESULT
 from app.evaluation.promotion_results import Promotion
 from app.evaluation.requests import EvaluationRequest, PromotionRequest
 from app.evaluation.results import Evaluation
@@ -71,13 +71,13 @@ def rows_learned_from(made: NewSupervisedVersion, block: Block, directory: Path)
 def evaluated(bench: Bench, block: Block, number: int) -> Evaluation:
     job_id = bench.queued(EvaluationRequest(bench.dataset(block).id, "small", number))
     assert bench.run(job_id)
-    return of_kind(Evaluation, evaluation_result_of(bench.look(job_id)))
+    return of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result))
 
 
 def promoted(bench: Bench, block: Block, version: int = 2) -> Promotion:
     job_id = bench.queued(PromotionRequest(bench.dataset(block).id, "small", "best", version))
     assert bench.run(job_id)
-    return of_kind(Promotion, promotion_result_of(bench.look(job_id)))
+    return of_kind(Promotion, PROMOTION_RESULT.read_optional(bench.look(job_id).result))
 
 
 @pytest.mark.parametrize(

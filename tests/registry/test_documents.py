@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from app.registry.documents import REPORT
-from app.registry.trainings import PLAN, REQUEST
+from app.registry.trainings import TRAINING
 from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.dictionaries import Fourier
 from relevance_bayes.core.kernels import Kernel
@@ -36,17 +36,17 @@ def test_a_report_from_before_there_were_heavy_tails_has_none() -> None:
 def test_a_validation_comes_back_as_it_was_asked_for() -> None:
     request = SupervisedRequest(samples.new_version().report.dataset_id, "y", validation=Validation(7))
     plan = replace(samples.new_version().report.plan, validation=Validation(7))
-    assert REQUEST.read(REQUEST.write(request)) == request
-    assert PLAN.read(PLAN.write(plan)) == plan
+    assert TRAINING.request.read(TRAINING.request.write(request)) == request
+    assert TRAINING.plan.read(TRAINING.plan.write(plan)) == plan
 
 
 def test_what_was_written_before_there_was_a_validation_has_none() -> None:
     report = samples.new_version().report
     request, plan = SupervisedRequest(report.dataset_id, "y"), report.plan
-    requested, planned = json.loads(REQUEST.write(request)), json.loads(PLAN.write(plan))
+    requested, planned = json.loads(TRAINING.request.write(request)), json.loads(TRAINING.plan.write(plan))
     del requested["validation"], planned["validation"]
-    assert REQUEST.read(json.dumps(requested)) == request
-    assert PLAN.read(json.dumps(planned)) == plan
+    assert TRAINING.request.read(json.dumps(requested)) == request
+    assert TRAINING.plan.read(json.dumps(planned)) == plan
 
 
 def test_the_rows_of_each_class_come_back_with_the_type_of_their_labels() -> None:
@@ -107,7 +107,7 @@ def test_each_dictionary_is_planned(kind: type[Basis]) -> None:
 def _comes_back(report: SupervisedReport) -> None:
     written = REPORT.write(report)
     assert REPORT.read(written) == report
-    assert PLAN.read(PLAN.write(report.plan)) == report.plan
+    assert TRAINING.plan.read(TRAINING.plan.write(report.plan)) == report.plan
     assert class_names_in(written) == set()
 
 
@@ -120,7 +120,9 @@ def test_a_report_from_before_there_were_temperatures_has_none() -> None:
 def test_components_come_back_as_they_were_asked_for_planned_and_reported() -> None:
     report = version_of_components().report
     requested = ComponentsRequest(report.dataset_id, kernel=report.plan.kernel, width=(1.0 / 3.0, 2.0))
-    assert REQUEST.read(REQUEST.write(requested)) == requested
-    assert REQUEST.read(REQUEST.write(ComponentsRequest(report.dataset_id))) == ComponentsRequest(report.dataset_id)
-    assert PLAN.read(PLAN.write(report.plan)) == report.plan
+    assert TRAINING.request.read(TRAINING.request.write(requested)) == requested
+    assert TRAINING.request.read(TRAINING.request.write(ComponentsRequest(report.dataset_id))) == ComponentsRequest(
+        report.dataset_id
+    )
+    assert TRAINING.plan.read(TRAINING.plan.write(report.plan)) == report.plan
     assert REPORT.read(REPORT.write(report)) == report

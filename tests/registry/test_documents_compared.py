@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from app.registry.documents import REPORT
-from app.registry.trainings import PLAN
+from app.registry.trainings import TRAINING
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
@@ -27,10 +27,10 @@ def test_what_was_compared_comes_back_as_it_was_written() -> None:
 def test_rivals_of_a_plan_come_back_as_they_were_written() -> None:
     beside = Spec(GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias()), Independent(price=True))
     made = replace(samples.plan(), compared_models=(beside, replace(beside, likelihood=LogGaussian())))
-    assert PLAN.read(PLAN.write(made)) == made
+    assert TRAINING.plan.read(TRAINING.plan.write(made)) == made
 
 
 def test_a_plan_from_before_fits_were_compared_has_no_rivals() -> None:
-    written = json.loads(PLAN.write(samples.plan()))
+    written = json.loads(TRAINING.plan.write(samples.plan()))
     del written["compared_models"]
-    assert PLAN.read(json.dumps(written)) == samples.plan()
+    assert TRAINING.plan.read(json.dumps(written)) == samples.plan()

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.tables import ModelVersionRow
-from app.registry.trainings import queued_training
+from app.registry.trainings import TRAINING
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
@@ -55,7 +55,7 @@ def test_models_are_listed_with_what_their_versions_share(client: TestClient) ->
 
 
 def test_a_version_tells_all_that_was_learned(client: TestClient, parts: SmallParts) -> None:
-    job = queued_training(OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
+    job = TRAINING.queued(OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
     parts.stored.put_job(replace(job, state="succeeded"))
     version = parts.catalogue.version(OWNER, Reference("small", 1))
     with Session(parts.stored.engine) as session, session.begin():

@@ -13,7 +13,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.tables import TrainingJobRow
-from app.registry.trainings import training_of
+from app.registry.trainings import TRAINING
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from relevance_bayes.tables.columns import Block
@@ -54,7 +54,7 @@ def jobs(stored: SmallDatabase) -> Jobs:
 def test_a_submitted_job_is_planned_recorded_and_queued(stored: SmallDatabase, training: Training) -> None:
     job = training.submit(OWNER, REQUEST)
     assert (job.state, job.created_at, job.attempt) == ("queued", NOW, 0)
-    _, plan = training_of(job)
+    _, plan = TRAINING.read(job)
     assert (plan.task, plan.model, plan.target) == ("regression", "points", "y")
     assert [transition.state for transition in job.transitions] == ["queued"]
     assert stored.queue.submitted == [job.id]
@@ -115,7 +115,7 @@ def test_coefficients_that_are_others_are_a_conflict_at_their_own_member(
 def test_a_name_that_means_the_same_gets_another_version(stored: SmallDatabase, training: Training) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     job = training.submit(OWNER, replace(REQUEST, model="small", inputs=("colour", "x"), seed=3))
-    assert (job.for_model, training_of(job)[1].model) == ("small", "small")
+    assert (job.for_model, TRAINING.read(job)[1].model) == ("small", "small")
 
 
 def test_a_finished_job_is_done_again_as_it_was_asked_for(
@@ -125,7 +125,7 @@ def test_a_finished_job_is_done_again_as_it_was_asked_for(
     jobs.cancel(OWNER, first.id)
     again = training.retry(OWNER, first.id)
     assert again.id != first.id
-    assert (again.state, training_of(again)[0], again.priority, again.retry_of) == ("queued", REQUEST, 7, first.id)
+    assert (again.state, TRAINING.read(again)[0], again.priority, again.retry_of) == ("queued", REQUEST, 7, first.id)
     assert stored.queue.priorities == {first.id: 7, again.id: 7}
     assert first.retry_of is None
 

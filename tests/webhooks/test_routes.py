@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from app.http.tables import RequestKeyRow
 from app.identity import BUILT_IN_OWNER, uuid7
-from app.registry.trainings import queued_training
+from app.registry.trainings import TRAINING
 from app.webhooks.records import MAX_WEBHOOKS, Delivery
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.tables import WebhookAttemptRow, WebhookDeliveryRow
@@ -31,7 +31,7 @@ def add(client: TestClient, **members: object) -> dict[str, object]:
 
 def delivery_of(parts: SmallParts, webhook_id: object) -> Delivery:
     failed = Attempt(NOW, 10.0, error="timeout")
-    job = queued_training(BUILT_IN_OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
+    job = TRAINING.queued(BUILT_IN_OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
     parts.stored.put_job(job)
     delivery = Delivery(uuid7(), UUID(str(webhook_id)), uuid7(), EVENT_TYPES[0], job.id, NOW, "failed", None, (failed,))
     with Session(parts.stored.engine) as session, session.begin():

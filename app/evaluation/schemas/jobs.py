@@ -5,7 +5,7 @@ from typing import TypeAlias
 from pydantic import TypeAdapter
 
 from app.evaluation import promotion_results, results
-from app.evaluation.jobs import evaluation_of, evaluation_result_of, promotion_of, promotion_result_of
+from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION, PROMOTION_RESULT
 from app.evaluation.metrics.numbers import NumberResult
 from app.jobs.records import Job
 from app.jobs.schemas import shared_by_jobs
@@ -68,8 +68,8 @@ _EVALUATION: TypeAdapter[Evaluation] = TypeAdapter(Evaluation)
 
 def evaluation_record(job: Job, *, pictures: bool = True) -> Evaluation:
     """Return the evaluation of a job; raises TypeError for a job of another kind."""
-    _, plan = evaluation_of(job)
-    found = evaluation_result_of(job)
+    _, plan = EVALUATION.read(job)
+    found = EVALUATION_RESULT.read_optional(job.result)
     own = {"task": plan.task, "target": plan.target, "result": found and evaluation_result(found, pictures=pictures)}
     return _EVALUATION.validate_python(shared_by_jobs(job) | own)
 
@@ -79,8 +79,8 @@ _PROMOTION: TypeAdapter[Promotion] = TypeAdapter(Promotion)
 
 def promotion_record(job: Job, *, pictures: bool = True) -> Promotion:
     """Return the promotion of a job; raises TypeError for a job of another kind."""
-    _, plan = promotion_of(job)
-    found = promotion_result_of(job)
+    _, plan = PROMOTION.read(job)
+    found = PROMOTION_RESULT.read_optional(job.result)
     own = {
         "task": plan.task,
         "target": plan.target,

@@ -4,7 +4,7 @@ from pydantic import TypeAdapter
 
 from app.jobs.records import Job
 from app.jobs.schemas import shared_by_jobs
-from app.prediction.batch_jobs import prediction_of, result_of
+from app.prediction.batch_jobs import PREDICTION, RESULT
 from relevance_bayes.types import batch_predictions as records
 
 _RECORD = TypeAdapter(records.BatchPrediction)
@@ -12,8 +12,8 @@ _RECORD = TypeAdapter(records.BatchPrediction)
 
 def batch_prediction_record(job: Job) -> records.BatchPrediction:
     """Return a batch prediction for a response; raises TypeError for a job of another kind."""
-    request, plan = prediction_of(job)
-    made = result_of(job)
+    request, plan = PREDICTION.read(job)
+    made = RESULT.read_optional(job.result)
     own = {
         "task": plan.task,
         "target": plan.target,

@@ -14,7 +14,7 @@ from app.jobs.fit import Trainer
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
-from app.registry.trainings import queued_training
+from app.registry.trainings import TRAINING
 from app.tasks.runner import Runner
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest, Validation
@@ -75,7 +75,7 @@ class Bench:
             seed=seed,
             effort="quick",
         )
-        job = replace(queued_training(OWNER, request, plan(request, dataset), at=now()), transitions=())
+        job = replace(TRAINING.queued(OWNER, request, plan(request, dataset), at=now()), transitions=())
         with self.transaction() as tx:
             submit(tx, job)
         return job.id

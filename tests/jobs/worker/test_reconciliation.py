@@ -14,7 +14,7 @@ from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.worker.reconciliation import reconcile_jobs
 from app.registry.submission import submit
-from app.registry.trainings import queued_training
+from app.registry.trainings import TRAINING
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
@@ -46,7 +46,7 @@ def job_id(transaction: OpenTransaction) -> UUID:
         OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks
     )
     request = SupervisedRequest(dataset.id, "y", task="regression")
-    job = queued_training(OWNER, request, plan(request, dataset), at=now())
+    job = TRAINING.queued(OWNER, request, plan(request, dataset), at=now())
     with transaction() as tx:
         submit(tx, job)
     return job.id

@@ -46,7 +46,7 @@ def test_a_member_to_send_is_an_option_to_pass(message: str, given: str) -> None
         ("At /likelihood/type: Unknown.", "--likelihood: Unknown."),
         ("At /basis/0/kernel/type: Unknown.", "--kernel: Unknown."),
         ("At /rows/3/x: Not a number.", "At /rows/3/x: Not a number."),
-        ("/work/data/holdout: Not a file.", "/work/data/holdout: Not a file."),
+        ("/srv/data/holdout: Not a file.", "/srv/data/holdout: Not a file."),
     ],
 )
 def test_a_pointer_is_the_option_that_sets_it(message: str, given: str) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from app.jobs.records import Job
-from app.registry.trainings import training_of
+from app.registry.trainings import TRAINING
 from app.tasks.schemas.jobs.approximation import approximation_job
 from app.tasks.schemas.jobs.components import ComponentsJobOut, components_job
 from app.tasks.schemas.jobs.image import image_job
@@ -21,7 +21,7 @@ TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
 
 def job_out(job: Job) -> AnyJobOut:
     """Return the API's form of a training job."""
-    _, made = training_of(job)
+    _, made = TRAINING.read(job)
     match made:
         case SupervisedPlan() as plan:
             return supervised_job(job, plan)
