@@ -6,8 +6,9 @@ from datetime import timedelta
 
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.http.key_repository import IdempotencyKeyRepository
+from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.ports import Entries
-from app.jobs.repository import JobRepository
+from app.jobs.retention import forget_progress
 from app.prediction.result_repository import ResultRepository
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.repository import WebhookRepository
@@ -29,7 +30,7 @@ class Retention:
     def remove_expired(self) -> None:
         """Delete what has expired, in short transactions."""
         self._drain(lambda tx: IdempotencyKeyRepository(tx).remove_expired())
-        self._drain(lambda tx: JobRepository(tx).forget_progress(ended_before=self.seconds))
+        self._drain(lambda tx: forget_progress(tx, ended_before=self.seconds))
         self._drain(lambda tx: DeliveryRepository(tx).remove_expired(older_than=self.seconds))
         self._drain(lambda tx: WebhookRepository(tx).remove_expired())
         self._drain(lambda tx: ResultRepository(tx).remove_expired(older_than=self.seconds_of_results))
@@ -40,7 +41,7 @@ class Retention:
         before, needed = self.clock() - timedelta(seconds=self.seconds), 0
         while ended := self.entries.ended(before=before, skip=needed, limit=ENTRIES_AT_ONCE):
             with self.transaction() as tx:
-                kept = JobRepository(tx).unfinished_of(ended) | DeliveryRepository(tx).pending_of(ended)
+                kept = BacklogRepository(tx).among(ended) | DeliveryRepository(tx).pending_of(ended)
             self.entries.forget([entry for entry in ended if entry not in kept])
             needed += len(kept)
 

@@ -40,8 +40,8 @@ from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
-from tests.ports.notifier import SilentNotifier
-from tests.ports.queue import ListedQueue, RecordingQueue
+from tests.doubles.notifier import SilentNotifier
+from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.small_database import SmallDatabase, replaced_database, small_engine
 from tests.small_models import small_version, version_of_numbers
 from tests.small_tables import dataset_of, flags, numbers, texts

@@ -32,7 +32,7 @@ from relevance_bayes.tables.columns import (
     block_rows,
 )
 from relevance_bayes.types.values import ColumnKind
-from tests.ports.queue import ListedQueue, RecordingQueue
+from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.small_models import small_version
 
 OWNER = "ada"

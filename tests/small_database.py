@@ -30,7 +30,7 @@ from app.registry.tables import ModelRow, ModelVersionRow
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import FINISHED
-from tests.ports.queue import RecordingQueue
+from tests.doubles.queue import RecordingQueue
 from tests.small_tables import NOW
 
 FAILED = Problem("internal", "The service failed", "Try again.")

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, open_transactions
 from app.webhooks.subscribers import SUBSCRIBERS
-from tests.ports.queue import ListedQueue
+from tests.doubles.queue import ListedQueue
 
 
 class HandClock:

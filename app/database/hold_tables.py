@@ -1,5 +1,6 @@
 """The table of holds: the resources that unfinished jobs need."""
 
+from typing import Literal, get_args
 from uuid import UUID
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index
@@ -7,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base, one_of
 
-HELD = frozenset({"dataset", "model", "version"})
+Held = Literal["dataset", "model", "version"]
 
 
 class JobHoldRow(Base):
@@ -18,7 +19,7 @@ class JobHoldRow(Base):
 
     __tablename__ = "job_holds"
     __table_args__ = (
-        CheckConstraint(one_of("kind", HELD), name="kind"),
+        CheckConstraint(one_of("kind", frozenset(get_args(Held))), name="kind"),
         Index(None, "owner", "kind", "resource"),
     )
 

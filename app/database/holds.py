@@ -3,16 +3,13 @@
 The row of the resource is locked before it is held or deleted, so that the two can't miss each other.
 """
 
-from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import delete, func, insert, select
 
 from app.database.changes import changed
-from app.database.hold_tables import JobHoldRow
+from app.database.hold_tables import Held, JobHoldRow
 from app.database.transaction import Transaction
-
-Held = Literal["dataset", "model", "version"]
 
 CANCEL = "cancel them or wait until they have ended."
 

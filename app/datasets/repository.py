@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.database import keyset as cursors
+from app.database import keyset
 from app.database.changes import changed
 from app.database.engine import lock_for_writing
 from app.database.holds import CANCEL, count_holds, hold
@@ -137,8 +137,8 @@ class DatasetRepository:
         query = _ready().where(DatasetRow.owner == owner)
         if name is not None:
             query = query.where(DatasetRow.name == name)
-        query = cursors.by_age(query, DatasetRow.id, part, cursors.read_id)
-        return cursors.page(self.tx.session.scalars(query).all(), part.limit, _dataset, lambda row: row.id)
+        query = keyset.by_age(query, DatasetRow.id, part, keyset.read_id)
+        return keyset.page(self.tx.session.scalars(query).all(), part.limit, _dataset, lambda row: row.id)
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
         """Return the number of a block's first row, and the block; None after the last one."""

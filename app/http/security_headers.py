@@ -15,7 +15,7 @@ SECURITY_HEADERS = {CONTENT_SECURITY_POLICY: "default-src 'none'; frame-ancestor
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 _PAGE = (
-    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; "
+    "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; connect-src 'self'; "
     "img-src 'self' data:; style-src 'self' 'unsafe-inline'; worker-src blob:; script-src 'self'"
 )
 
@@ -25,10 +25,10 @@ def encoded(headers: dict[str, str]) -> tuple[tuple[bytes, bytes], ...]:
     return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
 
 
-def page_policy(html: str) -> str:
+def page_policy(html: str, *, form_action: str = "'none'") -> str:
     """Return the policy of a documentation page: scripts of this origin, and the page's inline ones by hash.
 
-    Inline styles are allowed because the scripts set them.
+    Inline styles are allowed because the scripts set them. Forms may be sent to `form_action`.
     """
     hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(html)]
-    return " ".join([_PAGE, *(f"'sha256-{digest}'" for digest in hashes)])
+    return " ".join([f"form-action {form_action}; {_PAGE}", *(f"'sha256-{digest}'" for digest in hashes)])

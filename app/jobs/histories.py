@@ -9,9 +9,9 @@ from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
 from app.jobs.documents import KIND, PROBLEM, PROGRESS, STATE
-from app.jobs.records import Job, JobActivity
+from app.jobs.records import Job
 from app.jobs.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
-from relevance_bayes.types.jobs import UNFINISHED, Event, JobKind, JobState, Resumption, Transition
+from relevance_bayes.types.jobs import Event, JobKind, JobState, Resumption, Transition
 
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 
@@ -62,30 +62,6 @@ def _event(
 
 def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
     return None if attempt is None or at is None else Resumption(attempt, at)
-
-
-def unfinished(session: Session, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
-    """Return id, state and attempt of unfinished jobs after an id, oldest first."""
-    query = select(TrainingJobRow.id, TrainingJobRow.state, TrainingJobRow.attempt)
-    query = query.where(TrainingJobRow.state.in_(UNFINISHED))
-    if after is not None:
-        query = query.where(TrainingJobRow.id > after)
-    rows = session.execute(query.order_by(TrainingJobRow.id).limit(limit))
-    return tuple((row.id, state(row.state), row.attempt) for row in rows)
-
-
-ACTIVITY = select(
-    select(TrainingJobRow.id).order_by(TrainingJobRow.id.desc()).limit(1).scalar_subquery(),
-    select(TrainingJobRow.id).where(TrainingJobRow.state == "queued").exists(),
-    select(TrainingJobRow.id).where(TrainingJobRow.state.in_(UNFINISHED)).exists(),
-)
-"""The statement of each heartbeat, compiled once: its compilation takes as long as its execution."""
-
-
-def activity(session: Session) -> JobActivity:
-    """Return the newest job, whether a job is queued, and whether one has not ended."""
-    newest, is_waiting, is_unfinished = session.execute(ACTIVITY).one()
-    return JobActivity(newest, is_waiting=is_waiting, is_unfinished=is_unfinished)
 
 
 def state(text: str) -> JobState:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 
-from app.database import keyset as cursors
+from app.database import keyset
 from app.database.changes import changed
 from app.database.engine import lock_for_writing
 from app.database.holds import release
@@ -18,17 +18,7 @@ from app.jobs import histories
 from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts
 from app.jobs.documents import PROBLEM, PROGRESS
 from app.jobs.histories import row_of
-from app.jobs.records import (
-    ALL,
-    Job,
-    JobActivity,
-    JobEnded,
-    JobFilter,
-    Problem,
-    no_such_job,
-    too_late_to_cancel,
-)
-from app.jobs.retention import forget_progress
+from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobKind, JobState, Progress, Resumption
 
@@ -62,15 +52,14 @@ class JobRepository:
 
     def find(self, job_id: UUID) -> Job | None:
         """Return a job of any owner, or None."""
-        return next(
-            iter(histories.jobs(self.tx.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None
-        )
+        query = select(TrainingJobRow).where(TrainingJobRow.id == job_id)
+        return next(iter(histories.jobs(self.tx.session, query)), None)
 
     def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Return a page of jobs; raises InvalidRequestError for an invalid cursor."""
         query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *_meant(which))
-        found = histories.jobs(self.tx.session, cursors.by_age(query, TrainingJobRow.id, part, cursors.read_id))
-        return cursors.page(found, part.limit, lambda job: job, lambda job: job.id)
+        found = histories.jobs(self.tx.session, keyset.by_age(query, TrainingJobRow.id, part, keyset.read_id))
+        return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
@@ -222,31 +211,6 @@ class JobRepository:
         mine = (job.id == job_id, job.owner == owner, job.kind != "training", job.finished_at.is_not(None))
         if not changed(self.tx.session, delete(job).where(*mine)):
             raise no_such_job(job_id, None)
-
-    def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
-        """Return id, state and attempt of unfinished jobs after an id, oldest first."""
-        return histories.unfinished(self.tx.session, after=after, limit=limit)
-
-    def activity(self) -> JobActivity:
-        """Return the newest job, whether one is queued, and whether one has not ended; each is one index lookup."""
-        return histories.activity(self.tx.session)
-
-    def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
-        """Return those of these jobs (of any owner) that have not ended."""
-        job = TrainingJobRow
-        return frozenset(self.tx.session.scalars(select(job.id).where(job.id.in_(job_ids), job.finished_at.is_(None))))
-
-    def count_unfinished(self, owner: str) -> int:
-        """Return the number of an owner's unfinished jobs; the index counts ten thousand in about a millisecond."""
-        mine = select(func.count()).where(TrainingJobRow.owner == owner, TrainingJobRow.finished_at.is_(None))
-        return self.tx.session.scalar(mine) or 0
-
-    def forget_progress(self, *, ended_before: float) -> bool:
-        """Delete some of the progress of jobs that ended so many seconds ago; transitions and numbers are kept.
-
-        Return whether to call again, in a new transaction.
-        """
-        return forget_progress(self.tx.session, ended_before=ended_before)
 
     def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
         """Return the state of a job; raises NotFoundError."""

@@ -1,19 +1,19 @@
 """Retention of progress: deletion of expired rows in short transactions."""
 
 from sqlalchemy import delete, func, select, text, update
-from sqlalchemy.orm import Session
 
 from app.database.changes import changed
 from app.database.column_types import SecondsSince
+from app.database.transaction import Transaction
 from app.jobs.tables import PROGRESS_KEPT, JobProgressRow, TrainingJobRow
 
 PROGRESS_AT_ONCE = 500
 JOBS_AT_ONCE = 100
 
 
-def forget_progress(session: Session, *, ended_before: float) -> bool:
+def forget_progress(tx: Transaction, *, ended_before: float) -> bool:
     """Delete some progress of jobs that ended so many seconds ago, oldest first; return whether there may be more."""
-    job = TrainingJobRow
+    session, job = tx.session, TrainingJobRow
     # The oldest by the index, not all that have expired: few have since the last call.
     oldest = session.execute(
         select(job.id, SecondsSince(job.finished_at))

@@ -19,6 +19,7 @@ from app.prediction.background_refresh import BackgroundRefresh
 from app.prediction.bounded_cache import BoundedCache
 from app.prediction.serving import serve, stored
 from app.prediction.usage_counts import Counters
+from app.registry.naming import version_ids
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from relevance_bayes.types.errors import NotFoundError
@@ -195,7 +196,7 @@ class ServedVersions:
             names = dict(self._meanings) if confirms else used
         if names:
             with self._transaction() as tx:
-                found = ModelRepository(tx).version_ids(list(names))
+                found = version_ids(tx, list(names))
             for name, meaning in names.items():
                 self._refresh(name, meaning, found.get(name), requested_at)
         if confirms:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
-from app.database import keyset as cursors
+from app.database import keyset
 from app.database.changes import changed
 from app.database.notifier import MODELS, notify
 from app.database.pages import Page, PageRequest
@@ -44,8 +44,8 @@ class AliasRepository:
         ModelRepository(self.tx).get(owner, model)
         query = _aliases(owner, model).order_by(ModelAliasRow.name).limit(limit + 1)
         if after is not None:
-            query = query.where(ModelAliasRow.name > cursors.read_name(after))
-        return cursors.page(
+            query = query.where(ModelAliasRow.name > keyset.read_name(after))
+        return keyset.page(
             self.tx.session.execute(query).all(), limit, lambda row: _alias(row, model), lambda row: row[0].name
         )
 
@@ -57,11 +57,11 @@ class AliasRepository:
         row = AliasMoveRow
         query = select(row).join(ModelRow, ModelRow.id == row.model_id)
         query = query.where(ModelRow.owner == owner, ModelRow.name == model, row.alias == name)
-        rows = self.tx.session.scalars(cursors.by_age(query, row.number, part, cursors.read_number)).all()
+        rows = self.tx.session.scalars(keyset.by_age(query, row.number, part, keyset.read_number)).all()
         if not rows and part.after is None:
             ModelRepository(self.tx).get(owner, model)
             raise _no_such_alias(model, name)
-        return cursors.page(rows, part.limit, _move, lambda move: move.number)
+        return keyset.page(rows, part.limit, _move, lambda move: move.number)
 
     def move(
         self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition

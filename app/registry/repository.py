@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
 
-from app.database import keyset as cursors
+from app.database import keyset
 from app.database.changes import changed
 from app.database.engine import lock_for_writing
 from app.database.holds import CANCEL, count_holds, hold
@@ -20,7 +20,7 @@ from app.registry.alias_tables import AliasMoveRow, ModelAliasRow
 from app.registry.annotation_tables import ModelTagRow, VersionTagRow
 from app.registry.annotations import NO_TAGS, Annotation
 from app.registry.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
-from app.registry.naming import version_ids
+from app.registry.naming import aliases_of
 from app.registry.recording import record
 from app.registry.records import Model, NewVersion, Version
 from app.registry.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
@@ -29,7 +29,7 @@ from app.registry.version_codec import decode_predictor
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import ListedFunction, RelevanceVector
-from relevance_bayes.types.references import NamedVersion, Selector
+from relevance_bayes.types.references import Selector
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class ModelRepository:
         query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
         if task is not None:
             query = query.where(ModelRow.task == task)
-        rows = self.tx.session.execute(cursors.by_age(query, ModelRow.id, part, cursors.read_id)).all()
-        return cursors.page(rows, part.limit, self._read(rows), lambda row: row[0].id)
+        rows = self.tx.session.execute(keyset.by_age(query, ModelRow.id, part, keyset.read_id)).all()
+        return keyset.page(rows, part.limit, self._read(rows), lambda row: row[0].id)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         """Return the newest version, or the one with this number or alias; raises NotFoundError."""
@@ -76,16 +76,12 @@ class ModelRepository:
             raise NotFoundError(f"Model {name!r} has no {missing}.")
         return self._read_versions([row])(row)
 
-    def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
-        """Return the versions that references resolve to now; references to nothing are left out."""
-        return version_ids(self.tx.session, names)
-
     def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """Return a page of versions with these tags; raises NotFoundError, InvalidRequestError for a bad cursor."""
         self.get(owner, name)
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
-        rows = self.tx.session.execute(cursors.by_age(query, ModelVersionRow.number, part, cursors.read_number)).all()
-        return cursors.page(rows, part.limit, self._read_versions(rows), lambda row: row[0].number)
+        rows = self.tx.session.execute(keyset.by_age(query, ModelVersionRow.number, part, keyset.read_number)).all()
+        return keyset.page(rows, part.limit, self._read_versions(rows), lambda row: row[0].number)
 
     def vectors(
         self,
@@ -105,15 +101,15 @@ class ModelRepository:
         query = select(row).where(row.version_id == self.version(owner, name, selector).id).limit(limit + 1)
         if sort == "number":
             if after is not None:
-                query = query.where(row.number > cursors.read_number(after))
+                query = query.where(row.number > keyset.read_number(after))
             found = self.tx.session.scalars(query.order_by(row.number)).all()
-            return cursors.page(found, limit, _vector, lambda vector: vector.number)
+            return keyset.page(found, limit, _vector, lambda vector: vector.number)
         size = func.abs(row.weight_mean)
         if after is not None:
-            last, last_number = cursors.read_weight(after)
+            last, last_number = keyset.read_weight(after)
             query = query.where(or_(size < last, and_(size == last, row.number > last_number)))
         found = self.tx.session.scalars(query.order_by(size.desc(), row.number)).all()
-        return cursors.page(found, limit, _vector, lambda vector: (abs(vector.weight_mean), vector.number))
+        return keyset.page(found, limit, _vector, lambda vector: (abs(vector.weight_mean), vector.number))
 
     def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:
         """Return the listed functions by number, with what an explanation shows of each."""
@@ -211,7 +207,7 @@ class ModelRepository:
     def _read(self, rows: Sequence[Row[ModelRow, int, int]]) -> Callable[[Row[ModelRow, int, int]], Model]:
         """Return a function that makes models of these rows, with their aliases and tags."""
         ids = [row[0].id for row in rows]
-        aliases, tags = self._aliases(ids), tags_of(self.tx.session, ModelTagRow, ids)
+        aliases, tags = aliases_of(self.tx.session, ids), tags_of(self.tx.session, ModelTagRow, ids)
         return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])
 
     def _read_versions(
@@ -219,19 +215,6 @@ class ModelRepository:
     ) -> Callable[[Row[ModelVersionRow, str]], Version]:
         tags = tags_of(self.tx.session, VersionTagRow, [row[0].id for row in rows])
         return lambda row: _version(row, tags[row[0].id])
-
-    def _aliases(self, model_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
-        """Return the aliases of each model by name, with the numbers of their versions."""
-        found: dict[UUID, dict[str, int]] = {model_id: {} for model_id in model_ids}
-        pointing = (
-            select(ModelAliasRow.model_id, ModelAliasRow.name, ModelVersionRow.number)
-            .join(ModelVersionRow, ModelVersionRow.id == ModelAliasRow.version_id)
-            .where(ModelAliasRow.model_id.in_(model_ids))
-            .order_by(ModelAliasRow.name)
-        )
-        for model_id, name, number in self.tx.session.execute(pointing):
-            found[model_id][name] = number
-        return found
 
 
 def _models(owner: str) -> Select[ModelRow, int, int]:

@@ -5,6 +5,7 @@ from app.datasets.repository import DatasetRepository
 from app.errors import TooManyJobsError
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
+from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.registry.repository import ModelRepository
@@ -29,7 +30,7 @@ def enqueue(tx: Transaction, job: Job, *, max_unfinished: int, keyed: Keyed[Job]
         IdempotencyKeyRepository(tx).keep(keyed.key, keyed.response(job))
     submit(tx, job)
     # Counted after the insert: on SQLite no other job can be added from here on.
-    if JobRepository(tx).count_unfinished(job.owner) > max_unfinished:
+    if BacklogRepository(tx).count(job.owner) > max_unfinished:
         raise TooManyJobsError(f"{max_unfinished:,} jobs are unfinished, the maximum: try again later, or cancel some.")
     tx.queue.submit(job.id, owner=job.owner, kind=job.kind, priority=job.priority)
     return job

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, insert, select, text, update
 
-from app.database import keyset as cursors
+from app.database import keyset
 from app.database.changes import changed
 from app.database.column_types import DatabaseNow, SecondsSince
 from app.database.pages import Page, PageRequest
@@ -78,8 +78,8 @@ class DeliveryRepository:
         query = select(row).where(row.webhook_id == webhook_id).execution_options(populate_existing=True)
         if state is not None:
             query = query.where(row.state == state)
-        rows = self.tx.session.scalars(cursors.by_age(query, row.id, part, cursors.read_id)).all()
-        return cursors.page(self._read(rows), part.limit, lambda delivery: delivery, lambda delivery: delivery.id)
+        rows = self.tx.session.scalars(keyset.by_age(query, row.id, part, keyset.read_id)).all()
+        return keyset.page(self._read(rows), part.limit, lambda delivery: delivery, lambda delivery: delivery.id)
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
         """Queue a test message, whatever events the webhook subscribes to.

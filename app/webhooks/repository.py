@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, delete, func, select, update
 
-from app.database import keyset as cursors
+from app.database import keyset
 from app.database.changes import changed
 from app.database.engine import lock_for_writing
 from app.database.pages import Page, PageRequest
@@ -56,8 +56,8 @@ class WebhookRepository:
 
     def page(self, owner: str, part: PageRequest) -> Page[Webhook]:
         """Return a page of webhooks; raises InvalidRequestError for an invalid cursor."""
-        query = cursors.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, cursors.read_id)
-        return cursors.page(self.tx.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
+        query = keyset.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, keyset.read_id)
+        return keyset.page(self.tx.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
 
     def change(
         self,

@@ -6,7 +6,7 @@ from time import perf_counter
 
 from app.database.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
-from app.jobs.repository import JobRepository
+from app.jobs.backlog_repository import BacklogRepository
 from app.registry.trainings import TRAINING
 from app.wiring import build
 from benchmarks.jobs import requests
@@ -78,7 +78,7 @@ def _fill(deployment: Deployment, queued: int) -> None:
     """Queue as many jobs as the newest one as are missing, without HTTP."""
     parts = build(deployment.settings)
     with parts.base.transaction() as tx:
-        there = len(JobRepository(tx).unfinished(after=None, limit=queued))
+        there = len(BacklogRepository(tx).page(after=None, limit=queued))
     request, _ = TRAINING.read(parts.jobs.page(BUILT_IN_OWNER, PageRequest(1)).items[0])
     for _ in range(queued - there):
         parts.training.submit(BUILT_IN_OWNER, request)

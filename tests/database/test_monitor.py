@@ -19,11 +19,12 @@ from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import OutOfReachError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.registry.naming import version_ids
 from app.registry.repository import ModelRepository
 from relevance_bayes.types.errors import NotFoundError
 from tests import postgres
 from tests.conftest import PROGRAMS
-from tests.ports.queue import ListedQueue
+from tests.doubles.queue import ListedQueue
 from tests.waiting import until
 
 ENDED_WITHIN = 6.0
@@ -42,7 +43,7 @@ class Monitored:
     def work(self) -> None:
         """Do a short transaction."""
         with self.transaction() as tx:
-            ModelRepository(tx).version_ids([(OWNER, "small", None)])
+            version_ids(tx, [(OWNER, "small", None)])
 
     def seconds_refused(self) -> float:
         """How long a transaction takes to be refused."""
@@ -116,7 +117,7 @@ def test_a_long_transaction_is_no_outage(monitored: Monitored, monkeypatch: pyte
 
     monkeypatch.setattr(monitored.monitor._probe, "check", counted)
     with monitored.transaction() as tx:
-        ModelRepository(tx).version_ids([(OWNER, "small", None)])
+        version_ids(tx, [(OWNER, "small", None)])
         until_late = time.monotonic() + 2.0
         while time.monotonic() < until_late:
             assert not monitored.reachability.is_away
@@ -151,10 +152,10 @@ def test_nobody_waits_for_a_server_that_stands_still(
 
     def wait_for_the_server() -> None:
         with monitored.transaction() as tx:
-            ModelRepository(tx).version_ids([(OWNER, "small", None)])
+            version_ids(tx, [(OWNER, "small", None)])
             sleeping.set()
             frozen.wait(30.0)
-            ModelRepository(tx).version_ids([(OWNER, "small", None)])
+            version_ids(tx, [(OWNER, "small", None)])
 
     with ThreadPoolExecutor(4) as threads:
         within = threads.submit(wait_for_the_server)

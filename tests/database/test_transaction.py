@@ -22,7 +22,7 @@ from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidDataError, NotFoundError
 from tests import postgres, samples
 from tests.conftest import TEMPLATE
-from tests.ports.queue import ListedQueue
+from tests.doubles.queue import ListedQueue
 
 
 def _submitted(engine: Engine) -> int:

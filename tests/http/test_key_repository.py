@@ -14,7 +14,7 @@ from app.http import key_repository as keys
 from app.http.idempotency_records import RequestKey, StoredResponse
 from app.http.key_repository import IdempotencyKeyRepository
 from tests import samples
-from tests.ports.queue import ListedQueue
+from tests.doubles.queue import ListedQueue
 
 KEY = RequestKey(samples.OWNER, "POST /v1/things", "order-7", "ab" * 32)
 ANSWER = StoredResponse(

@@ -13,6 +13,7 @@ from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.jobs.attempts import Claim
+from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.records import JobActivity, JobFilter
 from app.jobs.repository import JobRepository
 from app.registry.repository import ModelRepository
@@ -355,17 +356,17 @@ def test_unfinished_jobs_are_listed_with_their_attempts(transaction: OpenTransac
     for ended in ("succeeded", "failed", "cancelled"):
         _bring_to(transaction, ended)
     with transaction() as tx:
-        found = JobRepository(tx).unfinished(after=None, limit=10)
+        found = BacklogRepository(tx).page(after=None, limit=10)
         assert set(found) == {(queued, "queued", 0), (running, "running", 1)}
         assert [job[0] for job in found] == sorted(job[0] for job in found)
-        assert JobRepository(tx).unfinished(after=None, limit=1) == found[:1]
-        assert JobRepository(tx).unfinished(after=found[0][0], limit=10) == found[1:]
+        assert BacklogRepository(tx).page(after=None, limit=1) == found[:1]
+        assert BacklogRepository(tx).page(after=found[0][0], limit=10) == found[1:]
 
 
 def test_activity_is_the_newest_job_and_whether_one_waits_or_has_not_ended(transaction: OpenTransaction) -> None:
     def activity() -> JobActivity:
         with transaction() as tx:
-            return JobRepository(tx).activity()
+            return BacklogRepository(tx).activity()
 
     assert activity() == JobActivity(None, is_waiting=False, is_unfinished=False)
     first = samples.queued_job(transaction)
@@ -386,8 +387,8 @@ def test_of_an_owners_jobs_those_that_have_not_ended_are_counted(transaction: Op
     for ended in ("succeeded", "failed", "cancelled"):
         _bring_to(transaction, ended)
     with transaction() as tx:
-        assert JobRepository(tx).count_unfinished(samples.OWNER) == 2
-        assert JobRepository(tx).count_unfinished("nobody") == 0
+        assert BacklogRepository(tx).count(samples.OWNER) == 2
+        assert BacklogRepository(tx).count("nobody") == 0
 
 
 def test_unfinished_jobs_are_found_by_their_index(engine: Engine) -> None:

@@ -5,9 +5,10 @@ from sqlalchemy import Engine, text
 
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.repository import JobRepository
+from app.jobs.retention import forget_progress
 from app.webhooks.subscribers import SUBSCRIBERS
 from tests import samples
-from tests.ports.queue import ListedQueue
+from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_delivery_repository import age
 
 DAY = 86_400.0
@@ -35,7 +36,7 @@ def remove_expired(transaction: OpenTransaction) -> int:
     """Until nothing is found; how often."""
     for calls in range(1, 100):
         with transaction() as tx:
-            if not JobRepository(tx).forget_progress(ended_before=DAY):
+            if not forget_progress(tx, ended_before=DAY):
                 return calls
     raise AssertionError("there is no end")
 

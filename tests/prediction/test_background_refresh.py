@@ -7,7 +7,7 @@ from threading import Event
 from app.database.notifier import Listener
 from app.errors import UnavailableError
 from app.prediction.background_refresh import BackgroundRefresh
-from tests.ports.notifier import SilentNotifier
+from tests.doubles.notifier import SilentNotifier
 from tests.waiting import until
 
 

@@ -31,9 +31,9 @@ from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.formats.flat import Flat
 from tests.narrowing import of_kind
-from tests.ports.queue import ListedQueue, RecordingQueue
 from tests.served_versions import served
 from tests.small_models import small_version
 from tests.table_files import FILES, table_of

@@ -21,7 +21,7 @@ from app.tasks.service import finish_training
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
 from tests import samples
-from tests.ports.queue import ListedQueue
+from tests.doubles.queue import ListedQueue
 from tests.small_models import small_version
 
 SLACK_SECONDS = 0.5

@@ -22,7 +22,7 @@ from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.references import Selector
 from tests import samples
-from tests.ports.queue import ListedQueue
+from tests.doubles.queue import ListedQueue
 from tests.small_models import small_version
 from tests.waiting import until
 

@@ -13,6 +13,7 @@ from app.errors import ConflictError, InUseError
 from app.jobs.attempts import Claim
 from app.jobs.repository import JobRepository
 from app.registry import naming
+from app.registry.naming import version_ids
 from app.registry.records import NewSupervisedVersion, Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
@@ -100,17 +101,17 @@ def test_names_stand_for_versions_by_number_and_for_the_newest_without(
     ]
     with transaction() as tx:
         known = {name: ModelRepository(tx).version(*name).id for name in names[:3] + names[4:5]}
-        assert ModelRepository(tx).version_ids(names) == known
+        assert version_ids(tx, names) == known
         monkeypatch.setattr(naming, "MAX_AT_ONCE", 2)
-        assert ModelRepository(tx).version_ids(names) == known
-        assert ModelRepository(tx).version_ids([]) == {}
+        assert version_ids(tx, names) == known
+        assert version_ids(tx, []) == {}
     with transaction() as tx:
         ModelRepository(tx).delete_version(samples.OWNER, "prices", 3)
-        found = ModelRepository(tx).version_ids(names)
+        found = version_ids(tx, names)
         assert found[samples.OWNER, "prices", None] == ModelRepository(tx).version(samples.OWNER, "prices", 2).id
         assert (samples.OWNER, "prices", 3) not in found
         ModelRepository(tx).delete(samples.OWNER, "prices")
-        assert list(ModelRepository(tx).version_ids(names)) == [(samples.STRANGER, "prices", None)]
+        assert list(version_ids(tx, names)) == [(samples.STRANGER, "prices", None)]
 
 
 def test_owners_do_not_see_or_number_each_others_models(transaction: OpenTransaction) -> None:

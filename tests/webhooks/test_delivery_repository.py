@@ -18,7 +18,7 @@ from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt, EventType
 from tests import samples
-from tests.ports.queue import ListedQueue
+from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_repository import hook
 
 REFUSED = Attempt(samples.AT, 0.25, status=500)

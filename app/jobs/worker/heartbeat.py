@@ -8,9 +8,9 @@ from uuid import UUID
 
 from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
+from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.ports import Recovery
 from app.jobs.records import JobActivity
-from app.jobs.repository import JobRepository
 from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
 from app.jobs.worker.outage import DatabaseOutage
 from app.jobs.worker.reconciliation import reconcile_jobs
@@ -130,7 +130,7 @@ class Heartbeat:
     def _record_heartbeat(self) -> JobActivity:
         with self._transaction() as tx:
             WorkerRepository(tx).record_heartbeat(self._executor)
-            activity = JobRepository(tx).activity()
+            activity = BacklogRepository(tx).activity()
         self._streak.record((time.monotonic(), time.time()))
         self._on_heartbeat()
         return activity

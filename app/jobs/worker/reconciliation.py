@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from app.database.transaction import OpenTransaction
+from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.ports import Recovery
 from app.jobs.repository import JobRepository
 from app.jobs.worker.job_log import JobEvent
@@ -18,7 +19,7 @@ def reconcile_jobs(transaction: OpenTransaction, recovery: Recovery, *, after: U
     Jobs after the job `after` are checked, oldest first; the result is the `after` of the next call.
     """
     with transaction() as tx:
-        found = JobRepository(tx).unfinished(after=after, limit=MAX_AT_ONCE)
+        found = BacklogRepository(tx).page(after=after, limit=MAX_AT_ONCE)
     attempts = {job_id: attempt for job_id, _, attempt in found}
     for job_id, ending in recovery.endings(list(attempts)).items():
         with transaction() as tx:

@@ -12,9 +12,9 @@ from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
 from app.tasks.runner import Runner
 from app.webhooks.subscribers import SUBSCRIBERS
+from tests.doubles.queue import ListedQueue
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import PROGRAM, Bench
-from tests.ports.queue import ListedQueue
 
 
 @pytest.fixture(scope="session")

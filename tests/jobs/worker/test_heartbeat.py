@@ -13,8 +13,8 @@ from app.jobs.records import JobActivity
 from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, BeatStreak, Heartbeat
 from app.jobs.worker_repository import WorkerRepository
 from tests import samples
-from tests.ports.queue import ListedQueue
-from tests.ports.recovery import ToldRecovery
+from tests.doubles.queue import ListedQueue
+from tests.doubles.recovery import ToldRecovery
 from tests.waiting import until
 
 HERE = "here:1"

@@ -6,8 +6,8 @@ from sqlalchemy import Engine, text
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
 from app.jobs.worker_repository import WorkerRepository
-from tests.ports.queue import ListedQueue
-from tests.ports.recovery import ToldRecovery
+from tests.doubles.queue import ListedQueue
+from tests.doubles.recovery import ToldRecovery
 
 LIMIT = 60.0
 

@@ -19,8 +19,8 @@ from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
-from tests.ports.queue import ListedQueue
-from tests.ports.recovery import ToldRecovery
+from tests.doubles.queue import ListedQueue
+from tests.doubles.recovery import ToldRecovery
 
 OWNER = "ada"
 REASONS: list[tuple[QueueEnding, str]] = [

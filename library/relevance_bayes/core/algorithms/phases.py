@@ -111,7 +111,7 @@ def _functions(task: Task, state: State, process: Process) -> State:
         phase="noise",
         last_gain=float(chosen.gains[-1]) if len(chosen.gains) else None,
         next_gain=chosen.next_gain,
-        round=int(len(chosen.places) == task.max_functions),
+        round=1 if len(chosen.places) == task.max_functions else 0,  # where no more may enter, on all rows at once
     )
     return replace(state, active=(*state.active, *numbers), process=found)
 
@@ -176,9 +176,10 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
 
 def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
     """Those that are affordable; fewer where it begins with what was learned together before."""
-    R, begun = max(len(state.active), 1), process.round or 0
-    is_full = R - len(state.alpha) == task.max_functions
-    return min(max(int(MAX_WORK / (rows * R**2)), SHORT), VERY_LONG if begun <= is_full else LONG)
+    R = max(len(state.active), 1)
+    first = 1 if R - len(state.alpha) == task.max_functions else 0
+    longest = VERY_LONG if (process.round or 0) <= first else LONG
+    return min(max(int(MAX_WORK / (rows * R**2)), SHORT), longest)
 
 
 def _growth(task: Task, state: State, process: Process) -> State:
