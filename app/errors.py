@@ -6,7 +6,7 @@ from relevance_bayes.types.errors import Fault, RelevanceError
 
 
 class MalformedBodyError(RelevanceError):
-    """The body is not what its content type says: broken JSON, cut-off Parquet, text that is not UTF-8."""
+    """The body does not match its content type: invalid JSON, truncated Parquet, text that is not UTF-8."""
 
 
 class TooLargeError(RelevanceError):
@@ -14,11 +14,11 @@ class TooLargeError(RelevanceError):
 
 
 class GoneError(RelevanceError):
-    """It was there, and was removed: for its age, or because somebody asked for that."""
+    """The resource was removed, by retention or by request."""
 
 
 class ConflictError(RelevanceError):
-    """Right in itself, but not in the state in which things are."""
+    """The request conflicts with the current state of a resource."""
 
 
 class InUseError(ConflictError):
@@ -26,39 +26,39 @@ class InUseError(ConflictError):
 
 
 class PreconditionFailedError(RelevanceError):
-    """A thing is not, or is no longer, what a change of it was to depend on."""
+    """The resource does not match the condition of the request."""
 
 
 class KeyReusedError(RelevanceError):
-    """An idempotency key that came before with another request."""
+    """The idempotency key was used with another request."""
 
 
 class KeyInUseError(RelevanceError):
-    """The first request with this idempotency key has not been answered yet; trying again later is right."""
+    """The first request with this idempotency key is still being processed; retry later."""
 
 
 class TooManyJobsError(RelevanceError):
-    """The owner has as many unfinished jobs as they may have; trying again later is right."""
+    """The owner has the maximum number of unfinished jobs; retry later."""
 
 
 class NotInstalledError(RelevanceError):
-    """The request needs a package that this installation does without."""
+    """The request needs a package that is not installed."""
 
 
 class UnavailableError(RelevanceError):
-    """The database or the engine can't be reached now; trying again later is right."""
+    """The database or the queue can't be reached; retry later."""
 
 
 class OutOfReachError(UnavailableError):
-    """The database is known to be away: nothing was tried."""
+    """The database is known to be unreachable: no connection was attempted."""
 
 
 class ClientLeftError(RelevanceError):
-    """The client closed the connection while its request was worked on; nobody reads the answer, logs say it."""
+    """The client closed the connection during its request; the status appears in logs alone."""
 
 
 class TrainingFailedError(RelevanceError):
-    """A fit that could not succeed; `kind` is a stable slug for machines, the detail says what to do."""
+    """A fit that cannot succeed; `kind` is a stable slug, the detail states the remedy."""
 
     def __init__(self, detail: str, *, kind: str = "training-failed", faults: Sequence[Fault] = ()) -> None:
         super().__init__(detail, faults)

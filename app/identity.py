@@ -19,7 +19,7 @@ def uuid7() -> UUID:
 
 
 def new_request_id() -> str:
-    """One as text that need not be hard to guess, since asking the system for each took longer than all else of it."""
+    """Return a guessable UUIDv7 as text: random bytes of the system would take most of the time."""
     digits = f"{_uuid7(_GUESSABLE.getrandbits(74)):032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 

@@ -10,17 +10,20 @@ from app.wiring import Parts, build
 
 
 class ExposedWithoutKey(RuntimeError):
-    """The settings would open the API to the network with nobody asked who they are."""
+    """The settings would expose the API to the network without authentication."""
 
     def __init__(self, host: str) -> None:
         super().__init__(
             f"Refusing to listen on {host} without an API key: set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), "
-            "or listen on 127.0.0.1, or set RELEVANCE_INSECURE=1 where something in front asks for credentials."
+            "or listen on 127.0.0.1, or set RELEVANCE_INSECURE=1 where a proxy in front authenticates."
         )
 
 
 def create_app(settings: Settings | None = None, parts: Parts | None = None) -> FastAPI:
-    """The application; what is not given is made, and let go of at shutdown. Raises ExposedWithoutKey."""
+    """Return the application; `settings` and `parts` not given are made, and closed at shutdown.
+
+    Raises ExposedWithoutKey.
+    """
     if settings is None:  # an ASGI server called, and nobody has set this process up
         settings = Settings()
         configure_logging(settings.log_level)
@@ -48,10 +51,10 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
 
 
 def _rpc(settings: Settings, key: str | None) -> Beside | None:
-    """The protocol over gRPC, where that is wanted."""
+    """Return the server of the protocol over gRPC, where a port is set."""
     if settings.grpc_port is None:
         return None
-    # Imported where it is asked for: others do without its memory, and installations without the package.
+    # Imported only when enabled: it takes memory, and the package is optional.
     from app.inference.rpc.server import RpcRules, serving
 
     rules = RpcRules(

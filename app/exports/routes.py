@@ -48,7 +48,7 @@ router = APIRouter(prefix="/v1/models", tags=["Models"])
     response_class=Response,
     responses={
         200: {
-            "description": "The version, in the format that was asked for.",
+            "description": "The version, in the requested format.",
             "headers": _HEADERS,
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/VersionDocument"}}, **_FILES},
         },
@@ -65,14 +65,14 @@ def export(
         Format,
         Query(
             alias="format",
-            description="`json` and `npz` say all that predictions need, and can be imported; `onnx` and "
+            description="`json` and `npz` contain all that predictions need, and can be imported; `onnx` and "
             "`python`, one file that needs numpy alone, compute them.",
         ),
     ] = "json",
 ) -> Response:
-    """All that a version predicts with, for other programs: docs/reference/document.md says what each member means.
+    """Everything that predictions need, for other programs: docs/reference/document.md describes each member.
 
-    What a number means never changes, so its files don't either while the service stays the same: ask again with
+    What a number means never changes, so its files don't either while the service stays the same: use
     `If-None-Match`.
     """
     rendering = RENDERINGS[required]
@@ -80,7 +80,7 @@ def export(
         raise HTTPException(406, f"The answer is {rendering.media_type}, which the Accept header leaves out.")
     exported = services[Exporting].version(owner, reference)
     content = rendering.render(exported)
-    # The whole digest, by which an import of the file tells where it is from.
+    # The whole digest, which identifies the origin of an import.
     tag = f'"{hashlib.sha256(content).hexdigest()}"'
     response = conditional_response(
         request, content, cache_control=REVALIDATED, media_type=rendering.media_type, tag=tag
@@ -115,9 +115,9 @@ def import_version(
     services: ServicesDependency,
     key: Key,
 ) -> Response:
-    """Make an exported version, as JSON or npz, the next one of a model: a new model, or one of the same question.
+    """Add an exported version, as JSON or npz, to a model: a new one, or one with the same task, target and inputs.
 
-    It predicts to the last bit what it did where it was exported, and `imported` says where that was.
+    Its predictions are those of the exported version to the bit; `imported` has its origin.
     """
     media_type = media_type_of(request.headers.get("content-type", ""))
 
@@ -130,7 +130,7 @@ def import_version(
 
 
 def _read(body: bytes, media_type: str, *, max_bytes: int) -> ExportedVersion:
-    """The version that a body says; raises MalformedBodyError, TooLargeError, InvalidDataError, InvalidRequestError."""
+    """Return the version in a body; raises MalformedBodyError, TooLargeError, InvalidDataError, InvalidRequestError."""
     try:
         if media_type == NPZ:
             text, arrays = npz_file.read(body, max_bytes=max_bytes)

@@ -26,7 +26,7 @@ JOIN_SECONDS = 2.0
 
 
 class BackgroundRefresh:
-    """Calls `refresh` when something happens, and every REFRESH_SECONDS (REST_SECONDS after it returns False).
+    """Calls `refresh` on each notification, and every REFRESH_SECONDS (REST_SECONDS after it returns False).
 
     No thread runs before `begin`.
     """
@@ -40,7 +40,7 @@ class BackgroundRefresh:
         self._thread: Thread | None = None
 
     def begin(self) -> None:
-        """Have the thread run, and no longer rest; nothing where it was closed."""
+        """Start or wake the thread; no effect once closed."""
         self._woken.set()
         with self._lock:
             if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
@@ -49,7 +49,7 @@ class BackgroundRefresh:
             self._thread.start()
 
     def close(self) -> None:
-        """End it."""
+        """Stop the thread."""
         self._stopped.set()
         self._woken.set()
         with self._lock:
@@ -73,9 +73,9 @@ class BackgroundRefresh:
                 failures += 1
 
     def _follow(self) -> None:
-        """Renew as long as it is wanted."""
+        """Refresh until closed."""
         with self._notifier.open() as listener:
-            # What was written before this connection listened, it will not tell.
+            # Changes before this connection listened are not notified.
             required, renewed = self._refresh(), time.monotonic()
             while required and not self._stopped.is_set():
                 received = listener.receive()

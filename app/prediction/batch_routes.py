@@ -1,4 +1,4 @@
-"""Batch predictions: a version's answers for a whole dataset, as a file."""
+"""Batch predictions: a version's predictions for a whole dataset, as a file."""
 
 from typing import Annotated
 
@@ -38,7 +38,7 @@ files = APIRouter(prefix="/v1/batch-predictions", tags=[TAG])
 
 _HEADERS = {
     "ETag": {"schema": {"type": "string"}, "description": "The same for as long as the file is there."},
-    "Accept-Ranges": {"schema": {"type": "string"}, "description": "`bytes`: ask for a part with `Range`."},
+    "Accept-Ranges": {"schema": {"type": "string"}, "description": "`bytes`: request a part with `Range`."},
     "Content-Disposition": {"schema": {"type": "string"}, "description": "The file's name."},
 }
 _FILES = {one.media_type: {"schema": {"type": "string", "format": "binary"}} for one in BATCH_FORMATS}
@@ -102,7 +102,7 @@ def batch_predictions(
     return Page.of([batch_prediction_record(job) for job in page.items], page.next)
 
 
-@router.get("/{job_id}", summary="Look at a batch prediction, or wait for it", responses=problems(404, 406, 422))
+@router.get("/{job_id}", summary="Get a batch prediction, or wait for it", responses=problems(404, 406, 422))
 async def batch_prediction(
     job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0
 ) -> BatchPrediction:
@@ -110,14 +110,16 @@ async def batch_prediction(
     return batch_prediction_record(await job_waiter.ended(owner, "prediction", identifier(job_id, NOUN), wait))
 
 
-@router.post("/{job_id}/cancel", status_code=202, summary="End a batch prediction", responses=problems(404, 406, 409))
+@router.post(
+    "/{job_id}/cancel", status_code=202, summary="Cancel a batch prediction", responses=problems(404, 406, 409)
+)
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> BatchPrediction:
-    """Ask for its end: one that waits ends at once, one that runs within a second or so."""
+    """Request cancellation: a queued job ends at once, a running one within about a second."""
     return batch_prediction_record(services[Jobs].cancel(owner, identifier(job_id, NOUN), kind="prediction"))
 
 
 @router.delete(
-    "/{job_id}", status_code=204, summary="Remove a batch prediction and its file", responses=problems(404, 406, 409)
+    "/{job_id}", status_code=204, summary="Delete a batch prediction and its file", responses=problems(404, 406, 409)
 )
 def remove(job_id: str, owner: Owner, services: ServicesDependency) -> None:
     """One that has ended, before its file is removed for its age."""
@@ -130,7 +132,7 @@ def remove(job_id: str, owner: Owner, services: ServicesDependency) -> None:
     response_class=Response,
     responses={
         200: {"description": "The file.", "headers": _HEADERS, "content": _FILES},
-        206: {"description": "The part of it that `Range` asks for.", "content": _FILES},
+        206: {"description": "The part that `Range` requests.", "content": _FILES},
         304: NOT_MODIFIED,
         **problems(404, 406, 409, 410, 416),
     },
@@ -159,7 +161,7 @@ def result(job_id: str, owner: Owner, services: ServicesDependency, request: Req
     requested_for = requested_range(request.headers, size=size, tag=tag)
     if isinstance(requested_for, UnsatisfiableRange):
         reported = {"Content-Range": requested_for.reported}
-        raise HTTPException(416, f"The file has {size} bytes, and none of those asked for.", reported)
+        raise HTTPException(416, f"The file has {size} bytes, and none of the requested range.", reported)
     if requested_for is not None:
         headers["Content-Range"] = requested_for.reported
     extent = requested_for or ByteRange(0, size - 1, size)

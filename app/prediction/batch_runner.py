@@ -103,7 +103,7 @@ class Predictions:
         return reached
 
     def _blocks(self, reached: Reached) -> Iterator[tuple[int, Block]]:
-        """The rows from the first on that is not there yet, in the same parts whoever predicts for them."""
+        """Yield the rows that are not written yet, in the same parts for every attempt."""
         if reached.rows == self.dataset.rows:
             return
         dataset_id, columns = self.dataset.id, self._columns

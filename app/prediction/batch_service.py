@@ -25,12 +25,12 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.jobs import FINISHED
 
 ERROR = "error"
-"""The column that says why a row has no prediction."""
+"""The column with the reason why a row has no prediction."""
 
 
 @dataclass(frozen=True)
 class BatchPredictions:
-    """Batch predictions as their owner meets them."""
+    """Batch predictions of an owner."""
 
     transaction: OpenTransaction
     prediction: ServedVersions

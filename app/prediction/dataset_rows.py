@@ -1,4 +1,4 @@
-"""The rows of a job's dataset and the versions that it asks, with a word now and then on how far it is."""
+"""The versions of a job and the rows of its dataset, with reports of progress."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -19,7 +19,7 @@ PROGRESS_SECONDS = 1.0
 
 
 def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
-    """A version of the job's model, ready to answer; raises Interrupted."""
+    """Return a loaded version of the job's model; raises Interrupted."""
 
     def read(tx: Transaction) -> tuple[Version, Stored]:
         version = ModelRepository(tx).version(job.owner, job.for_model, number)
@@ -30,7 +30,7 @@ def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
 
 
 def reported_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block]:
-    """The blocks of the job's dataset; how many rows are done is told when the next one is asked for.
+    """Yield the blocks of the job's dataset, and report the finished rows before the next one.
 
     Raises Superseded, Interrupted.
     """

@@ -8,19 +8,19 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def check_writable(response: WritableFormat, options: PredictOptions, outputs: Sequence[str] | None) -> None:
-    """Raise InvalidRequestError for what the format has no room for; `outputs` where some were named."""
+    """Raise InvalidRequestError for options and `outputs` that the format cannot represent."""
     given = {
         "covariance": options.covariance and not response.is_document,
         "explain": options.explain is not None and not response.is_nested,
     }
     faults = [
-        Fault(f"An answer in {response.name} has no `{name}`: ask for JSON.", pointer=f"/{name}")
+        Fault(f"A response in {response.name} has no `{name}`: request JSON.", pointer=f"/{name}")
         for name, is_given in given.items()
         if is_given
     ]
     faults += [
         Fault(
-            f"An answer in {response.name} holds numbers alone: `probabilities` tell the same.",
+            f"A response in {response.name} has numbers alone: use `probabilities` instead.",
             pointer=f"/outputs/{place}",
         )
         for place, output in enumerate(outputs or ())

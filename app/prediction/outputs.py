@@ -1,4 +1,4 @@
-"""The members that predictions can have, and those that were asked for."""
+"""The outputs of predictions, possible and requested."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def outputs_of(version: Version) -> tuple[str, ...]:
-    """The members that this version's predictions can have."""
+    """Return the outputs that this version's predictions can have."""
     return task_of(version.report).outputs(version.report)
 
 

@@ -1,4 +1,4 @@
-"""Images on their way out."""
+"""Images as PNG or npy."""
 
 import io
 from typing import Literal
@@ -9,7 +9,7 @@ from relevance_bayes.core.types import Array
 
 
 def image_bytes(pixels: Array, media_type: Literal["image/png", "application/x-npy"], *, peak: float) -> bytes:
-    """Pixels (height, width) as PNG in 8 bits, or as npy to the bit.
+    """Return pixels (height, width) as PNG in 8 bits, or as npy, exactly.
 
     Black and white are 0 and 1 where `peak` is 1, else the least and the greatest intensity.
     """

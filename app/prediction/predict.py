@@ -19,7 +19,7 @@ class PredictRequest:
 
     `outputs` are the members that are rendered, empty: all. `cell_faults` are cells that do not fit in their columns
     and are gaps in the block. With `refuses` a row with a fault refuses the request, else it is NaN throughout. `lines`
-    (N,) are the line numbers of rows that stand on a line each; `escapes_formulas` is of predictions in CSV alone.
+    (N,) are the line numbers of rows in formats of one row a line; `escapes_formulas` is of predictions in CSV alone.
     """
 
     block: Block

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"])
     dependencies=[AcceptsJson],
 )
 def expansion(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """The mean as a function of the inputs in the user's units, for other programs, or to be told by fewer terms.
+    """The mean as a function of the inputs in the user's units, for other programs or an approximation of it.
 
     Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
     numbers that are not bent.
@@ -40,7 +40,7 @@ def expansion(reference: VersionReference, owner: Owner, services: ServicesDepen
 
 @router.get(
     "/{name}/versions/{version}/image",
-    summary="The image that a version tells",
+    summary="The image of a version",
     response_class=Response,
     responses={
         200: {"description": "All pixels.", "content": {"image/png": _BYTES, "application/x-npy": _BYTES}, **TAGGED},
@@ -57,7 +57,7 @@ def image(reference: VersionReference, owner: Owner, services: ServicesDependenc
     served = services[ServedVersions].version(owner, *reference)
     answering = served.model
     if not isinstance(answering, ImageModel):
-        raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} tells no image.")
+        raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} has no image.")
     content = image_bytes(answering.image(), media_type, peak=answering.peak)
     return conditional_response(request, content, cache_control=_kept(reference), media_type=media_type, vary="Accept")
 

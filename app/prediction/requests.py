@@ -1,4 +1,4 @@
-"""The rows of a dataset and a version that predicts for them: what is asked for, and what it was resolved to."""
+"""The request for a batch prediction, and its plan."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,9 +14,9 @@ class PredictionRequest:
     """Predictions for all rows of a dataset as a file; without a `version` the newest is meant.
 
     `format` is the name of a format of files. `interval`, `outputs`, `components` and `deciding` are as in predict
-    calls. The columns of the dataset named in `keep` stand before the predictions. A row that can't be predicted for
-    says why in a column `error`, or ends the job where these are to `fail` it. `csv_escape_formulas`: in CSV no text
-    is a formula for a spreadsheet.
+    calls. The columns of the dataset named in `keep` precede the predictions. A row that can't be predicted for has
+    the reason in a column `error`, or with `fail` ends the job. `csv_escape_formulas`: in CSV no text is a formula for
+    a spreadsheet.
     """
 
     dataset_id: UUID

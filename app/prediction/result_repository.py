@@ -1,4 +1,4 @@
-"""The files that batch predictions make."""
+"""The result files of batch predictions."""
 
 from dataclasses import asdict, dataclass
 from uuid import UUID
@@ -21,9 +21,9 @@ PIECES_AT_ONCE = 8
 
 @dataclass(frozen=True)
 class ResultRepository:
-    """Files that batch predictions make. What is written names the attempt that does; nothing where that is superseded.
+    """Result files in pieces. Every write names its attempt, and has no effect where that is superseded.
 
-    Whoever writes holds the job's row, so that no other start begins before that is done.
+    A writer locks the job's row, so that no other attempt begins before it has finished.
     """
 
     tx: Transaction

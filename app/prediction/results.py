@@ -1,4 +1,4 @@
-"""The files that batch predictions make: kept in pieces, so that no transaction is long and a start can go on."""
+"""The result files of batch predictions, in pieces: transactions are short, and an attempt can be resumed."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -36,7 +36,7 @@ class BatchPredicted:
 
 @dataclass(frozen=True)
 class KeptResult:
-    """A result where it was found: `resumption` says by which start it came so far, and `by` which program made it."""
+    """A stored result; `resumption` is the attempt that wrote it, `by` the program."""
 
     reached: Reached
     by: str

@@ -41,10 +41,10 @@ _BODY: dict[str, object] = {
 
 _DESCRIPTION = f"""One prediction for each row of a table, in their order.
 
-Rows come as {listed(ROW_FORMATS)}, and predictions go out as {listed(WRITABLE_FORMATS)}, whichever Accept weighs most;
-NDJSON for NDJSON is answered line by line, as the lines come. Bodies may be packed with gzip, deflate or zstd. The
-newest version answers; `model@alias` is answered by the one to which the alias points. A newer version, and a move of
-an alias, is seen within a second."""
+Rows come as {listed(ROW_FORMATS)}, and predictions are sent as {listed(WRITABLE_FORMATS)}, by Accept;
+NDJSON for NDJSON is streamed line by line. Bodies may be compressed with gzip, deflate or zstd. The newest version
+predicts; `model@alias` is the version to which the alias points. A newer version, and a move of an alias, takes effect
+within a second."""
 
 _RESPONSES: dict[int | str, dict[str, object]] = {
     200: {"content": contents(WRITABLE_FORMATS)},

@@ -1,4 +1,4 @@
-"""A version at hand, and its predictions."""
+"""A loaded version."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,11 +12,11 @@ from relevance_bayes.types.values import ColumnKind
 
 @dataclass(frozen=True, eq=False)
 class ServedVersion:
-    """A version ready to predict; `columns` are the raw inputs it reads, name and kind.
+    """A loaded version; `columns` are the raw inputs it reads, name and kind.
 
     `functions` (R,) are those that explanations name, as the version's list of relevance vectors has them; empty where
     there are no explanations. `not_read` are the other columns of the table it was trained on: rows of that table may
-    be sent as they are. `counts` are of what it is asked for.
+    be sent as they are. `counts` are of its requests.
     """
 
     version: Version
@@ -34,5 +34,5 @@ class ServedVersion:
 
 
 def version_metadata(version: Version) -> dict[str, str]:
-    """Return what a file says of the version that predicted, where its format has room for it."""
+    """Return the metadata of the version for formats of files that have metadata."""
     return {"model": version.model, "version": str(version.number)}

@@ -1,4 +1,4 @@
-"""Versions at hand to predict with: what a name stands for, and what is kept of it in memory."""
+"""The cache of loaded versions, and the resolution of references to them."""
 
 import heapq
 import time
@@ -26,33 +26,33 @@ from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import NamedVersion, Selector
 
 STALE_SECONDS = 300.0
-"""Seconds for which names resolve as last known while the database is away."""
+"""The seconds of an outage during which references resolve to their last known versions."""
 
 MAX_WAIT_SECONDS = 0.5
-"""The time that a request waits for the database to confirm a name of which it already knows what it stood for."""
+"""The seconds that a request with a known reference waits for the database to confirm it."""
 
 STALE_AFTER = 1.0
-"""Seconds after which what a name means is asked of the database again, if that was not renewed before."""
+"""The seconds after which a reference is resolved by the database again, if it was not refreshed before."""
 
 REFRESH_AFTER = 0.8
-"""Seconds after which one caller asks, ahead of time, so that the others never have to wait."""
+"""The seconds after which one caller resolves a reference ahead of time, so that no other has to wait."""
 
 USED_SECONDS = 30.0
-"""For how long what a name means is renewed after somebody asked for it."""
+"""The seconds after its last use during which a reference is refreshed."""
 
 CONFIRM_SECONDS = 10.0
-"""Seconds between confirmations of all other names, so that they are known when the database goes away."""
+"""The seconds between refreshes of all other references, so that an outage finds them current."""
 
 KEPT_SECONDS = 900.0
-"""For how long, after a name was used, a newer version that it means is loaded before anybody asks for it."""
+"""The seconds after its last use during which a newer version of a reference is loaded in advance."""
 
 MAX_NAMES = 10_000
-"""Names that are remembered; at that number the tenth that was not used for longest is forgotten."""
+"""The number of cached references; at this number the least recently used tenth is evicted."""
 
 
 @dataclass
 class _Meaning:
-    """Which version a name stood for, as was asked at a time, when it was used last, and from when to ask again."""
+    """The version of a reference, with the times of its last resolution, its last use and its next refresh."""
 
     version_id: UUID
     requested_at: float
@@ -61,16 +61,15 @@ class _Meaning:
 
 
 class ServedVersions:
-    """Versions to predict with, kept in at most `cache_bytes` of memory.
+    """Loaded versions in at most `cache_bytes` of memory.
 
-    What names mean is believed for STALE_AFTER seconds. With `notifier` a thread renews it before they are over, and
-    as soon as something happens to a model, so that predictions never wait for the database. `counters` count what
-    versions are asked for.
+    A resolved reference is valid for STALE_AFTER seconds. With `notifier` a thread refreshes references before that,
+    and as soon as a model changes, so that predictions never wait for the database. `counters` count the requests.
 
-    While the database is away by `reachability` nothing is forgotten: a version's number, which never means another
-    one, answers for as long as the version is in memory. The newest version and aliases answer as last known until
-    `stale_seconds` after the database was last reached, and `note_stale` is told their age. No request for a known name
-    waits longer than MAX_WAIT_SECONDS.
+    While `reachability` reports an outage nothing is evicted. A version's number, which never changes its meaning,
+    resolves for as long as the version is in memory. The newest version and aliases resolve as last known until
+    `stale_seconds` after the database was last reached, and `note_stale` records their age. No request with a known
+    reference waits longer than MAX_WAIT_SECONDS.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class ServedVersions:
         self._refresher = None if notifier is None else BackgroundRefresh(notifier, self.refresh)
 
     def at_hand(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
-        """A version without asking the database, else None: see `version`."""
+        """Return a version without a query, else None: see `version`."""
         meaning, now = self._meanings.get((owner, name, selector)), self._now()
         if meaning is None:
             return None
@@ -106,16 +105,16 @@ class ServedVersions:
             if not self._database.is_reachable:
                 return self._remembered(owner, name, selector)
             with self._lock:
-                if now >= meaning.refresh_from:  # this caller is the one who asks
+                if now >= meaning.refresh_from:  # this caller refreshes it
                     meaning.refresh_from = meaning.requested_at + STALE_AFTER
                     return None
         meaning.used_at = now
         return self._served.get(meaning.version_id)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> ServedVersion:
-        """The newest, or the one with this number or alias, as of now or as last known.
+        """Return the newest version, or the one with this number or alias, current or as last known.
 
-        Raises NotFoundError, and UnavailableError where the database is away and what is known is too old.
+        Raises NotFoundError, and UnavailableError in an outage where what is known is too old.
         """
         key = (owner, name, selector)
         if not self.is_known(*key):
@@ -132,12 +131,12 @@ class ServedVersions:
             return remembered
 
     def is_known(self, owner: str, name: str, selector: Selector) -> bool:
-        """Return whether it is known what a name stood for, so that no request for it waits long."""
+        """Return whether a reference has a loaded version, so that no request with it waits long."""
         meaning = self._meanings.get((owner, name, selector))
         return meaning is not None and meaning.version_id in self._served
 
     def _requested(self, owner: str, name: str, selector: Selector, *, used_at: float | None = None) -> ServedVersion:
-        """The version by what the database says; `used_at` is when the name was used, now unless given."""
+        """Resolve a reference by the database; `used_at` is the time of its use, by default now."""
         requested_at = self._now()
         try:
             with self._transaction() as tx:
@@ -151,7 +150,7 @@ class ServedVersions:
                 uses = {key: one.used_at for key, one in self._meanings.items()}
                 for oldest in heapq.nsmallest(max(2, MAX_NAMES // 10), uses, uses.__getitem__):
                     del self._meanings[oldest]
-            # Its number too, by which it may be asked for when the database is away; nobody has used that yet.
+            # Its number too, which may be requested during an outage; it has not been used yet.
             number = (owner, version.model, version.number)
             self._meanings.setdefault(
                 number, _Meaning(version.id, requested_at, -USED_SECONDS, requested_at + REFRESH_AFTER)
@@ -166,12 +165,12 @@ class ServedVersions:
 
     @property
     def holds_versions(self) -> bool:
-        """Return whether there is a version in memory, by a known name, which can answer without the database."""
+        """Return whether a version with a known reference is loaded, which can predict without the database."""
         with self._lock:
             return any(one.version_id in self._served for one in self._meanings.values())
 
     def _remembered(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
-        """A version by what was last known of its name, None where nothing is in memory or it is too long ago."""
+        """Return the last known version of a reference, None where it is not loaded or too old."""
         meaning, now = self._meanings.get((owner, name, selector)), self._now()
         served = None if meaning is None else self._served.get(meaning.version_id)
         if meaning is None or served is None:
@@ -185,9 +184,10 @@ class ServedVersions:
         return served
 
     def refresh(self) -> bool:
-        """Ask again what all names mean that are used, and now and then what the others mean; whether any are used.
+        """Refresh the references in use, and less often all others; return whether any are in use.
 
-        A newer version is loaded before a name stands for it. What is gone is forgotten. Raises UnavailableError.
+        A newer version is loaded before its reference resolves to it. Deleted ones are evicted. Raises
+        UnavailableError.
         """
         requested_at = self._now()
         confirms = requested_at - self._confirmed_at >= CONFIRM_SECONDS
@@ -204,7 +204,7 @@ class ServedVersions:
         return bool(used)
 
     def _refresh(self, name: NamedVersion, meaning: _Meaning, found: UUID | None, requested_at: float) -> None:
-        """Keep, replace or forget a meaning by what was found, None: nothing."""
+        """Keep, replace or evict a reference; `found` None: it resolves to nothing."""
         if found == meaning.version_id:
             with self._lock:
                 meaning.requested_at, meaning.refresh_from = requested_at, requested_at + REFRESH_AFTER
@@ -219,7 +219,7 @@ class ServedVersions:
             self._meanings.pop(name, None)
 
     def close(self) -> None:
-        """Renew nothing any more."""
+        """Stop the refresh."""
         if self._refresher is not None:
             self._refresher.close()
 
@@ -230,7 +230,7 @@ class ServedVersions:
 
 
 def _size(served: ServedVersion) -> int:
-    """About how many bytes a version takes: its arrays, and what its columns, categories and functions cost."""
+    """Return the approximate size in bytes: arrays, columns, categories and functions."""
     columns = served.version.report.plan.inputs
     texts = sum(len(category) + 100 for column in columns for category in column.categories)
     return served.model.bytes + 2 * texts + 1000 * (len(columns) + 4) + 200 * len(served.functions)

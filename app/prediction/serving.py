@@ -1,4 +1,4 @@
-"""A version made ready to answer from what is kept of it."""
+"""Loading of versions: what is stored, and the model made of it."""
 
 from typing import TypeAlias
 
@@ -15,12 +15,12 @@ Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
 
 
 def stored(tx: Transaction, version: Version) -> Stored:
-    """Return what is kept of a version, decoded; raises NotFoundError where it is gone."""
+    """Return the stored parts of a version, decoded; raises NotFoundError where it was deleted."""
     return ModelRepository(tx).predictor(version.id), _explaining(tx, version)
 
 
 def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
-    """A version with its model factorised, which no transaction should wait for; `counts` are of what asks it."""
+    """Return the loaded version, its model factorised: outside of transactions. `counts` are of its requests."""
     predictor, functions = kept
     plan = version.report.plan
     return ServedVersion(
@@ -34,5 +34,5 @@ def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
 
 
 def _explaining(tx: Transaction, version: Version) -> tuple[ListedFunction, ...]:
-    """The functions that explanations name."""
+    """Return the functions that explanations name."""
     return ModelRepository(tx).functions(version.id) if task_of(version.report).is_explained else ()

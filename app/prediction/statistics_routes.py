@@ -15,7 +15,9 @@ router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJs
 
 
 @router.get(
-    "/{name}/versions/{version}/statistics", summary="What a version was asked for", responses=problems(404, 406)
+    "/{name}/versions/{version}/statistics",
+    summary="Get the usage statistics of a version",
+    responses=problems(404, 406),
 )
 def statistics(reference: VersionReference, owner: Owner, services: ServicesDependency) -> Statistics:
     """Requests, rows, errors and times since the process that answers began; each process of the API counts its own."""

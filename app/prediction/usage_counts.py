@@ -59,7 +59,7 @@ class Rows:
         self.number = self.placed = self.outside = 0
 
     def add(self, rows: int, support: Array | None) -> None:
-        """So many; `support` (N,), NaN where a row has a fault, None where the model can't tell."""
+        """Count rows; `support` (N,) is NaN for rows with a fault, None where the model does not have it."""
         self.number += rows
         if support is None:
             return

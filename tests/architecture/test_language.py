@@ -50,13 +50,8 @@ QUESTIONS = frozenset({"How", "What", "Whether"})
 
 # fmt: off
 PROSE = (
-    "app/addresses.py", "app/cli/", "app/exports/formats.py", "app/exports/json_file.py", "app/exports/npz_file.py",
-    "app/exports/onnx_file/", "app/exports/python_file/", "app/formats/", "app/http/", "app/inference/", "app/logs.py",
-    "app/malloc.py", "app/prediction/json_codec.py", "app/prediction/line_streaming.py", "app/prediction/query.py",
-    "app/prediction/render.py", "app/prediction/runner.py", "app/prediction/schemas/", "app/prediction/slots.py",
-    "app/prediction/table_codec.py", "app/server/", "app/settings.py", "library/relevance_bayes/client/",
-    "library/relevance_bayes/documents/", "library/relevance_bayes/plans/", "library/relevance_bayes/tables/",
-    "library/relevance_bayes/types/",
+    "app/", "library/relevance_bayes/client/", "library/relevance_bayes/documents/", "library/relevance_bayes/plans/",
+    "library/relevance_bayes/tables/", "library/relevance_bayes/types/",
 )
 """Files and folders whose prose is read: docstrings, comments and other string literals."""
 # fmt: on

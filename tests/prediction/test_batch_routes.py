@@ -151,7 +151,7 @@ def test_a_part_of_what_is_another_file_by_now_is_answered_whole(service: TestCl
 def test_a_part_behind_the_end_is_refused_with_the_size(service: TestClient, made: str) -> None:
     size = service.get(made).json()["result"]["size"]
     response = part(service, made, Range=f"bytes={size}-")
-    detail = f"The file has {size} bytes, and none of those asked for."
+    detail = f"The file has {size} bytes, and none of the requested range."
     assert_problem(response, "range-not-satisfiable", detail)
     assert response.headers["Content-Range"] == f"bytes */{size}"
 

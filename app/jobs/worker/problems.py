@@ -50,7 +50,7 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
     ),
     "UnfitWidthError": (
         "unfit-width",
-        "The width does not tell the rows apart",
+        "The width does not separate the rows",
         "send a greater width where all rows are dissimilar, a lesser one where all are alike, or add rows",
     ),
     "OneClassError": ("one-class", "Only one class is left", "add rows of the other classes, or hold out fewer"),

@@ -42,7 +42,7 @@ class ComponentsVersionOut(VersionBaseOut):
     functions: int = Field(description="The number of kept rows, which span the components.")
     rows: int = Field(description="The number of rows of the dataset that were used.")
     rows_drawn: int = Field(
-        description="The number of rows learned from, at most 2,000, drawn by content. `novelty` is calibrated on the "
+        description="The number of training rows, at most 2,000, drawn by content. `novelty` is calibrated on the "
         "other rows where these are as many, at most 10,000 of them, else by five folds."
     )
     rows_dropped: int = Field(description="The number of rows with gaps, which were left out.")
