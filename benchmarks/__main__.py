@@ -92,7 +92,9 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="few draws and small sizes")
     parser.add_argument("--repeats", type=int, help="draws where the papers took 100, and of accuracy, 20 by default")
-    parser.add_argument("--splits", type=int, default=5, help="of real sets of regression, at most 5")
+    parser.add_argument(
+        "--splits", type=int, help="of real sets of regression, at most 5; of public tables, 10 by default"
+    )
     parser.add_argument("--data", type=Path, help="the folder of real data (also RELEVANCE_BENCH_DATA)")
     parser.add_argument("--processes", type=int, default=2, help="for repeats; times are taken in one")
     parser.add_argument("--peers-cache", type=Path, help="a folder where accuracy keeps the peers' figures")
@@ -113,7 +115,9 @@ def main(arguments: list[str] | None = None) -> None:
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}: there are accuracy, {', '.join(ALL)}")
     options = _options(given.data, given.quick, given.repeats, given.processes)
-    options = replace(options, engines=given.engines, peers_cache=given.peers_cache, real_splits=given.splits)
+    options = replace(options, engines=given.engines, peers_cache=given.peers_cache)
+    if given.splits is not None:
+        options = replace(options, real_splits=given.splits, table_splits=given.splits)
     options = replace(options, draws_file=given.draws_file, against=given.against, tables=tuple(given.tables))
     print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     for name in named or (() if given.pictures else BENCHMARKS):

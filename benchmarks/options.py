@@ -14,9 +14,10 @@ class Options:
     """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, fits timed `rounds` times.
 
     The tables of accuracy take `accuracy_draws` and `real_splits` of real sets of regression, keep peers' figures in
-    `peers_cache`, and measure all `engines` or ours alone; of public tables also the peers alone. `quick` makes them
-    small. Those of the papers keep each draw's figures in `draws_file` and take them from there. Those of hostile
-    clients measure `against` too. Of the public tables those named in `tables` are measured, all where none is.
+    `peers_cache`, and measure all `engines` or ours alone; of public tables also the peers alone, on `table_splits`
+    splits of each. `quick` makes them small. Those of the papers keep each draw's figures in `draws_file` and take
+    them from there. Those of hostile clients measure `against` too. Of the public tables those named in `tables` are
+    measured, all where none is.
     """
 
     data: DataFolder
@@ -27,6 +28,7 @@ class Options:
     processes: int = 2
     accuracy_draws: int = 20
     real_splits: int = 5
+    table_splits: int = 10
     quick: bool = False
     engines: Engines = "all"
     peers_cache: Path | None = None

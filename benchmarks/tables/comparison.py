@@ -36,8 +36,8 @@ def generators(options: Options) -> list[Table]:
 
 def sealed(options: Options) -> list[Table]:
     """The sealed half as a whole: a look, which is recorded."""
-    if options.quick or options.tables or options.engines == "ours":
-        raise NotRun("a look takes the whole sealed half and all engines, without --quick, --tables and --engines ours")
+    if options.quick or options.table_splits != SPLITS or options.tables or options.engines == "ours":
+        raise NotRun("a look takes the whole sealed half: no --quick, --splits, --tables or --engines ours")
     sources = tables("sealed")
     require_environment()
     if options.engines == "peers":
@@ -47,7 +47,7 @@ def sealed(options: Options) -> list[Table]:
     results = _measured(sources, options)
     summaries = {task: _summary(_of(results, sources, task), task) for task in _tasks(sources)}
     looks.end(look, summaries)
-    found = [overall(task, row, f"Sealed tables, look {look.number}") for task, row in summaries.items()]
+    found = [overall(task, row, f"Sealed tables, look {look.number}", splits=SPLITS) for task, row in summaries.items()]
     missing = tuple(f"{reason}." for reason in results.missing)
     return [*found, Table("Sealed tables: notes", ("",), (), missing)] if missing else found
 
@@ -66,11 +66,15 @@ def _chosen(sources: Sequence[Source], options: Options) -> list[Source]:
 def _measured(sources: Sequence[Source], options: Options) -> Results:
     return measured(
         sources,
-        splits=QUICK_SPLITS if options.quick else SPLITS,
+        splits=_splits(options),
         processes=options.processes,
         cache=PeersCache(options.peers_cache or FIGURES_FOLDER),
         wanted=options.engines,
     )
+
+
+def _splits(options: Options) -> int:
+    return QUICK_SPLITS if options.quick else options.table_splits
 
 
 def _reported(sources: Sequence[Source], options: Options, title: str) -> list[Table]:
@@ -80,7 +84,7 @@ def _reported(sources: Sequence[Source], options: Options, title: str) -> list[T
     found = []
     for task in _tasks(sources):
         of_task = _of(results, sources, task)
-        found += [overall(task, _summary(of_task, task), title), each(of_task, task, title)]
+        found += [overall(task, _summary(of_task, task), title, splits=_splits(options)), each(of_task, task, title)]
     notes = (*((QUICK_NOTE,) if options.quick else ()), *(f"{reason}." for reason in results.missing))
     return [*found, Table(f"{title}: notes", ("",), (), notes)] if notes else found
 

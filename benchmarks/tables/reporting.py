@@ -42,10 +42,6 @@ CLASS_FIGURES = {
 }
 NOTES = (
     (
-        "Ten splits of each table, a fifth measured on; at most 600 rows learned from and 1,000 measured on. RMSE "
-        "/ GP's: the geometric mean over splits, then tables. NLL and log loss in nats a row."
-    ),
-    (
         "Wins: the share of tables on which the engine is best. Log score: 1 for a table's best engine, 0 for its "
         "worst, by NLL (of engines that give a distribution) or log loss. Inside 95 %: the targets of all tables."
     ),
@@ -59,11 +55,18 @@ REGRESSION_HEADER = ("RMSE", "to truth", "/ GP's", "NLL", "- GP's", "inside 95 %
 CLASS_HEADER = ("log loss", "above least", "/ best peer", "- logistic", "error", "ECE")
 
 
-def overall(task: Task, summary: Mapping[str, Mapping[str, float]], title: str) -> Table:
-    """One row an engine, all tables together."""
+def overall(task: Task, summary: Mapping[str, Mapping[str, float]], title: str, *, splits: int) -> Table:
+    """One row an engine, all tables and their `splits` together."""
     columns = REGRESSION_FIGURES if task == "regression" else CLASS_FIGURES
     rows = tuple((name, *(_cell(row, figure) for figure in columns)) for name, row in summary.items())
-    return Table(f"{title}: {task}", ("engine", *columns.values()), rows, NOTES)
+    return Table(f"{title}: {task}", ("engine", *columns.values()), rows, (_rows_note(splits), *NOTES))
+
+
+def _rows_note(splits: int) -> str:
+    return (
+        f"Splits of each table: {splits}, a fifth measured on; at most 600 rows learned from and 1,000 measured on. "
+        "RMSE / GP's: the geometric mean over splits, then tables. NLL and log loss in nats a row."
+    )
 
 
 def each(of_task: Measured, task: Task, title: str) -> Table:

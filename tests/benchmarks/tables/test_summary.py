@@ -131,7 +131,7 @@ def test_a_table_without_our_figures_is_counted_as_missing() -> None:
 
 
 def test_the_report_has_a_row_for_each_engine_and_each_table() -> None:
-    table = overall("regression", regression_summary(REAL, reference="GP"), "Open tables")
+    table = overall("regression", regression_summary(REAL, reference="GP"), "Open tables", splits=2)
     assert [row[0] for row in table.rows] == ["ours", "GP", "trees"]
     assert [row[0] for row in each(REAL, "regression", "Open tables").rows] == ["a", "b"]
     assert [row[0] for row in each(CLASSES, "classification", "Open tables").rows] == ["a", "b"]
