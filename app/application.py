@@ -9,6 +9,9 @@ from fastapi_offline import FastAPIOffline
 from pydantic import TypeAdapter
 
 from app import __version__
+from app.accounts import routes as keys
+from app.accounts.schemas import API_KEY_IN, ROTATION_IN
+from app.accounts.service import ApiKeys
 from app.datasets import routes as datasets
 from app.datasets.ingest import Ingest
 from app.datasets.schemas import DATASET_IN
@@ -23,6 +26,7 @@ from app.exports import routes as exports
 from app.exports.json_file import DOCUMENT
 from app.exports.service import Exporting, Importing
 from app.http import documentation_pages, guide, health
+from app.http.authentication import Authenticator, Open
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
 from app.http.handlers import add_handlers
@@ -81,6 +85,7 @@ TAGS = [
     {"name": "Promotions", "description": "Jobs that move an alias to a version if it is better on a dataset."},
     {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for existing clients."},
     {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
+    {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
 
@@ -95,6 +100,8 @@ SCHEMAS: Mapping[str, Schema] = {
     "InferenceIn": INFERENCE_IN,
     "AliasIn": ALIAS_IN,
     "AnnotationIn": ANNOTATION_IN,
+    "ApiKeyIn": API_KEY_IN,
+    "RotationIn": ROTATION_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "VersionDocument": DOCUMENT,
@@ -126,6 +133,7 @@ for _router in (
     aliases.router,
     comparisons.router,
     webhooks.router,
+    keys.router,
     health.router,
     predictions.router,
     inference_statistics.router,  # before the routes of a model, which may be named `stats`
@@ -194,6 +202,9 @@ class Parts(Protocol):
     @property
     def webhooks(self) -> Webhooks: ...
 
+    @property
+    def keys(self) -> ApiKeys: ...
+
     def ready(self) -> Readiness: ...
 
 
@@ -201,18 +212,20 @@ def make_application(
     parts: Parts,
     limits: Limits,
     *,
-    api_key: str | None = None,
+    authenticator: Authenticator | None = None,
     log_requests: bool = True,
     close: Callable[[], None] | None = None,
     beside: Beside | None = None,
     cors_origins: Sequence[str] = (),
 ) -> FastAPI:
-    """Return the application; with an `api_key`, /v1 and /v2 require it. `close` is called at shutdown.
+    """Return the application; /v1 and /v2 need what the `authenticator` requires, nothing without one.
 
+    `close` is called at shutdown.
     Event streams, which stay open for as long as their clients read, end as soon as the process or its server shuts
     down. The server `beside` runs during the application's lifespan on the same event loop; the lifespan's state has
     its port. Pages of `cors_origins` may call the application from a browser.
     """
+    authenticator = authenticator or Open()
     runner = PredictionRunner(
         parts.prediction, limits.max_prediction_rows, limits.max_body_bytes, limits.spool_directory
     )
@@ -232,6 +245,7 @@ def make_application(
         parts.batch_predictions,
         parts.prediction,
         parts.webhooks,
+        parts.keys,
         JobWaiter(parts.jobs, parts.watcher),
         ReadinessProbe(lambda: parts.ready()),
         runner,
@@ -253,9 +267,9 @@ def make_application(
     app.state.services = services
     app.webhooks.include_router(webhooks.messages)
     add_handlers(app)
-    document(app, SCHEMAS, protected=api_key is not None)
+    document(app, SCHEMAS, protected=authenticator.needs_keys)
     uploads = frozenset({("POST", "/v1/datasets")})
-    rules = Rules(api_key, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
+    rules = Rules(authenticator, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
     app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))
     if cors_origins:

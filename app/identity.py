@@ -1,13 +1,38 @@
-"""Identifiers that sort by time of creation."""
+"""Identifiers that sort by time of creation, and the principal of a request."""
 
 import os
 import secrets
 import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from random import Random
 from uuid import UUID
 
+from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
+
 BUILT_IN_OWNER = "local"
-"""Who owns everything while there is one key or none."""
+"""The owner of what is created without an API key, and of keys that name no other owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who sends a request: the owner whose resources it sees, and the scopes of its key."""
+
+    owner: str
+    scopes: frozenset[KeyScope] = frozenset(KEY_SCOPES)
+
+    def has_any(self, scopes: Collection[KeyScope]) -> bool:
+        """Return whether the key has one of these scopes, or `admin`, which permits everything."""
+        return "admin" in self.scopes or not self.scopes.isdisjoint(scopes)
+
+    def lacks(self, scopes: Sequence[KeyScope]) -> str:
+        """Return a sentence with the scopes that would be sufficient."""
+        needed = " or ".join((*scopes, "admin")[: max(1, len(scopes))])
+        return f"The API key needs the scope {needed}; it has {', '.join(sorted(self.scopes))}."
+
+
+LOCAL = Principal(BUILT_IN_OWNER)
+"""The principal of all requests to a service that needs no key."""
 
 _GUESSABLE = Random()
 os.register_at_fork(after_in_child=_GUESSABLE.seed)

@@ -3,32 +3,18 @@
 from fastapi import FastAPI
 
 from app.application import Beside, make_application
+from app.http.authentication import Authenticator
 from app.http.dependencies import Limits
 from app.logs import configure_logging
 from app.settings import Settings
 from app.wiring import Parts, build
 
 
-class ExposedWithoutKey(RuntimeError):
-    """The settings would expose the API to the network without authentication."""
-
-    def __init__(self, host: str) -> None:
-        super().__init__(
-            f"Refusing to listen on {host} without an API key: set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), "
-            "or listen on 127.0.0.1, or set RELEVANCE_INSECURE=1 where a proxy in front authenticates."
-        )
-
-
 def create_app(settings: Settings | None = None, parts: Parts | None = None) -> FastAPI:
-    """Return the application; `settings` and `parts` not given are made, and closed at shutdown.
-
-    Raises ExposedWithoutKey.
-    """
+    """Return the application; `settings` and `parts` not given are made, and closed at shutdown."""
     if settings is None:  # an ASGI server called, and nobody has set this process up
         settings = Settings()
         configure_logging(settings.log_level)
-    if settings.exposed_without_key:
-        raise ExposedWithoutKey(settings.host)
     limits = Limits(
         max_upload_bytes=settings.max_upload_bytes,
         max_body_bytes=settings.max_body_bytes,
@@ -37,20 +23,19 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         max_prediction_rows=settings.max_prediction_rows,
         spool_directory=settings.spool_directory,
     )
-    key = settings.api_key.get_secret_value() if settings.api_key else None
     built = build(settings) if parts is None else parts
     return make_application(
         built,
         limits,
-        api_key=key,
+        authenticator=built.authenticator,
         log_requests=settings.log_requests,
         close=built.close if parts is None else None,
-        beside=_rpc(settings, key),
+        beside=_rpc(settings, built.authenticator),
         cors_origins=settings.allowed_origins,
     )
 
 
-def _rpc(settings: Settings, key: str | None) -> Beside | None:
+def _rpc(settings: Settings, authenticator: Authenticator) -> Beside | None:
     """Return the server of the protocol over gRPC, where a port is set."""
     if settings.grpc_port is None:
         return None
@@ -60,7 +45,7 @@ def _rpc(settings: Settings, key: str | None) -> Beside | None:
     rules = RpcRules(
         settings.host,
         settings.grpc_port,
-        key,
+        authenticator,
         settings.max_body_bytes,
         settings.log_requests,
         max_metadata_bytes=settings.max_header_bytes,

@@ -31,9 +31,17 @@ class Settings(BaseSettings):
         "sqlite:///./relevance.db", description="SQLAlchemy URL: SQLite or PostgreSQL (postgresql+psycopg)."
     )
     database_password_file: Path | None = Field(None, description="A file whose content is the database password.")
-    api_key: SecretStr | None = Field(None, description="When set, /v1 needs `Authorization: Bearer`.")
-    api_key_file: Path | None = Field(None, description="A file whose content is the API key.")
-    insecure: bool = Field(False, description="Allow listening beyond loopback without an API key.")
+    api_key: SecretStr | None = Field(
+        None, description="The key that clients send. Requests to a service that finds it need a key of its database."
+    )
+    api_key_file: Path | None = Field(None, description="A file whose content is the key that clients send.")
+    initial_api_key: SecretStr | None = Field(
+        None, description="The first API key, of all scopes, which `relevance migrate` adds to a database without keys."
+    )
+    initial_api_key_file: Path | None = Field(None, description="A file whose content is the first API key.")
+    insecure: bool = Field(
+        False, description="Whether a service that listens beyond loopback may need no API key while there is none."
+    )
     spool_directory: Path | None = Field(
         None, description="Directory of the temporary files of uploads, predictions and fits; by default the system's."
     )
@@ -119,8 +127,8 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _read_files(self) -> Self:
-        if self.api_key is None and self.api_key_file is not None:
-            object.__setattr__(self, "api_key", SecretStr(self.api_key_file.read_text().strip()))
+        if self.initial_api_key is None and self.initial_api_key_file is not None:
+            object.__setattr__(self, "initial_api_key", SecretStr(self.initial_api_key_file.read_text().strip()))
         return self
 
     @model_validator(mode="after")
@@ -160,6 +168,7 @@ class Settings(BaseSettings):
         return url
 
     @property
-    def exposed_without_key(self) -> bool:
-        """Return whether the API would be open to the network without authentication."""
-        return self.host not in LOOPBACK and self.api_key is None and not self.insecure
+    def needs_keys(self) -> bool:
+        """Return whether requests need an API key even while the database has none."""
+        is_exposed = self.host not in LOOPBACK and not self.insecure
+        return is_exposed or self.api_key is not None or self.api_key_file is not None

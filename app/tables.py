@@ -1,5 +1,6 @@
 """All tables of the service: importing this module completes the metadata of `Base`, as migrations need it."""
 
+from app.accounts import tables as keys
 from app.database import hold_tables as holds
 from app.database.base import Base
 from app.datasets import tables as datasets
@@ -14,5 +15,5 @@ from app.webhooks import tables as webhooks
 
 __all__ = ["Base"]
 
-TABLES = (aliases, annotations, datasets, holds, idempotency_keys, jobs, models, results, webhooks, workers)
+TABLES = (aliases, annotations, datasets, holds, idempotency_keys, jobs, keys, models, results, webhooks, workers)
 """The modules that define them."""

@@ -5,6 +5,8 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +16,8 @@ from uuid import uuid4
 import sqlalchemy
 from dbos import DBOSClient
 
+from app.accounts.authenticator import KeyAuthenticator
+from app.accounts.service import ApiKeys
 from app.addresses import Allowance
 from app.database import revision
 from app.database.engine import make_engine
@@ -111,6 +115,8 @@ class Parts:
     batch_predictions: BatchPredictions
     watcher: JobWatcher
     webhooks: Webhooks
+    keys: ApiKeys
+    authenticator: KeyAuthenticator
     base: Base
     reachability: Reachability
     silence_seconds: float
@@ -166,6 +172,10 @@ def build(settings: Settings) -> Parts:
         batch_predictions=BatchPredictions(base.transaction, prediction, now, settings.max_queued_jobs),
         watcher=JobWatcher(base.transaction, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
+        keys=ApiKeys(base.transaction),
+        authenticator=KeyAuthenticator(
+            base.transaction, needs_keys=settings.needs_keys, stale_seconds=settings.stale_if_error_seconds
+        ),
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,
@@ -230,7 +240,10 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
 
 
 def migrate(settings: Settings) -> None:
-    """Create the database's tables, or upgrade them to the expected revision; raises UnavailableError."""
+    """Create the database's tables, or upgrade them to the expected revision, and add the initial API key.
+
+    Raises UnavailableError, InvalidRequestError for a short key.
+    """
     # Imported here: Alembic takes memory that a serving process does not need.
     from app.database import migrations as storage_migrations
 
@@ -240,6 +253,22 @@ def migrate(settings: Settings) -> None:
         queue_migrations.migrate(engine)
     finally:
         engine.dispose()
+    if settings.initial_api_key is not None:
+        base = _base(settings)
+        try:
+            ApiKeys(base.transaction).add_initial(settings.initial_api_key.get_secret_value())
+        finally:
+            base.close()
+
+
+@contextmanager
+def api_keys(settings: Settings) -> Iterator[ApiKeys]:
+    """The API keys of a database, for the command line; raises UnavailableError."""
+    base = _base(settings)
+    try:
+        yield ApiKeys(base.transaction)
+    finally:
+        base.close()
 
 
 def workers_alive(settings: Settings) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from httpx2 import Response
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
+from app.accounts.service import ApiKeys
 from app.addresses import Allowance
 from app.application import make_application
 from app.database.engine import make_engine
@@ -109,6 +110,7 @@ class StoredParts:
         self.batch_predictions = BatchPredictions(transaction, self.prediction, clock, max_unfinished=max_unfinished)
         self.watcher = JobWatcher(transaction, notifier)
         self.webhooks = Webhooks(transaction, Allowance(), clock)
+        self.keys = ApiKeys(transaction)
 
     @staticmethod
     def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":

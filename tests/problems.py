@@ -7,6 +7,7 @@ import httpx2
 TITLES = {
     "malformed-body": (400, "The body can't be read"),
     "unauthenticated": (401, "Who are you?"),
+    "insufficient-scope": (403, "The API key lacks a scope"),
     "not-found": (404, "No such thing"),
     "method-not-allowed": (405, "Not with this method"),
     "not-acceptable": (406, "Not in this media type"),

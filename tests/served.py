@@ -15,6 +15,7 @@ from app.registry.records import NewSupervisedVersion
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.exported import ExportedSupervised
 from tests.end_to_end.deployment import deployed
+from tests.keys import add_key
 from tests.small_models import small_version, version_of_three_classes
 from tests.tasks.supervised.test_one_row import version_of_numbers
 
@@ -40,9 +41,11 @@ class Service:
 def served(sqlite_template: Path, directory: Path) -> Iterator[Service]:
     """One of two versions of `numbers`, the first called `champion`, and one of `mixed` columns and `states`."""
     shutil.copyfile(sqlite_template, directory / "relevance.db")
-    with deployed(f"sqlite:///{directory / 'relevance.db'}", directory) as deployment:
+    url = f"sqlite:///{directory / 'relevance.db'}"
+    add_key(url, KEY)
+    with deployed(url, directory) as deployment:
         limits = {"RELEVANCE_MAX_PREDICTION_ROWS": "5000", "RELEVANCE_LOG_REQUESTS": "0"}
-        api = deployment.api(RELEVANCE_API_KEY=KEY, RELEVANCE_GRPC_PORT="0", **limits)
+        api = deployment.api(RELEVANCE_GRPC_PORT="0", **limits)
         api.http.headers["Authorization"] = f"Bearer {KEY}"
         add_version(api.http, "numbers", version_of_numbers(Independent()))
         add_version(api.http, "numbers", version_of_numbers(GaussianProcess()))

@@ -9,9 +9,10 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from app.http.dependencies import Limits
-from app.main import ExposedWithoutKey, create_app
+from app.main import create_app
 from app.settings import Settings
-from app.wiring import build
+from app.wiring import build, migrate
+from relevance_bayes.types.errors import InvalidRequestError
 
 
 @pytest.fixture
@@ -19,16 +20,37 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(database_url=f"sqlite:///{tmp_path / 'relevance.db'}", max_prediction_rows=7)
 
 
-def test_the_network_is_not_let_in_without_a_key(settings: Settings) -> None:
-    with pytest.raises(ExposedWithoutKey, match=r"0\.0\.0\.0.*RELEVANCE_API_KEY.*RELEVANCE_INSECURE=1"):
-        create_app(settings.model_copy(update={"host": "0.0.0.0"}))
+KEYS = [
+    ({}, False),
+    ({"host": "0.0.0.0"}, True),
+    ({"host": "0.0.0.0", "insecure": True}, False),
+    ({"api_key": SecretStr("sent by clients")}, True),
+    ({"api_key_file": Path("key")}, True),
+]
 
 
-@pytest.mark.parametrize("allowed", [{"api_key": SecretStr("key")}, {"insecure": True}])
-def test_with_a_key_or_on_purpose_it_is(settings: Settings, allowed: dict[str, object]) -> None:
-    app = create_app(settings.model_copy(update={"host": "0.0.0.0", **allowed}))
-    with TestClient(app) as client:
-        assert client.get("/v1/models").status_code in {401, 503}
+@pytest.mark.parametrize(("given", "are_needed"), KEYS)
+def test_keys_are_needed_beyond_loopback_and_where_the_service_finds_that_of_clients(
+    settings: Settings, given: dict[str, object], are_needed: bool
+) -> None:
+    migrate(settings)
+    with TestClient(create_app(settings.model_copy(update=given))) as client:
+        assert client.get("/v1/models").status_code == (401 if are_needed else 200)
+
+
+def test_the_initial_key_is_added_to_a_database_without_keys_alone(settings: Settings) -> None:
+    for secret in ("the first one chosen", "and a second one chosen"):
+        migrate(settings.model_copy(update={"initial_api_key": SecretStr(secret)}))
+    with TestClient(create_app(settings)) as client:
+        assert client.get("/v1/models").status_code == 401
+        for secret, status in (("the first one chosen", 200), ("and a second one chosen", 401)):
+            headers = {"Authorization": f"Bearer {secret}"}
+            assert client.get("/v1/keys", headers=headers).status_code == status
+
+
+def test_a_short_initial_key_is_refused(settings: Settings) -> None:
+    with pytest.raises(InvalidRequestError, match="at least 16 characters, got 5"):
+        migrate(settings.model_copy(update={"initial_api_key": SecretStr("short")}))
 
 
 def test_limits_are_those_of_the_settings(settings: Settings) -> None:

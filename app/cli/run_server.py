@@ -51,11 +51,6 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
 
 
 def _refuse_unusable(settings: Settings) -> None:
-    if settings.exposed_without_key:
-        refuse(
-            f"Listening on {settings.host} would expose the service to the network without authentication.\n"
-            "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 to allow it."
-        )
     if settings.grpc_port is not None and find_spec("grpc") is None:
         refuse(
             "RELEVANCE_GRPC_PORT needs the Python packages `grpcio` and `protobuf`, which are not installed.\n"
@@ -114,6 +109,7 @@ def _greeting(settings: Settings, listener: socket.socket, *, with_worker: bool)
         f"Relevance {__version__} is at {url}",
         f"  documentation  {url}/docs",
         f"  database       {settings.url.render_as_string(hide_password=True)}",
+        f"  API keys       {'needed' if settings.needs_keys else 'needed once there is one'}: `relevance keys --help`",
         "  worker         a process of its own" if with_worker else "  worker         none",
         "Ctrl-C stops it.",
     ]

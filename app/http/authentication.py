@@ -1,28 +1,69 @@
-"""Authentication of requests by an API key, for every protocol."""
+"""Authentication and authorization of requests, for every protocol."""
 
-import hmac
+import re
 from collections.abc import Collection
+from typing import Protocol
 
-HOW_TO_SEND = "Send the API key as `Authorization: Bearer <key>`."
+from app.http.paths import INFERENCE, OWN, is_below
+from app.identity import LOCAL, Principal
+from relevance_bayes.types.keys import KeyScope
 
+HOW_TO_SEND = "Send a valid API key as `Authorization: Bearer <key>`."
 
-class Key:
-    """The expected API key; with None, every request is authenticated."""
-
-    def __init__(self, key: str | None) -> None:
-        self._expected = None if key is None else f"Bearer {key}".encode()
-
-    def is_sent(self, authorizations: Collection[bytes]) -> bool:
-        """Return whether these values of `Authorization` are exactly one, the key."""
-        if self._expected is None:
-            return True
-        if len(authorizations) != 1:
-            return False
-        (sent,) = authorizations
-        return hmac.compare_digest(_normal(sent), self._expected)
+KEYS = f"{OWN}/keys"
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+BATCH_PREDICTIONS = f"{OWN}/batch-predictions"
+_PREDICTING = re.compile(rf"{OWN}/models/.+/(predict|compare)")
 
 
-def _normal(authorization: bytes) -> bytes:
-    """Return the header with its scheme, which is case-insensitive, as `Bearer`."""
-    scheme, _, credentials = authorization.partition(b" ")
-    return b"Bearer " + credentials.strip() if scheme.lower() == b"bearer" else authorization
+class Authenticator(Protocol):
+    """Finds the principal of a request from its `Authorization` headers."""
+
+    def known(self, authorizations: Collection[bytes]) -> Principal | None:
+        """Return the principal without I/O; None where that needs I/O, or there is none."""
+
+    async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
+        """Return the principal, None where the request is not authenticated; raises UnavailableError."""
+
+    @property
+    def needs_keys(self) -> bool:
+        """Return whether all requests need a key; where they do not, they may need one later."""
+
+
+class Open:
+    """The authenticator of a service that needs no key."""
+
+    def known(self, authorizations: Collection[bytes]) -> Principal:
+        """Return the local principal."""
+        return LOCAL
+
+    async def authenticate(self, authorizations: Collection[bytes]) -> Principal:
+        """Return the local principal."""
+        return LOCAL
+
+    @property
+    def needs_keys(self) -> bool:
+        """Return false."""
+        return False
+
+
+def secret_of(authorizations: Collection[bytes]) -> bytes | None:
+    """Return the key in exactly one `Authorization` header of the scheme Bearer, which is case-insensitive."""
+    if len(authorizations) != 1:
+        return None
+    (header,) = authorizations
+    scheme, _, secret = header.partition(b" ")
+    return secret.strip() if scheme.lower() == b"bearer" else None
+
+
+def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
+    """Return the scopes, beside `admin`, each of which permits a request; none of them for keys."""
+    if is_below(path, KEYS):
+        return ()
+    if is_below(path, INFERENCE):
+        return ("predict", "read") if method in READING or path.endswith("/index") else ("predict",)
+    if method in READING:
+        return ("read",)
+    if is_below(path, BATCH_PREDICTIONS):
+        return ("predict", "train")
+    return ("predict",) if _PREDICTING.fullmatch(path) else ("train",)

@@ -13,13 +13,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import TooLargeError, UnavailableError
-from app.http.authentication import HOW_TO_SEND, Key
+from app.http.authentication import HOW_TO_SEND, Authenticator, sufficient_scopes
 from app.http.documentation_pages import DOCS, REDOC
 from app.http.paths import GUIDE, has_owner, is_below, path_of
-from app.http.problems import KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
+from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.staleness import CURRENT, Staleness
-from app.identity import BUILT_IN_OWNER, new_request_id
+from app.identity import new_request_id
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 
 REQUEST_ID_HEADER = "X-Request-ID"
@@ -45,11 +45,11 @@ class Shortcut(Protocol):
 
 @dataclass(frozen=True)
 class Rules:
-    """The settings of the middleware: the API key (None: every request is the built-in owner's), the maximum size of
-    bodies, except for the methods and paths `elsewhere`, which limit them themselves, and whether requests are logged.
+    """The settings of the middleware: who authenticates requests, the maximum size of bodies, except for the methods
+    and paths `elsewhere`, which limit them themselves, and whether requests are logged.
     """
 
-    api_key: str | None
+    authenticator: Authenticator
     max_bytes: int
     elsewhere: frozenset[tuple[str, str]] = frozenset()
     log: bool = True
@@ -67,7 +67,7 @@ class Entrance:
         self._fast_paths = fast_paths
         self._max_bytes = rules.max_bytes
         self._elsewhere = rules.elsewhere
-        self._key = Key(rules.api_key)
+        self._authenticator = rules.authenticator
         self._log = rules.log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,13 +99,17 @@ class Entrance:
             await send(message)
 
         try:
-            refused = self._refusal(scope, path, keys, announced)
+            refused = await self._refusal(scope, path, keys, announced)
             if refused is not None:
                 await refused(scope, receive, send_with_id)
             elif (scope["method"], path) in self._elsewhere:
                 await self._app(scope, receive, send_with_id)
             else:
                 await self._route(scope)(scope, _counted(receive, self._max_bytes), send_with_id)
+        except UnavailableError as error:
+            if has_begun:
+                raise
+            await error_response(scope, error)(scope, receive, send_with_id)
         except asyncio.CancelledError:
             if has_begun:
                 raise
@@ -123,13 +127,21 @@ class Entrance:
                 return fast_path
         return self._app
 
-    def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
-        """Return the response that refuses the request, or None after the owner is set in the scope."""
+    async def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
+        """Return the response that refuses the request, or None after the owner is set in the scope.
+
+        Raises UnavailableError where the key can't be checked.
+        """
         if has_owner(path):
-            if not self._key.is_sent(keys):
+            principal = self._authenticator.known(keys) or await self._authenticator.authenticate(keys)
+            if principal is None:
                 headers = {"WWW-Authenticate": "Bearer"}
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
-            scope["state"]["owner"] = BUILT_IN_OWNER
+            scopes = sufficient_scopes(scope["method"], path)
+            if not principal.has_any(scopes):
+                headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{(*scopes, "admin")[0]}"'}
+                return problem_response(scope, FORBIDDEN, detail=principal.lacks(scopes), headers=headers)
+            scope["state"]["owner"] = principal.owner
         if "\0" in path:  # no stored text contains NUL
             return problem_response(scope, KINDS[NotFoundError], detail=f"There is no resource at {scope['path']}.")
         if b"%00" in scope["query_string"]:

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from app.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
+from app.http.authentication import sufficient_scopes
 from app.http.paths import has_owner
 from app.http.problems import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
 
@@ -75,7 +76,8 @@ def file_body(schema: str, media_type: str) -> dict[str, object]:
 def document(app: FastAPI, schemas: Mapping[str, Schema], *, protected: bool) -> None:
     """Add the `schemas` of bodies that routes read themselves to the application's OpenAPI, by their names.
 
-    With `protected`, operations on owned resources need a key.
+    Operations on owned resources need a key with one of the named scopes; unless the service is `protected`, they need
+    none while the service has no key.
     """
 
     def openapi() -> Object:
@@ -109,13 +111,15 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         schemas[name] = schema
     for exchange in recorded():
         _illustrate(_object(made, "paths"), exchange)
-    if protected:
-        _object(components, "securitySchemes")["key"] = {"type": "http", "scheme": "bearer"}
-        for path, operations in _object(made, "paths").items():
-            if has_owner(path) and isinstance(operations, dict):
-                for operation in operations.values():
-                    if isinstance(operation, dict):
-                        operation["security"] = [{"key": []}]
+    _object(components, "securitySchemes")["key"] = {"type": "http", "scheme": "bearer"}
+    for path, operations in _object(made, "paths").items():
+        if has_owner(path) and isinstance(operations, dict):
+            for method, operation in operations.items():
+                if isinstance(operation, dict):
+                    allowed: list[Json] = [] if protected else [{}]
+                    for scope in (*sufficient_scopes(method.upper(), path), "admin"):
+                        allowed.append({"key": [scope]})
+                    operation["security"] = allowed
     return made
 
 

@@ -74,6 +74,7 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
 }
 
 UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Who are you?")
+FORBIDDEN = ProblemKind(403, "insufficient-scope", "The API key lacks a scope")
 UNEXPECTED = ProblemKind(500, "unexpected", "A mistake of the service")
 
 FRAMEWORK: Mapping[int, ProblemKind] = {

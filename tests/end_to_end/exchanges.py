@@ -12,7 +12,7 @@ from app.http.openapi import EXAMPLES, Json
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-OF_THE_RUN = frozenset({"seconds", "buckets", "ns", "last_inference", "after", "secret"})
+OF_THE_RUN = frozenset({"seconds", "buckets", "ns", "last_inference", "after", "secret", "prefix"})
 """Members that differ from run to run: times, cursors, which are made of ids, and what is drawn by chance."""
 
 Exchange = dict[str, Json]
@@ -34,6 +34,8 @@ def replayed(client: httpx2.Client, exchanges: Sequence[Mapping[str, Json]]) -> 
             "response": response.json() if response.content and _is_json(response) else None,
         }
         ids |= _new_ids(recorded["response"], now["response"])
+        if "Authorization" not in client.headers and exchange["operation"] == "POST /v1/keys":
+            client.headers["Authorization"] = f"Bearer {response.json()['secret']}"  # from now on a key is needed
         yield json.loads(_with(ids, json.dumps(recorded))), now
 
 

@@ -12,10 +12,11 @@ from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import Json
 from tests.end_to_end.deployment import Api, Deployment, deployed
 from tests.end_to_end.tables import sinc
+from tests.keys import add_key
 
 WIDTH: Json = {"type": "kernel", "width": {"type": "fixed", "value": 2.0}}
 POINTS: Json = {"x": [-3.0, 0.25, 7.5]}
-KEY = {"Authorization": "Bearer only a test"}
+KEY = {"Authorization": "Bearer only a test of keys"}
 
 
 def test_a_newer_version_is_seen_by_every_api_within_a_second(two_apis: tuple[Api, Api]) -> None:
@@ -67,8 +68,9 @@ def guarded(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     directory = tmp_path_factory.mktemp("guarded")
     path = directory / "relevance.db"
     shutil.copyfile(sqlite_template, path)
+    add_key(f"sqlite:///{path}", "only a test of keys")
     with deployed(f"sqlite:///{path}", directory) as deployment:
-        yield deployment.api(RELEVANCE_API_KEY="only a test", RELEVANCE_MAX_BODY_BYTES="100000")
+        yield deployment.api(RELEVANCE_MAX_BODY_BYTES="100000")
 
 
 def test_with_a_key_only_those_who_know_it_get_in(guarded: Api) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import DATABASES, migrated_database
 from tests.end_to_end.deployment import deployed
 from tests.hostile.client import hostile_client
+from tests.keys import add_key
 from tests.served import KEY
 
 Clients: TypeAlias = Mapping[str, httpx2.Client]
@@ -30,8 +31,9 @@ def clients(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @contextmanager
 def _client(database_url: str, directory: Path) -> Iterator[httpx2.Client]:
+    add_key(database_url, KEY)
     with deployed(database_url, directory) as deployment:
-        api = deployment.api(RELEVANCE_API_KEY=KEY, RELEVANCE_LOG_REQUESTS="0")
+        api = deployment.api(RELEVANCE_LOG_REQUESTS="0")
         with hostile_client(str(api.http.base_url), KEY) as client:
             yield client
         assert "unexpected" not in deployment.given()

@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from app.application import make_application
 from tests.applications import LIMITS, SmallParts
+from tests.doubles.authenticator import OneKey
 
 ORIGIN = "https://example.org"
 KEY = "a key"
@@ -20,7 +21,7 @@ PREFLIGHT = {
 @pytest.fixture
 def open_to_pages(parts: SmallParts) -> Iterator[TestClient]:
     """An application with a key whose answers pages of ORIGIN may read."""
-    with TestClient(make_application(parts, LIMITS, api_key=KEY, cors_origins=(ORIGIN,))) as client:
+    with TestClient(make_application(parts, LIMITS, authenticator=OneKey(KEY), cors_origins=(ORIGIN,))) as client:
         yield client
 
 

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from app.application import make_application
 from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
+from tests.doubles.authenticator import OneKey
 from tests.http.test_openapi import operations
 from tests.server.serving import served
 
@@ -64,7 +65,7 @@ def test_a_stream_of_events_that_goes_on_is_headers_at_once(client: TestClient) 
 
 
 def test_requests_go_on_after_head_on_the_same_connection(parts: SmallParts) -> None:
-    application = make_application(parts, LIMITS, api_key=KEY)
+    application = make_application(parts, LIMITS, authenticator=OneKey(KEY))
     paths = ["/openapi.json", "/v1/models/small", "/nothing", "/health/live"]
     with served(application) as connect, connect() as client:
         for path in paths:

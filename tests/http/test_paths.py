@@ -14,6 +14,7 @@ from app.http.problems import KINDS, kind_of
 from relevance_bayes.types import errors as shared_errors
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
 from tests.applications import LIMITS, SUBMIT, SmallParts
+from tests.doubles.authenticator import OneKey
 from tests.problems import TITLES, assert_problem
 
 ANSWERS = tuple(one.media_type for one in WRITABLE_FORMATS)
@@ -24,7 +25,7 @@ JOBS = "/v1/training-jobs"
 @pytest.fixture
 def locked(parts: SmallParts) -> Iterator[TestClient]:
     """A client of an application with a key."""
-    with TestClient(make_application(parts, LIMITS, api_key=KEY)) as client:
+    with TestClient(make_application(parts, LIMITS, authenticator=OneKey(KEY))) as client:
         yield client
 
 
@@ -83,7 +84,7 @@ def test_without_the_key_nothing_is_said(locked: TestClient, authorization: str 
         ("POST", "/v1/models/small/versions/1/predict"),
     ):
         response = locked.request(method, path, headers=headers)
-        assert_problem(response, "unauthenticated", "Send the API key as `Authorization: Bearer <key>`.")
+        assert_problem(response, "unauthenticated", "Send a valid API key as `Authorization: Bearer <key>`.")
         assert response.headers["WWW-Authenticate"] == "Bearer"
 
 
@@ -93,7 +94,7 @@ def test_with_the_key_all_is_open(locked: TestClient, scheme: str) -> None:
 
 
 def test_below_another_path_the_key_is_needed_as_well(parts: SmallParts) -> None:
-    below = TestClient(make_application(parts, LIMITS, api_key="secret"), root_path="/models")
+    below = TestClient(make_application(parts, LIMITS, authenticator=OneKey("secret")), root_path="/models")
     rows = {"rows": [{"x": 0.5, "colour": "red"}]}
     for method, path, body in (
         ("GET", "/v1/models", None),

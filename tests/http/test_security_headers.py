@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from app.application import make_application
 from tests.applications import LIMITS, SUBMIT, SmallParts
+from tests.doubles.authenticator import OneKey
 
 API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
@@ -62,7 +63,7 @@ def test_mistakes_of_the_service_have_them(parts: SmallParts, monkeypatch: pytes
 
 
 def test_answers_to_those_without_the_key_have_them(parts: SmallParts) -> None:
-    response = TestClient(make_application(parts, LIMITS, api_key="key")).get("/v1/models")
+    response = TestClient(make_application(parts, LIMITS, authenticator=OneKey("key"))).get("/v1/models")
     assert response.status_code == 401
     assert_bounded(response)
 

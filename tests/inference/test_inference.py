@@ -26,6 +26,7 @@ from app.prediction.runner import Codec, PredictionRunner
 from app.prediction.usage_counts import Rows
 from relevance_bayes.core.priors import GaussianProcess
 from tests.applications import LIMITS, Report, SmallParts
+from tests.doubles.authenticator import OneKey
 from tests.small_models import small_version, version_of_known_noise, version_of_three_classes
 from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
 
@@ -93,7 +94,7 @@ def test_the_server_says_who_it_is(client: TestClient, path: str) -> None:
 
 
 def test_probes_need_no_key_and_all_else_does(parts: SmallParts) -> None:
-    with TestClient(make_application(parts, LIMITS, api_key="secret")) as client:
+    with TestClient(make_application(parts, LIMITS, authenticator=OneKey("secret"))) as client:
         assert client.get("/v2/health/live").json() == {"live": True}
         assert client.get("/v2/health/ready").json() == {"live": True, "ready": True}
         assert refused(client.get("/v2/models/small"), 401)

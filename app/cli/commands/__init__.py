@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from app.cli.commands.keys import keys
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from relevance_bayes.cli.commands import add_client_commands, new_application
 from relevance_bayes.cli.rows import Row
@@ -25,13 +26,14 @@ def read_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iter
 application = new_application(
     "relevance",
     "Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    "serve, api, worker, migrate and check are the service; the others are its clients.",
+    "serve, api, worker, migrate, keys and check are the service; the others are its clients.",
     read_rows,
 )
 for command in (serve, api, worker, migrate):
     application.command()(command)
 add_client_commands(application)
 
+application.add_typer(keys, name="keys")
 check = typer.Typer(help="Health checks.", no_args_is_help=True)
 check.command("worker")(check_worker)
 application.add_typer(check, name="check")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import grpc
 
-from app.http.authentication import Key
+from app.http.authentication import Authenticator
 from app.http.dependencies import Services
 from app.http.shutdown import Shutdown
 from app.inference.rpc.service import Service
@@ -37,12 +37,12 @@ MIN_PING_SECONDS = 10
 
 @dataclass(frozen=True)
 class RpcRules:
-    """The address to listen on (port 0: any free one), the API key, the maximum sizes of a message and of a call's
-    metadata, and whether calls are logged."""
+    """The address to listen on (port 0: any free one), who authenticates calls, the maximum sizes of a message and
+    of a call's metadata, and whether calls are logged."""
 
     host: str
     port: int
-    api_key: str | None
+    authenticator: Authenticator
     max_bytes: int
     log: bool
     max_metadata_bytes: int = 32 * 1024
@@ -58,7 +58,7 @@ class CantListen(OSError):
 async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
     """Serve calls until listeners close, on the port that is yielded; raises CantListen."""
     shutdown = services[Shutdown]
-    service = Service(services, Key(rules.api_key), log_requests=rules.log)
+    service = Service(services, rules.authenticator, log_requests=rules.log)
     server = grpc.aio.server(
         handlers=[service.handlers()],
         options=_options(rules),

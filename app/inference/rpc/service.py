@@ -11,13 +11,13 @@ from google.protobuf.message import DecodeError, Message
 
 from app import __version__
 from app.errors import MalformedBodyError
-from app.http.authentication import HOW_TO_SEND, Key
+from app.http.authentication import HOW_TO_SEND, Authenticator
 from app.http.dependencies import Services
 from app.http.problems import kind_of
 from app.http.readiness import ReadinessProbe
 from app.http.shutdown import Shutdown
 from app.http.staleness import CURRENT, Staleness
-from app.identity import BUILT_IN_OWNER
+from app.identity import LOCAL, Principal
 from app.inference.metadata import EXTENSIONS, PLATFORM, SERVER, described
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.inference.rpc.messages import RpcCodec
@@ -26,6 +26,7 @@ from app.inference.signature import Kind
 from app.prediction.runner import MAX_QUICK_BYTES, PredictionRunner
 from app.prediction.served_versions import ServedVersions
 from relevance_bayes.types.errors import NotFoundError, RelevanceError, sentence
+from relevance_bayes.types.keys import KeyScope
 from relevance_bayes.types.references import Reference
 
 Requested = TypeVar("Requested", bound=Message)
@@ -50,40 +51,44 @@ log = structlog.stdlib.get_logger("app.requests")
 
 
 class Service:
-    """Serves calls with the API key; probes need none."""
+    """Serves calls with an API key of the scope `predict`; metadata are for `read` too, and probes need none."""
 
-    def __init__(self, services: Services, key: Key, *, log_requests: bool) -> None:
+    def __init__(self, services: Services, authenticator: Authenticator, *, log_requests: bool) -> None:
         self._services = services
         self._readiness = services[ReadinessProbe]
         self._runner = services[PredictionRunner]
-        self._key = key
+        self._authenticator = authenticator
         self._shutdown = services[Shutdown]
         self._log = log_requests
 
-    async def live(self, _: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
+    async def live(self, _: Principal, __: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
         """Respond while the process runs."""
         return messages.ServerLiveResponse(live=True)
 
-    async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
+    async def ready(self, _: Principal, __: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
         """Return whether the process can predict and does not shut down."""
         report = await self._readiness.readiness()
         is_ready = report.can_predict and not self._shutdown.is_requested
         return messages.ServerReadyResponse(ready=is_ready)
 
-    async def server(self, _: messages.ServerMetadataRequest) -> messages.ServerMetadataResponse:
+    async def server(self, _: Principal, __: messages.ServerMetadataRequest) -> messages.ServerMetadataResponse:
         """Return the server's metadata."""
         return messages.ServerMetadataResponse(name=SERVER, version=__version__, extensions=EXTENSIONS)
 
-    async def model_ready(self, requested: messages.ModelReadyRequest) -> messages.ModelReadyResponse:
+    async def model_ready(
+        self, caller: Principal, requested: messages.ModelReadyRequest
+    ) -> messages.ModelReadyResponse:
         """Return true for an existing model: all versions are ready."""
         reference = _reference(requested.name, requested.version)
-        await to_thread.run_sync(self._services[ServedVersions].version, BUILT_IN_OWNER, *reference)
+        await to_thread.run_sync(self._services[ServedVersions].version, caller.owner, *reference)
         return messages.ModelReadyResponse(ready=True)
 
-    async def model(self, requested: messages.ModelMetadataRequest) -> messages.ModelMetadataResponse:
+    async def model(
+        self, caller: Principal, requested: messages.ModelMetadataRequest
+    ) -> messages.ModelMetadataResponse:
         """Return a model's versions and tensors."""
         reference = _reference(requested.name, requested.version)
-        found = await to_thread.run_sync(described, self._services, BUILT_IN_OWNER, reference)
+        found = await to_thread.run_sync(described, self._services, caller.owner, reference)
         return messages.ModelMetadataResponse(
             name=found.name,
             versions=found.versions,
@@ -92,10 +97,10 @@ class Service:
             outputs=map(_kind, found.outputs),
         )
 
-    async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
+    async def infer(self, caller: Principal, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
         """Infer outputs from tensors."""
         reference = _reference(requested.model_name, requested.model_version)
-        served = await self._runner.served(BUILT_IN_OWNER, reference)
+        served = await self._runner.served(caller.owner, reference)
         rendered, _ = await self._runner.predict(served, RpcCodec(requested, self._runner.max_rows))
         return rendered[0]
 
@@ -109,18 +114,22 @@ class Service:
                 "ServerMetadata": self._handler(messages.ServerMetadataRequest, self.server),
                 "ModelReady": self._handler(messages.ModelReadyRequest, self.model_ready),
                 "ModelMetadata": self._handler(messages.ModelMetadataRequest, self.model),
-                "ModelInfer": self._handler(messages.ModelInferRequest, self.infer),
+                "ModelInfer": self._handler(messages.ModelInferRequest, self.infer, scopes=("predict",)),
             },
         )
 
     def _handler(
         self,
         requested: type[Requested],
-        call: Callable[[Requested], Awaitable[Answered]],
+        call: Callable[[Principal, Requested], Awaitable[Answered]],
         *,
+        scopes: tuple[KeyScope, ...] = ("predict", "read"),
         is_open: bool = False,
     ) -> "grpc.RpcMethodHandler[bytes, Answered]":
-        """Return the handler of a call; with `is_open` it needs no key. Messages without a valid key are not parsed."""
+        """Return the handler of a call; with `is_open` it needs no key, else one with any of the `scopes`.
+
+        Messages without a valid key are not parsed.
+        """
 
         name = requested.__name__.removesuffix("Request")
 
@@ -129,12 +138,16 @@ class Service:
             staleness = Staleness()
             CURRENT.set(staleness)
             try:
-                if is_open or self._key.is_sent(_authorizations(context)):
-                    answered = await call(await self._parsed(requested, request))
+                principal = LOCAL if is_open else await self._principal(context)
+                if principal is None:
+                    code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
+                elif not principal.has_any(scopes):
+                    code, detail = grpc.StatusCode.PERMISSION_DENIED, principal.lacks(scopes)
+                else:
+                    answered = await call(principal, await self._parsed(requested, request))
                     if staleness.age is not None:
                         context.set_trailing_metadata((("age", f"{int(staleness.age)}"), ("relevance-stale", "1")))
                     return answered
-                code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
             except RelevanceError as error:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
                 error.__traceback__ = None  # refers to the future of a thread, which refers to the error
@@ -148,6 +161,10 @@ class Service:
             await context.abort(code, detail)
 
         return grpc.unary_unary_rpc_method_handler(response, response_serializer=_bytes)
+
+    async def _principal(self, context: "Context[Answered]") -> Principal | None:
+        authorizations = _authorizations(context)
+        return self._authenticator.known(authorizations) or await self._authenticator.authenticate(authorizations)
 
     async def _parsed(self, requested: type[Requested], content: bytes) -> Requested:
         """Return the message in a request; raises MalformedBodyError, TooLargeError."""

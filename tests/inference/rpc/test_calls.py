@@ -15,10 +15,12 @@ from google.protobuf.message import Message
 
 from app import __version__
 from app.errors import UnavailableError
+from app.http.authentication import Open
 from app.http.dependencies import Services
 from app.http.readiness import ReadinessProbe
 from app.http.shutdown import Shutdown
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.identity import Principal
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.inference.rpc.server import CantListen, RpcRules, serving
 from app.inference.rpc.service import NAME
@@ -27,7 +29,9 @@ from app.prediction.runner import PredictionRunner
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
+from relevance_bayes.types.keys import KeyScope
 from tests.applications import Report, SmallParts
+from tests.doubles.authenticator import OneKey
 from tests.small_models import small_version, version_of_three_classes
 from tests.tasks.supervised.test_one_row import version_of_numbers
 
@@ -35,7 +39,7 @@ T = TypeVar("T")
 A = TypeVar("A", bound=Message)
 
 MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
-RULES = RpcRules("127.0.0.1", 0, None, 4096, log=False)
+RULES = RpcRules("127.0.0.1", 0, Open(), 4096, log=False)
 Tensor = messages.ModelInferRequest.InferInputTensor
 Contents = messages.InferTensorContents
 RequestedOutput = messages.ModelInferRequest.InferRequestedOutputTensor
@@ -281,7 +285,7 @@ def test_what_can_not_be_done_is_said(
 
 
 def test_who_does_not_know_the_key_may_only_probe(parts: SmallParts) -> None:
-    rules = replace(RULES, api_key="secret")
+    rules = replace(RULES, authenticator=OneKey("secret"))
     metadata, answered = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
 
     def ask(*authorization: str) -> Callable[[Client], Coroutine[None, None, messages.ServerMetadataResponse]]:
@@ -293,9 +297,31 @@ def test_who_does_not_know_the_key_may_only_probe(parts: SmallParts) -> None:
     assert run(parts, probe, rules)
     assert run(parts, ask("bearer secret"), rules).name == "relevance"
     for wrong in ((), ("Bearer other",), ("Bearer secret", "Bearer secret")):
-        with pytest.raises(grpc.aio.AioRpcError, match="Send the API key") as refusal:
+        with pytest.raises(grpc.aio.AioRpcError, match="Send a valid API key") as refusal:
             run(parts, ask(*wrong), rules)
         assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_calls_need_the_scope_predict_and_metadata_either(parts: SmallParts) -> None:
+    async def metadata(client: Client) -> str:
+        requested = messages.ModelMetadataRequest(name="numbers")
+        return (await client.ask("ModelMetadata", requested, messages.ModelMetadataResponse, "Bearer secret")).name
+
+    async def infer(client: Client) -> str:
+        return (await client.ask("ModelInfer", raw(), messages.ModelInferResponse, "Bearer secret")).model_name
+
+    def rules(*scopes: KeyScope, owner: str = OWNER) -> RpcRules:
+        return replace(RULES, authenticator=OneKey("secret", Principal(owner, frozenset(scopes))))
+
+    assert run(parts, metadata, rules("read")) == run(parts, metadata, rules("predict")) == "numbers"
+    assert run(parts, infer, rules("predict")) == run(parts, infer, rules("admin")) == "numbers"
+    with pytest.raises(grpc.aio.AioRpcError, match="needs the scope predict; it has read, train") as refusal:
+        run(parts, infer, rules("read", "train"))
+    assert refusal.value.code() is grpc.StatusCode.PERMISSION_DENIED
+    for call in (metadata, infer):
+        with pytest.raises(grpc.aio.AioRpcError) as refusal:
+            run(parts, call, rules("admin", owner="acme"))
+        assert refusal.value.code() is grpc.StatusCode.NOT_FOUND
 
 
 def test_without_its_database_the_service_is_unavailable(parts: SmallParts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""Who calls the service: API keys, their scopes and their owners."""

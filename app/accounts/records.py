@@ -1,0 +1,61 @@
+"""API keys: 256 random bits behind a prefix, of which the service keeps the SHA-256 digest alone."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from app.identity import Principal
+from relevance_bayes.types.keys import KeyScope
+
+KEY_PREFIX = "rlv_"
+"""The prefix of all keys, by which scanners for leaked secrets find them."""
+
+SHOWN_LENGTH = len(KEY_PREFIX) + 6
+"""The number of characters of a key that are kept in plain text."""
+
+MIN_KEY_LENGTH = 16
+"""The minimum length of a key that an operator chose."""
+
+MAX_KEYS = 1_000
+"""The maximum number of valid keys of one owner."""
+
+MAX_NAME_LENGTH = 100
+MAX_OWNER_LENGTH = 100
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """An API key of an owner; it is valid until it expires or is revoked."""
+
+    id: UUID
+    owner: str
+    name: str
+    prefix: str
+    scopes: tuple[KeyScope, ...]
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def is_valid(self, at: datetime) -> bool:
+        """Return whether the key is valid at a time."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
+
+
+@dataclass(frozen=True)
+class Credential:
+    """A valid key as requests use it: its principal, and when it expires (seconds since 1970)."""
+
+    principal: Principal
+    expires_at: float | None
+
+
+def new_secret() -> str:
+    """Return a new key: the prefix and 256 random bits in base64url."""
+    return KEY_PREFIX + secrets.token_urlsafe(32)
+
+
+def digest(secret: bytes) -> bytes:
+    """Return the SHA-256 digest of a key. With 256 random bits, a slow or salted hash would add nothing."""
+    return hashlib.sha256(secret).digest()

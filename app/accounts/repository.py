@@ -1,0 +1,105 @@
+"""The repository of API keys."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, or_, select, update
+
+from app.accounts.documents import SCOPES
+from app.accounts.records import MAX_KEYS, ApiKey, Credential
+from app.accounts.tables import ApiKeyRow
+from app.database import keyset
+from app.database.changes import changed
+from app.database.engine import lock_for_writing
+from app.database.pages import Page, PageRequest
+from app.database.transaction import Transaction
+from app.errors import ConflictError
+from app.identity import Principal
+from relevance_bayes.types.errors import NotFoundError
+
+
+@dataclass(frozen=True)
+class ApiKeyRepository:
+    """API keys of all owners, by the digests of their secrets."""
+
+    tx: Transaction
+
+    def add(self, key: ApiKey, digest: bytes) -> None:
+        """Insert a key; raises ConflictError where its owner has MAX_KEYS valid ones, or another key is the same."""
+        lock_for_writing(self.tx.session.connection())
+        mine = select(func.count()).select_from(ApiKeyRow).where(ApiKeyRow.owner == key.owner, *self._valid())
+        if (self.tx.session.scalar(mine) or 0) >= MAX_KEYS:
+            raise ConflictError(f"There are {MAX_KEYS:,} valid API keys, the maximum: revoke one first.")
+        if self.tx.session.scalar(select(ApiKeyRow.id).where(ApiKeyRow.digest == digest)) is not None:
+            raise ConflictError("There is such an API key already.")
+        self.tx.session.add(
+            ApiKeyRow(
+                id=key.id,
+                owner=key.owner,
+                name=key.name,
+                prefix=key.prefix,
+                digest=digest,
+                scopes=SCOPES.write(key.scopes),
+                created_at=key.created_at,
+                expires_at=key.expires_at,
+            )
+        )
+        self.tx.session.flush()
+
+    def get(self, owner: str, key_id: UUID) -> ApiKey:
+        """Return a key; raises NotFoundError."""
+        mine = select(ApiKeyRow).where(ApiKeyRow.owner == owner, ApiKeyRow.id == key_id)
+        row = self.tx.session.scalar(mine.execution_options(populate_existing=True))
+        if row is None:
+            raise NotFoundError(f"There is no API key {key_id}.")
+        return _key(row)
+
+    def page(self, owner: str, part: PageRequest) -> Page[ApiKey]:
+        """Return a page of an owner's keys, revoked and expired ones too."""
+        query = keyset.by_age(select(ApiKeyRow).where(ApiKeyRow.owner == owner), ApiKeyRow.id, part, keyset.read_id)
+        return keyset.page(self.tx.session.scalars(query).all(), part.limit, _key, lambda row: row.id)
+
+    def expire(self, owner: str, key_id: UUID, at: datetime) -> None:
+        """Let a key expire at a time, unless it expires earlier."""
+        mine = update(ApiKeyRow).where(ApiKeyRow.owner == owner, ApiKeyRow.id == key_id)
+        later = or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > at)
+        changed(self.tx.session, mine.where(later).values(expires_at=at))
+
+    def revoke(self, owner: str, key_id: UUID) -> ApiKey:
+        """Revoke a key, and return it; one that is revoked stays as it is. Raises NotFoundError."""
+        mine = update(ApiKeyRow).where(ApiKeyRow.owner == owner, ApiKeyRow.id == key_id)
+        changed(self.tx.session, mine.where(ApiKeyRow.revoked_at.is_(None)).values(revoked_at=self.tx.clock()))
+        return self.get(owner, key_id)
+
+    def has_any(self) -> bool:
+        """Return whether there is a key of any owner, valid or not."""
+        return self.tx.session.scalar(select(ApiKeyRow.id).limit(1)) is not None
+
+    def credentials(self) -> Mapping[bytes, Credential]:
+        """Return all valid keys by digest."""
+        columns = ApiKeyRow.digest, ApiKeyRow.owner, ApiKeyRow.scopes, ApiKeyRow.expires_at
+        return {
+            digest: Credential(
+                Principal(owner, frozenset(SCOPES.read(scopes))), None if expires_at is None else expires_at.timestamp()
+            )
+            for digest, owner, scopes, expires_at in self.tx.session.execute(select(*columns).where(*self._valid()))
+        }
+
+    def _valid(self) -> tuple[ColumnElement[bool], ...]:
+        is_current = or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > self.tx.clock())
+        return ApiKeyRow.revoked_at.is_(None), is_current
+
+
+def _key(row: ApiKeyRow) -> ApiKey:
+    return ApiKey(
+        row.id,
+        row.owner,
+        row.name,
+        row.prefix,
+        SCOPES.read(row.scopes),
+        row.created_at,
+        row.expires_at,
+        row.revoked_at,
+    )

@@ -1,0 +1,72 @@
+"""The routes of API keys; they need the scope `admin`."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from app.accounts.schemas import API_KEY_IN, ROTATION_IN, key_record, new_key_record
+from app.accounts.service import ApiKeys
+from app.http.bodies import read_strictly
+from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
+from app.http.lists import ListQuery
+from app.http.negotiation import AcceptsJson
+from app.http.openapi import json_body, problems
+from relevance_bayes.types.keys import ApiKey, NewApiKey
+from relevance_bayes.types.pages import Page
+
+router = APIRouter(prefix="/v1/keys", tags=["API keys"], dependencies=[AcceptsJson])
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Create an API key",
+    openapi_extra=json_body("ApiKeyIn"),
+    responses=problems(400, 406, 409, 413, 415, 422),
+)
+def create(body: JsonBody, owner: Owner, services: ServicesDependency, response: Response) -> NewApiKey:
+    """Create an API key of the caller's owner. Only this response has the secret."""
+    given = read_strictly(API_KEY_IN, body)
+    made = services[ApiKeys].create(owner, given.name, scopes=given.scopes, expires_at=given.expires_at)
+    return _new(made[0].id, new_key_record(made), response)
+
+
+@router.get("", summary="List API keys", responses=problems(406, 422))
+def keys(owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]) -> Page[ApiKey]:
+    """List API keys by age, revoked and expired ones too."""
+    page = services[ApiKeys].page(owner, query.part)
+    return Page.of([key_record(key) for key in page.items], page.next)
+
+
+@router.get("/{key_id}", summary="Get an API key", responses=problems(404, 406))
+def key(key_id: str, owner: Owner, services: ServicesDependency) -> ApiKey:
+    """Get an API key, without its secret."""
+    return key_record(services[ApiKeys].get(owner, identifier(key_id, "API key")))
+
+
+@router.post(
+    "/{key_id}/rotate",
+    status_code=201,
+    summary="Rotate an API key",
+    openapi_extra=json_body("RotationIn"),
+    responses=problems(400, 404, 406, 409, 413, 415, 422),
+)
+def rotate(key_id: str, body: JsonBody, owner: Owner, services: ServicesDependency, response: Response) -> NewApiKey:
+    """Create a key with the same name and scopes; the old one expires after the overlap, so that no request fails."""
+    given = read_strictly(ROTATION_IN, body)
+    overlap = timedelta(seconds=given.overlap_seconds)
+    made = services[ApiKeys].rotate(owner, identifier(key_id, "API key"), overlap=overlap)
+    return _new(made[0].id, new_key_record(made), response)
+
+
+@router.post("/{key_id}/revoke", summary="Revoke an API key", responses=problems(404, 406))
+def revoke(key_id: str, owner: Owner, services: ServicesDependency) -> ApiKey:
+    """Revoke an API key: every process of the service refuses it within two seconds."""
+    return key_record(services[ApiKeys].revoke(owner, identifier(key_id, "API key")))
+
+
+def _new(key_id: object, made: NewApiKey, response: Response) -> NewApiKey:
+    response.headers["Location"] = f"/v1/keys/{key_id}"
+    response.headers["Cache-Control"] = "no-store"
+    return made

@@ -1,0 +1,52 @@
+"""The API's schemas of API keys."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
+
+from app.accounts.records import MAX_NAME_LENGTH, ApiKey
+from app.accounts.service import DEFAULT_SCOPES
+from relevance_bayes.types import keys as records
+from relevance_bayes.types.keys import KeyScope
+
+DAY_SECONDS = 86_400
+MAX_OVERLAP_SECONDS = 30 * DAY_SECONDS
+
+Overlap: TypeAlias = Annotated[
+    int, Field(ge=0, le=MAX_OVERLAP_SECONDS, description="How long the old key stays valid; 0: not at all.")
+]
+
+
+class ApiKeyIn(BaseModel):
+    """A new API key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH, description="What the key is for.")]
+    scopes: Annotated[
+        tuple[KeyScope, ...], Field(min_length=1, description="What it permits; `admin` permits everything.")
+    ] = DEFAULT_SCOPES
+    expires_at: Annotated[AwareDatetime | None, Field(description="When it expires; null: never.")] = None
+
+
+class RotationIn(BaseModel):
+    """The rotation of an API key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    overlap_seconds: Overlap = DAY_SECONDS
+
+
+API_KEY_IN: TypeAdapter[ApiKeyIn] = TypeAdapter(ApiKeyIn)
+ROTATION_IN: TypeAdapter[RotationIn] = TypeAdapter(RotationIn)
+
+
+def key_record(key: ApiKey) -> records.ApiKey:
+    """Return the API's form of a key."""
+    return records.ApiKey(str(key.id), key.name, key.prefix, key.scopes, key.created_at, key.expires_at, key.revoked_at)
+
+
+def new_key_record(made: tuple[ApiKey, str]) -> records.NewApiKey:
+    """Return the API's form of a new key, with its secret."""
+    key, secret = made
+    return records.NewApiKey(**vars(key_record(key)), secret=secret)

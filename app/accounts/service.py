@@ -1,0 +1,121 @@
+"""API keys of an owner: create, list, rotate, revoke."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from app.accounts.records import (
+    MAX_NAME_LENGTH,
+    MAX_OWNER_LENGTH,
+    MIN_KEY_LENGTH,
+    SHOWN_LENGTH,
+    ApiKey,
+    digest,
+    new_secret,
+)
+from app.accounts.repository import ApiKeyRepository
+from app.database.pages import Page, PageRequest
+from app.database.transaction import OpenTransaction
+from app.errors import ConflictError
+from app.identity import BUILT_IN_OWNER, uuid7
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
+
+DEFAULT_SCOPES: tuple[KeyScope, ...] = ("predict", "read", "train")
+INITIAL = "initial"
+"""The name of the key that the settings give."""
+
+
+@dataclass(frozen=True)
+class ApiKeys:
+    """API keys; a secret is returned once, by the method that creates it."""
+
+    transaction: OpenTransaction
+
+    def create(
+        self,
+        owner: str,
+        name: str,
+        *,
+        scopes: tuple[KeyScope, ...] = DEFAULT_SCOPES,
+        expires_at: datetime | None = None,
+    ) -> tuple[ApiKey, str]:
+        """Create a key, and return it with its secret.
+
+        Raises InvalidRequestError for an invalid name, owner or time, ConflictError for more than the maximum.
+        """
+        secret = new_secret()
+        with self.transaction() as tx:
+            key = _new(owner, name, scopes, secret, created_at=tx.clock(), expires_at=expires_at)
+            ApiKeyRepository(tx).add(key, digest(secret.encode()))
+        return key, secret
+
+    def page(self, owner: str, part: PageRequest) -> Page[ApiKey]:
+        """Return a page of an owner's keys, revoked and expired ones too."""
+        with self.transaction() as tx:
+            return ApiKeyRepository(tx).page(owner, part)
+
+    def get(self, owner: str, key_id: UUID) -> ApiKey:
+        """Return a key; raises NotFoundError."""
+        with self.transaction() as tx:
+            return ApiKeyRepository(tx).get(owner, key_id)
+
+    def rotate(self, owner: str, key_id: UUID, *, overlap: timedelta) -> tuple[ApiKey, str]:
+        """Create a key with the name and scopes of another, which expires after `overlap`; until then both are valid.
+
+        A key that expires is replaced by one with the same lifetime. Raises NotFoundError, ConflictError where the
+        key is not valid any more.
+        """
+        secret = new_secret()
+        with self.transaction() as tx:
+            repository, now = ApiKeyRepository(tx), tx.clock()
+            old = repository.get(owner, key_id)
+            if not old.is_valid(now):
+                raise ConflictError(f"The API key {old.name!r} ({old.prefix}...) is revoked or has expired.")
+            expires_at = None if old.expires_at is None else now + (old.expires_at - old.created_at)
+            key = _new(owner, old.name, old.scopes, secret, created_at=now, expires_at=expires_at)
+            repository.add(key, digest(secret.encode()))
+            repository.expire(owner, key_id, now + overlap)
+        return key, secret
+
+    def revoke(self, owner: str, key_id: UUID) -> ApiKey:
+        """Revoke a key, and return it; raises NotFoundError. Each API process refuses it within two seconds."""
+        with self.transaction() as tx:
+            return ApiKeyRepository(tx).revoke(owner, key_id)
+
+    def add_initial(self, secret: str) -> bool:
+        """Create a key of all scopes from a secret that an operator chose, where the database has no key.
+
+        Return whether it was created. Raises InvalidRequestError for a short secret.
+        """
+        if len(secret) < MIN_KEY_LENGTH:
+            raise InvalidRequestError(
+                f"Expected an API key of at least {MIN_KEY_LENGTH} characters, got {len(secret)}."
+            )
+        with self.transaction() as tx:
+            repository = ApiKeyRepository(tx)
+            if repository.has_any():
+                return False
+            key = _new(BUILT_IN_OWNER, INITIAL, KEY_SCOPES, secret, created_at=tx.clock(), expires_at=None)
+            repository.add(key, digest(secret.encode()))
+        return True
+
+
+def _new(
+    owner: str,
+    name: str,
+    scopes: tuple[KeyScope, ...],
+    secret: str,
+    *,
+    created_at: datetime,
+    expires_at: datetime | None,
+) -> ApiKey:
+    for noun, text, most in (("a name", name, MAX_NAME_LENGTH), ("an owner", owner, MAX_OWNER_LENGTH)):
+        if not 1 <= len(text) <= most or not text.isprintable() or text != text.strip():
+            raise InvalidRequestError(f"Expected {noun} of 1 to {most} printable characters, got {text!r}.")
+    if not scopes:
+        raise InvalidRequestError("Expected at least one scope.")
+    if expires_at is not None and expires_at <= created_at:
+        raise InvalidRequestError(f"Expected a time of expiry in the future, got {expires_at.isoformat()}.")
+    in_order = tuple(scope for scope in KEY_SCOPES if scope in scopes)
+    return ApiKey(uuid7(), owner, name, secret[:SHOWN_LENGTH], in_order, created_at, expires_at)

@@ -1,0 +1,97 @@
+"""`relevance keys`: API keys, created in the database itself."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from app import wiring
+from app.accounts.records import ApiKey
+from app.accounts.service import ApiKeys
+from app.cli.database import database_in_reach
+from app.database.pages import PageRequest
+from app.settings import Settings
+from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.rendering import print_facts, print_table, time_text
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
+
+PAGE = 1_000
+
+
+def create(name: str, *, scopes: tuple[str, ...], days: float | None, owner: str) -> None:
+    """Create a key and print it."""
+    named: tuple[KeyScope, ...] = tuple(scope for scope in KEY_SCOPES if scope in scopes)
+    expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    with _keys() as keys:
+        _show(*keys.create(owner, name, scopes=named, expires_at=expires_at))
+
+
+def list_keys(*, owner: str) -> None:
+    """Print all keys of an owner, newest first."""
+    now, rows = datetime.now(UTC), []
+    with _keys() as keys:
+        part: PageRequest | None = PageRequest(PAGE)
+        while part is not None:
+            page = keys.page(owner, part)
+            rows += [_row(key, now) for key in page.items]
+            part = None if page.next is None else PageRequest(PAGE, page.next)
+    header = ("key", "name", "begins with", "scopes", "created", "expires", "state")
+    print_table(header, rows, if_none=f"There is no API key of the owner {owner!r}.")
+
+
+def rotate(key_id: str, *, hours: float, owner: str) -> None:
+    """Create the successor of a key and print it."""
+    with _keys() as keys:
+        _show(*keys.rotate(owner, _id(key_id), overlap=timedelta(hours=hours)))
+        echo(f"The key before it is valid for {hours:g} more hours.")
+
+
+def revoke(key_id: str, *, owner: str) -> None:
+    """Revoke a key."""
+    with _keys() as keys:
+        key = keys.revoke(owner, _id(key_id))
+    echo(f"Revoked {key.name!r} ({key.prefix}...).")
+
+
+@contextmanager
+def _keys() -> Iterator[ApiKeys]:
+    """The keys of the database, which is created or migrated first where it is a SQLite file; raises typer.Exit."""
+    settings = Settings()
+    try:
+        with database_in_reach():
+            if settings.url.get_backend_name() == "sqlite":
+                wiring.migrate(settings)
+            with wiring.api_keys(settings) as keys:
+                yield keys
+    except RelevanceError as error:
+        refuse(str(error.detail))
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        refuse(f"Expected the id of an API key, as `relevance keys list` shows it; got {text!r}.")
+
+
+def _show(key: ApiKey, secret: str) -> None:
+    facts = [
+        ("key", str(key.id)),
+        ("name", key.name),
+        ("scopes", ", ".join(key.scopes)),
+        ("expires", _time(key.expires_at)),
+        ("secret", secret),
+    ]
+    print_facts(facts)
+    echo("Keep the secret: it is not shown again. Clients send it as RELEVANCE_API_KEY.")
+
+
+def _row(key: ApiKey, now: datetime) -> tuple[str, ...]:
+    state = "revoked" if key.revoked_at is not None else "valid" if key.is_valid(now) else "expired"
+    times = time_text(key.created_at), _time(key.expires_at)
+    return str(key.id), key.name, key.prefix, ", ".join(key.scopes), *times, state
+
+
+def _time(at: datetime | None) -> str:
+    return "never" if at is None else time_text(at)

@@ -1,0 +1,38 @@
+"""API keys."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from relevance_bayes.types.json_schema import Id, wire
+
+KeyScope = Literal["predict", "read", "train", "admin"]
+"""Permissions of a key: predictions; reading all else; uploads, jobs and changes of models; everything, keys too."""
+
+KEY_SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """An API key, without its secret."""
+
+    __pydantic_config__ = wire()
+
+    id: Id
+    name: str
+    prefix: str
+    """The first characters of the key, by which it is recognised."""
+    scopes: tuple[KeyScope, ...]
+    created_at: datetime
+    expires_at: datetime | None
+    """When it expires; null: never."""
+    revoked_at: datetime | None
+    """When it was revoked; null: it was not."""
+
+
+@dataclass(frozen=True)
+class NewApiKey(ApiKey):
+    """A new API key, with its secret."""
+
+    secret: str
+    """The key itself, to be sent as `Authorization: Bearer`; it is not stored, and not shown again."""

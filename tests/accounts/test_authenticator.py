@@ -1,0 +1,138 @@
+from collections.abc import Sequence
+from datetime import timedelta
+
+import anyio
+import pytest
+
+from app.accounts.authenticator import MIN_REFRESH_SECONDS, REFRESH_SECONDS, KeyAuthenticator
+from app.errors import UnavailableError
+from app.identity import LOCAL, Principal
+from tests.applications import SmallParts
+
+
+class Time:
+    """A monotonic clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def authenticator(parts: SmallParts, time: Time) -> KeyAuthenticator:
+    return KeyAuthenticator(parts.transaction, stale_seconds=60.0, now=time)
+
+
+def header(secret: str, scheme: str = "Bearer") -> list[bytes]:
+    return [f"{scheme} {secret}".encode()]
+
+
+def found(authenticator: KeyAuthenticator, headers: Sequence[bytes]) -> Principal | None:
+    return authenticator.known(headers) or anyio.run(authenticator.authenticate, headers)
+
+
+def test_without_any_key_requests_are_local_until_there_is_one(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time
+) -> None:
+    assert found(authenticator, []) == LOCAL
+    key, secret = parts.keys.create("acme", "CI", scopes=("read",))
+    time.now += REFRESH_SECONDS + 0.01
+    assert found(authenticator, []) is None
+    assert found(authenticator, header(secret)) == Principal("acme", frozenset({"read"}))
+    parts.keys.revoke("acme", key.id)
+    time.now += REFRESH_SECONDS + 0.01
+    assert found(authenticator, []) is None  # a service that had keys stays closed
+
+
+def test_where_keys_are_needed_nobody_is_local(parts: SmallParts, time: Time) -> None:
+    assert found(KeyAuthenticator(parts.transaction, needs_keys=True, now=time), []) is None
+
+
+def test_a_new_key_is_known_at_once_and_a_revoked_one_for_a_second_at_most(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time
+) -> None:
+    parts.keys.create("acme", "other")
+    assert found(authenticator, []) is None
+    key, secret = parts.keys.create("acme", "CI")
+    time.now += MIN_REFRESH_SECONDS + 0.01
+    assert found(authenticator, header(secret)) is not None
+    parts.keys.revoke("acme", key.id)
+    time.now += REFRESH_SECONDS - 0.01
+    assert found(authenticator, header(secret)) is not None
+    time.now += 0.02
+    assert found(authenticator, header(secret)) is None
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_the_scheme_is_case_insensitive(parts: SmallParts, authenticator: KeyAuthenticator, scheme: str) -> None:
+    _, secret = parts.keys.create("acme", "CI")
+    assert found(authenticator, header(secret, scheme)) is not None
+
+
+def test_nothing_but_one_valid_key_authenticates(parts: SmallParts, authenticator: KeyAuthenticator) -> None:
+    _, secret = parts.keys.create("acme", "CI")
+    (valid,) = header(secret)
+    for wrong in (
+        [],
+        [b""],
+        [b"Bearer"],
+        [b"Bearer "],
+        [secret.encode()],
+        header(secret, "Basic"),
+        header(secret[:-1]),
+        header(secret + "x"),
+        [b"Bearer \xff"],
+        [valid, valid],
+    ):
+        assert found(authenticator, wrong) is None, wrong
+    assert found(authenticator, [valid]) is not None
+
+
+def test_a_key_expires_between_two_reads(
+    parts: SmallParts, authenticator: KeyAuthenticator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with parts.transaction() as tx:
+        expires_at = tx.clock() + timedelta(seconds=5)
+    _, secret = parts.keys.create("acme", "CI", expires_at=expires_at)
+    wall = [expires_at.timestamp() - 1.0]
+    monkeypatch.setattr("app.accounts.authenticator.time.time", lambda: wall[0])
+    assert found(authenticator, header(secret)) is not None
+    wall[0] += 1.0
+    assert authenticator.known(header(secret)) is None
+
+
+def test_unknown_keys_read_the_database_ten_times_a_second_at_most(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time
+) -> None:
+    parts.keys.create("acme", "CI")
+    assert found(authenticator, header("wrong")) is None
+    before = parts.stored.opened
+    for _ in range(100):
+        assert found(authenticator, header("wrong")) is None
+    assert parts.stored.opened == before
+    time.now += MIN_REFRESH_SECONDS + 0.01
+    assert found(authenticator, header("wrong")) is None
+    assert parts.stored.opened == before + 1
+
+
+def test_without_the_database_known_keys_go_on_for_a_while(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time
+) -> None:
+    _, secret = parts.keys.create("acme", "CI")
+    assert found(authenticator, header(secret)) is not None
+    parts.stored.reachable = False
+    time.now += 59.0
+    assert found(authenticator, header(secret)) is not None
+    assert found(authenticator, header("wrong")) is None
+    time.now += 2.0
+    with pytest.raises(UnavailableError):
+        found(authenticator, header(secret))
+    parts.stored.reachable = True
+    assert found(authenticator, header(secret)) is not None

@@ -1,0 +1,100 @@
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from app.accounts import repository as subject
+from app.accounts.records import ApiKey, digest
+from app.accounts.repository import ApiKeyRepository
+from app.database.pages import PageRequest
+from app.database.transaction import OpenTransaction
+from app.errors import ConflictError
+from app.identity import Principal, uuid7
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.keys import KeyScope
+from tests import samples
+from tests.transactions import HandClock
+
+
+def added(
+    transaction: OpenTransaction,
+    secret: str = "one",
+    *,
+    owner: str = samples.OWNER,
+    scopes: tuple[KeyScope, ...] = ("read",),
+    lifetime: timedelta | None = None,
+) -> ApiKey:
+    with transaction() as tx:
+        now = tx.clock()
+        key = ApiKey(uuid7(), owner, "CI", "rlv_one", scopes, now, None if lifetime is None else now + lifetime)
+        ApiKeyRepository(tx).add(key, digest(secret.encode()))
+    return key
+
+
+def test_a_key_comes_back_as_it_was_added_and_to_its_owner_alone(transaction: OpenTransaction) -> None:
+    key = added(transaction, scopes=("predict", "admin"), lifetime=timedelta(days=1))
+    with transaction() as tx:
+        keys = ApiKeyRepository(tx)
+        assert keys.get(samples.OWNER, key.id) == key
+        assert keys.page(samples.OWNER, PageRequest(10)).items == (key,)
+        assert keys.page(samples.STRANGER, PageRequest(10)).items == ()
+        for refused in (keys.get, keys.revoke):
+            with pytest.raises(NotFoundError, match="no API key"):
+                refused(samples.STRANGER, key.id)
+        with pytest.raises(NotFoundError):
+            keys.get(samples.OWNER, uuid4())
+
+
+def test_credentials_are_those_of_valid_keys_of_all_owners(transaction: OpenTransaction, clock: HandClock) -> None:
+    with transaction() as tx:
+        assert ApiKeyRepository(tx).has_any() is False
+    mine = added(transaction, "mine", lifetime=timedelta(hours=1))
+    added(transaction, "theirs", owner=samples.STRANGER, scopes=("admin",))
+    added(transaction, "short", lifetime=timedelta(seconds=30))
+    revoked = added(transaction, "revoked")
+    with transaction() as tx:
+        ApiKeyRepository(tx).revoke(samples.OWNER, revoked.id)
+    clock.now += timedelta(minutes=1)
+    with transaction() as tx:
+        found = ApiKeyRepository(tx).credentials()
+    assert set(found) == {digest(b"mine"), digest(b"theirs")}
+    assert found[digest(b"mine")].principal == Principal(samples.OWNER, frozenset({"read"}))
+    assert mine.expires_at is not None
+    assert found[digest(b"mine")].expires_at == mine.expires_at.timestamp()
+    assert found[digest(b"theirs")].expires_at is None
+
+
+def test_a_revoked_key_stays_in_the_list_and_is_revoked_once(transaction: OpenTransaction) -> None:
+    key = added(transaction)
+    with transaction() as tx:
+        first = ApiKeyRepository(tx).revoke(samples.OWNER, key.id)
+    with transaction() as tx:
+        assert ApiKeyRepository(tx).revoke(samples.OWNER, key.id) == first
+        assert ApiKeyRepository(tx).page(samples.OWNER, PageRequest(10)).items == (first,)
+        assert ApiKeyRepository(tx).has_any()
+    assert first.revoked_at is not None
+
+
+def test_a_key_expires_no_later_than_it_did(transaction: OpenTransaction) -> None:
+    key = added(transaction, lifetime=timedelta(hours=1))
+    assert key.expires_at is not None
+    for change, expected in ((timedelta(hours=1), timedelta()), (-timedelta(minutes=1), -timedelta(minutes=1))):
+        with transaction() as tx:
+            ApiKeyRepository(tx).expire(samples.OWNER, key.id, key.expires_at + change)
+            assert ApiKeyRepository(tx).get(samples.OWNER, key.id).expires_at == key.expires_at + expected
+
+
+def test_the_same_key_twice_and_one_too_many_are_refused(
+    transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "MAX_KEYS", 2)
+    key = added(transaction, "one")
+    with pytest.raises(ConflictError, match="such an API key already"):
+        added(transaction, "one", owner=samples.STRANGER)
+    added(transaction, "two")
+    with pytest.raises(ConflictError, match="2 valid API keys, the maximum"):
+        added(transaction, "three")
+    added(transaction, "three", owner=samples.STRANGER)
+    with transaction() as tx:
+        ApiKeyRepository(tx).revoke(samples.OWNER, key.id)
+    added(transaction, "four")

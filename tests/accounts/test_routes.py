@@ -1,0 +1,173 @@
+"""Keys over HTTP, and what each kind of key opens."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import pytest
+from httpx2 import Response
+from starlette.testclient import TestClient
+
+from app.accounts.authenticator import KeyAuthenticator
+from app.application import make_application
+from app.http.openapi import Json
+from app.http.paths import has_owner
+from relevance_bayes.types.keys import KeyScope
+from tests.applications import LIMITS, NOW, SmallParts
+from tests.problems import assert_problem
+
+ROWS = {"rows": [{"x": 0.5, "colour": "red"}]}
+
+
+@pytest.fixture
+def locked(parts: SmallParts) -> Iterator[TestClient]:
+    """A client of an application that needs keys; every request reads them."""
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True, now=Minutes())
+    with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+        yield client
+
+
+class Minutes:
+    """A monotonic clock that goes on by a minute each time it is read."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def __call__(self) -> float:
+        self._now += 60.0
+        return self._now
+
+
+def key(
+    parts: SmallParts, *scopes: KeyScope, owner: str = "local", expires_at: datetime | None = None
+) -> dict[str, str]:
+    _, secret = parts.keys.create(owner, "of a test", scopes=scopes, expires_at=expires_at)
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def operations(client: TestClient) -> list[tuple[str, str, set[KeyScope]]]:
+    """Method, path and sufficient scopes of all operations whose resources have an owner."""
+    found = []
+    for path, methods in client.get("/openapi.json").json()["paths"].items():
+        if has_owner(path):
+            for method, operation in methods.items():
+                scopes = {scope for one in operation["security"] for scope in one["key"]}
+                found.append((method.upper(), re.sub(r"{\w+}", "1", path), scopes))
+    return found
+
+
+def test_each_operation_needs_a_key_that_is_valid_and_has_one_of_its_scopes(
+    parts: SmallParts, locked: TestClient
+) -> None:
+    walked = operations(locked)
+    assert len(walked) > 70
+    expired = key(parts, "admin", expires_at=NOW + timedelta(days=1))
+    revoked, secret = parts.keys.create("local", "of a test", scopes=("admin",))
+    parts.keys.revoke("local", revoked.id)
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Bearer {secret}"}, expired):
+        for method, path, _ in walked:
+            response = locked.request(method, path, headers=headers)
+            assert response.status_code == 401, (method, path)
+            assert response.headers["WWW-Authenticate"] == "Bearer"
+    every: Sequence[KeyScope] = ("predict", "read", "train", "admin")
+    for scope in every:
+        headers = key(parts, scope)
+        for method, path, sufficient in walked:
+            is_refused = locked.request(method, path, headers=headers).status_code == 403
+            assert is_refused == (scope not in sufficient), (scope, method, path)
+
+
+def test_scopes_are_those_that_a_reader_expects(locked: TestClient) -> None:
+    found = {(method, path): scopes - {"admin"} for method, path, scopes in operations(locked)}
+    assert found["POST", "/v1/models/1/predict"] == {"predict"}
+    assert found["POST", "/v1/batch-predictions"] == {"predict", "train"}
+    assert found["POST", "/v2/models/1/infer"] == {"predict"}
+    assert found["GET", "/v2/models/1"] == {"predict", "read"}
+    assert found["GET", "/v1/models"] == {"read"}
+    assert found["POST", "/v1/datasets"] == found["DELETE", "/v1/models/1"] == {"train"}
+    assert found["GET", "/v1/keys"] == found["POST", "/v1/keys"] == set()
+
+
+def test_a_missing_scope_is_named(parts: SmallParts, locked: TestClient) -> None:
+    response = locked.post("/v1/models/small/predict", json=ROWS, headers=key(parts, "read", "train"))
+    assert_problem(response, "insufficient-scope", "The API key needs the scope predict; it has read, train.")
+    assert response.headers["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="predict"'
+    response = locked.get("/v1/keys", headers=key(parts, "read"))
+    assert_problem(response, "insufficient-scope", "The API key needs the scope admin; it has read.")
+
+
+def test_what_another_owner_has_is_not_found(parts: SmallParts, locked: TestClient) -> None:
+    mine, theirs = key(parts, "admin"), key(parts, "admin", owner="acme")
+    dataset = locked.get("/v1/datasets", headers=mine).json()["items"][0]["id"]
+    (made,) = (one for one in locked.get("/v1/keys", headers=mine).json()["items"])
+    for method, path, body in (
+        ("GET", "/v1/models/small", None),
+        ("POST", "/v1/models/small/predict", ROWS),
+        ("GET", "/v2/models/small", None),
+        ("DELETE", "/v1/models/small", None),
+        ("GET", f"/v1/datasets/{dataset}", None),
+        ("GET", f"/v1/keys/{made['id']}", None),
+        ("POST", f"/v1/keys/{made['id']}/revoke", None),
+    ):
+        assert locked.request(method, path, json=body, headers=theirs).status_code == 404, path
+    assert locked.get("/v1/models", headers=theirs).json()["items"] == []
+    assert locked.post("/v1/models/small/predict", json=ROWS, headers=mine).status_code == 200
+
+
+def made(response: Response, status: int = 201) -> dict[str, Json]:
+    assert response.status_code == status, response.text
+    found: dict[str, Json] = response.json()
+    return found
+
+
+def test_a_key_is_created_used_rotated_and_revoked(parts: SmallParts, locked: TestClient) -> None:
+    admin = key(parts, "admin")
+    wanted = {"name": "shop", "scopes": ["read", "predict"], "expires_at": "2036-01-01T00:00:00Z"}
+    response = locked.post("/v1/keys", json=wanted, headers=admin)
+    first = made(response)
+    assert response.headers["Location"] == f"/v1/keys/{first['id']}"
+    assert response.headers["Cache-Control"] == "no-store"
+    secret = first.pop("secret")
+    assert isinstance(secret, str)
+    assert first["scopes"] == ["predict", "read"]
+    assert secret.startswith(str(first["prefix"]))
+    assert locked.get(response.headers["Location"], headers=admin).json() == first
+    shop = {"Authorization": f"Bearer {secret}"}
+    assert locked.get("/v1/models", headers=shop).status_code == 200
+
+    second = made(locked.post(f"/v1/keys/{first['id']}/rotate", json={"overlap_seconds": 3600}, headers=admin))
+    assert (second["name"], second["scopes"]) == ("shop", ["predict", "read"])
+    assert locked.get("/v1/models", headers={"Authorization": f"Bearer {second['secret']}"}).status_code == 200
+    listed = locked.get("/v1/keys", headers=admin).json()["items"]
+    assert [one["id"] for one in listed[:2]] == [second["id"], first["id"]]
+    assert all("secret" not in one for one in listed)
+
+    assert made(locked.post(f"/v1/keys/{first['id']}/revoke", headers=admin), 200)["revoked_at"] is not None
+    assert locked.get("/v1/models", headers=shop).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "/name"),
+        ({"name": ""}, "/name"),
+        ({"name": "x", "scopes": []}, "/scopes"),
+        ({"name": "x", "scopes": ["write"]}, "/scopes/0"),
+        ({"name": "x", "expires_at": "2036-01-01T00:00:00"}, "/expires_at"),
+        ({"name": "x", "owner": "acme"}, "/owner"),
+    ],
+)
+def test_an_invalid_key_is_refused_with_its_place(
+    parts: SmallParts, locked: TestClient, body: dict[str, Json], pointer: str
+) -> None:
+    response = locked.post("/v1/keys", json=body, headers=key(parts, "admin"))
+    assert response.status_code == 422
+    assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
+
+
+def test_while_keys_can_not_be_read_the_service_is_unavailable(parts: SmallParts, locked: TestClient) -> None:
+    parts.stored.reachable = False
+    response = locked.get("/v1/models")
+    assert response.status_code == 503
+    assert response.headers["Retry-After"] == "2"
+    assert locked.get("/health/live").status_code == 200
