@@ -26,7 +26,7 @@ from app.exports import routes as exports
 from app.exports.json_file import DOCUMENT
 from app.exports.service import Exporting, Importing
 from app.http import documentation_pages, guide, health
-from app.http.authentication import Authenticator, Open
+from app.http.authentication import AllowAny, Authenticator
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
 from app.http.handlers import add_handlers
@@ -225,7 +225,7 @@ def make_application(
     down. The server `beside` runs during the application's lifespan on the same event loop; the lifespan's state has
     its port. Pages of `cors_origins` may call the application from a browser.
     """
-    authenticator = authenticator or Open()
+    authenticator = authenticator or AllowAny()
     runner = PredictionRunner(
         parts.prediction, limits.max_prediction_rows, limits.max_body_bytes, limits.spool_directory
     )

@@ -69,12 +69,13 @@ class KeyAuthenticator:
         self._stale_seconds = stale_seconds
         self._now = now
         self._lock = Lock()
+        self._attempted_at = now()
         self._keys: _Keys | None = None
 
     def known(self, authorizations: Collection[bytes]) -> Principal | None:
         """Return the principal by the copy in memory; None where it has no such key, or is too old."""
         keys = self._keys
-        if keys is None or self._now() - keys.read_at > REFRESH_SECONDS:
+        if keys is None or self._now() - self._attempted_at > REFRESH_SECONDS:
             return None
         return keys.principal(authorizations)
 
@@ -89,8 +90,9 @@ class KeyAuthenticator:
     def _refreshed(self) -> _Keys:
         with self._lock:
             keys, now = self._keys, self._now()
-            if keys is not None and now - keys.read_at <= MIN_REFRESH_SECONDS:
+            if keys is not None and now - self._attempted_at <= MIN_REFRESH_SECONDS:
                 return keys
+            self._attempted_at = now
             try:
                 with self._transaction() as tx:
                     repository = ApiKeyRepository(tx)
@@ -98,6 +100,7 @@ class KeyAuthenticator:
                     is_required = self.needs_keys or bool(credentials) or repository.has_any()
             except UnavailableError:
                 if keys is None or now - keys.read_at > self._stale_seconds:
+                    self._keys = None
                     raise
                 return keys
             self._keys = _Keys(now, is_required, credentials)

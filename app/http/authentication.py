@@ -30,7 +30,7 @@ class Authenticator(Protocol):
         """Return whether all requests need a key; where they do not, they may need one later."""
 
 
-class Open:
+class AllowAny:
     """The authenticator of a service that needs no key."""
 
     def known(self, authorizations: Collection[bytes]) -> Principal:

@@ -55,37 +55,37 @@ class ProblemKind:
 
 
 KINDS: Mapping[type[RelevanceError], ProblemKind] = {
-    MalformedBodyError: ProblemKind(400, "malformed-body", "The body can't be read"),
-    NotFoundError: ProblemKind(404, "not-found", "No such thing"),
-    ConflictError: ProblemKind(409, "conflict", "Not in this state"),
-    InUseError: ProblemKind(409, "in-use", "Still needed"),
-    GoneError: ProblemKind(410, "gone", "No longer there"),
-    PreconditionFailedError: ProblemKind(412, "precondition-failed", "Changed, or made, by somebody else"),
-    TooLargeError: ProblemKind(413, "too-large", "Above a limit"),
-    InvalidRequestError: ProblemKind(422, "invalid-request", "The request makes no sense"),
-    InvalidDataError: ProblemKind(422, "invalid-data", "The rows can't be used"),
-    TrainingFailedError: ProblemKind(422, "training-failed", "The training could not succeed"),
-    KeyReusedError: ProblemKind(422, "idempotency-key-reused", "This key came before with another request"),
-    KeyInUseError: ProblemKind(409, "idempotency-key-in-use", "The first request with this key is still being done"),
-    TooManyJobsError: ProblemKind(429, "too-many-jobs", "As many jobs wait as may"),
-    ClientLeftError: ProblemKind(499, "client-closed-request", "The client closed the connection"),
-    NotInstalledError: ProblemKind(501, "not-installed", "Not installed here"),
-    UnavailableError: ProblemKind(503, "unavailable", "Out of reach for now"),
+    MalformedBodyError: ProblemKind(400, "malformed-body", "Malformed body"),
+    NotFoundError: ProblemKind(404, "not-found", "Not found"),
+    ConflictError: ProblemKind(409, "conflict", "Conflict"),
+    InUseError: ProblemKind(409, "in-use", "Resource in use"),
+    GoneError: ProblemKind(410, "gone", "Gone"),
+    PreconditionFailedError: ProblemKind(412, "precondition-failed", "Precondition failed"),
+    TooLargeError: ProblemKind(413, "too-large", "Content too large"),
+    InvalidRequestError: ProblemKind(422, "invalid-request", "Invalid request"),
+    InvalidDataError: ProblemKind(422, "invalid-data", "Invalid data"),
+    TrainingFailedError: ProblemKind(422, "training-failed", "Training failed"),
+    KeyReusedError: ProblemKind(422, "idempotency-key-reused", "Idempotency key reused"),
+    KeyInUseError: ProblemKind(409, "idempotency-key-in-use", "Idempotency key in use"),
+    TooManyJobsError: ProblemKind(429, "too-many-jobs", "Too many unfinished jobs"),
+    ClientLeftError: ProblemKind(499, "client-closed-request", "Client closed request"),
+    NotInstalledError: ProblemKind(501, "not-installed", "Not installed"),
+    UnavailableError: ProblemKind(503, "unavailable", "Service unavailable"),
 }
 
-UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Who are you?")
-FORBIDDEN = ProblemKind(403, "insufficient-scope", "The API key lacks a scope")
-UNEXPECTED = ProblemKind(500, "unexpected", "A mistake of the service")
+UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Unauthenticated")
+FORBIDDEN = ProblemKind(403, "insufficient-scope", "Insufficient scope")
+UNEXPECTED = ProblemKind(500, "unexpected", "Internal error")
 
 FRAMEWORK: Mapping[int, ProblemKind] = {
     400: KINDS[MalformedBodyError],
     404: KINDS[NotFoundError],
-    405: ProblemKind(405, "method-not-allowed", "Not with this method"),
-    406: ProblemKind(406, "not-acceptable", "Not in this media type"),
+    405: ProblemKind(405, "method-not-allowed", "Method not allowed"),
+    406: ProblemKind(406, "not-acceptable", "Not acceptable"),
     412: KINDS[PreconditionFailedError],
     413: KINDS[TooLargeError],
-    415: ProblemKind(415, "unsupported-media-type", "Can't read this media type"),
-    416: ProblemKind(416, "range-not-satisfiable", "Not so many bytes"),
+    415: ProblemKind(415, "unsupported-media-type", "Unsupported media type"),
+    416: ProblemKind(416, "range-not-satisfiable", "Range not satisfiable"),
     422: KINDS[InvalidRequestError],
     503: KINDS[UnavailableError],
 }

@@ -102,7 +102,7 @@ def test_an_error_in_the_middle_is_the_last_line(parts: SmallParts) -> None:
     assert last == {
         "error": {
             "type": "/problems/invalid-data",
-            "title": "The rows can't be used",
+            "title": "Invalid data",
             "status": 422,
             "detail": 'Line 4, column "x": "far" is not a number.',
             "errors": [{"row": 2, "column": "x", "line": 4, "detail": '"far" is not a number.'}],

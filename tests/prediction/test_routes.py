@@ -197,7 +197,7 @@ def test_a_bad_row_has_its_problem_in_its_place_when_asked_for(client: TestClien
         assert predictions[row] == {
             "error": {
                 "type": "/problems/invalid-data",
-                "title": "The rows can't be used",
+                "title": "Invalid data",
                 "status": 422,
                 "detail": detail,
                 "errors": [{"row": row, "column": column, "detail": detail}],

@@ -13,7 +13,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.application import SHUTDOWN
-from app.http.authentication import Open
+from app.http.authentication import AllowAny
 from app.http.middleware import Entrance, Rules
 from app.http.shutdown import Shutdown
 from app.server.config import Config
@@ -226,7 +226,7 @@ def test_a_request_that_does_not_end_is_cancelled_after_the_grace_period() -> No
 
 
 def test_such_a_request_is_answered_by_the_service_with_a_problem() -> None:
-    with running(within=lambda app: Entrance(app, Rules(Open(), 1_000, log=False), ())) as service:
+    with running(within=lambda app: Entrance(app, Rules(AllowAny(), 1_000, log=False), ())) as service:
         client, begun = service.busy_client(SLOW), service.busy_client(STREAM)
         service.stop()
         status, headers, content = answer_of(client)

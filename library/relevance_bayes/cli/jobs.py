@@ -133,7 +133,7 @@ def _found(client: Relevance, job_id: str) -> tuple[Collection, JobBase]:
         except ClientError as refused:
             if refused.problem.status != NOT_FOUND:
                 raise
-    raise ClientError(Problem(title="No such thing", detail=f"There is no job {job_id}.", status=NOT_FOUND))
+    raise ClientError(Problem(title="Not found", detail=f"There is no job {job_id}.", status=NOT_FOUND))
 
 
 def _kind(job: JobBase) -> str:

@@ -19,7 +19,7 @@ def reference(name: str, version: int | str | None = None) -> Reference:
         if read.version is None:
             return Reference.of(read.model, str(version))
     except NotFoundError as error:
-        raise ClientError(Problem(title="No such thing", detail=error.detail, status=404)) from error
+        raise ClientError(Problem(title="Not found", detail=error.detail, status=404)) from error
     raise ClientError(Problem(title="Two versions", detail=f"Expected one version, got {name} and {version}."))
 
 

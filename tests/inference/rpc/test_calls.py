@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 
 from app import __version__
 from app.errors import UnavailableError
-from app.http.authentication import Open
+from app.http.authentication import AllowAny
 from app.http.dependencies import Services
 from app.http.readiness import ReadinessProbe
 from app.http.shutdown import Shutdown
@@ -39,7 +39,7 @@ T = TypeVar("T")
 A = TypeVar("A", bound=Message)
 
 MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
-RULES = RpcRules("127.0.0.1", 0, Open(), 4096, log=False)
+RULES = RpcRules("127.0.0.1", 0, AllowAny(), 4096, log=False)
 Tensor = messages.ModelInferRequest.InferInputTensor
 Contents = messages.InferTensorContents
 RequestedOutput = messages.ModelInferRequest.InferRequestedOutputTensor

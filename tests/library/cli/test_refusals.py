@@ -9,7 +9,7 @@ from tests.library.cli.conftest import Stub
 
 PROBLEM = {
     "type": "/problems/invalid-request",
-    "title": "The request makes no sense",
+    "title": "Invalid request",
     "status": 422,
     "detail": "The dataset has no column 'litre'.",
     "instance": "/v1/training-jobs",
@@ -121,7 +121,7 @@ def test_a_service_that_is_not_there_is_said_with_how_to_start_one(run: Run) -> 
 
 
 def test_a_missing_key_is_said_with_where_it_goes(stub: Stub, run: Run) -> None:
-    problem = {"type": "/problems/unauthenticated", "title": "Who are you?", "detail": "A key is needed."}
+    problem = {"type": "/problems/unauthenticated", "title": "Unauthenticated", "detail": "A key is needed."}
     url = stub({"GET /v1/models": (401, problem | {"status": 401})})
     done = run("models", "--url", url)
     assert done.exit_code == 1
