@@ -9,6 +9,7 @@ from sqlalchemy import Engine, text
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction, open_transactions
 from app.errors import ConflictError
+from app.jobs.records import JobEnded
 from app.jobs.repository import JobRepository
 from app.tasks.service import finish_training
 from app.webhooks.delivery_repository import DeliveryRepository
@@ -16,7 +17,8 @@ from app.webhooks.records import Delivery
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt, EventType
+from relevance_bayes.types.jobs import JobKind, JobState
+from relevance_bayes.types.webhooks import EVENT_TYPES, OF_KIND, Attempt, EventType
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_repository import hook
@@ -88,6 +90,20 @@ def test_every_end_of_a_job_is_queued_for_whoever_wants_it(
     assert deliveries(transaction, unwanted.id) == deliveries(transaction, disabled.id) == []
     with transaction() as tx:
         assert DeliveryRepository(tx).page(samples.STRANGER, strangers.id, PageRequest(9)).items == ()
+
+
+@pytest.mark.parametrize(("kind", "state", "event"), [(k, s, e) for k, of in OF_KIND.items() for s, e in of.items()])
+def test_an_event_of_each_type_is_stored_and_read(
+    transaction: OpenTransaction, kind: JobKind, state: JobState, event: EventType
+) -> None:
+    webhook, job_id = hook(transaction, events=(event,)), samples.queued_job(transaction)
+    with transaction() as tx:
+        tx.publish(JobEnded(job_id, samples.OWNER, kind, state, samples.AT))
+    assert [(one.type, one.job_id) for one in deliveries(transaction, webhook.id)] == [(event, job_id)]
+
+
+def test_each_event_type_is_the_end_of_a_job() -> None:
+    assert {event for ends in OF_KIND.values() for event in ends.values()} == set(EVENT_TYPES)
 
 
 def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, transaction: OpenTransaction) -> None:

@@ -131,6 +131,21 @@ def test_functions_grow_in_rounds_until_none_gains() -> None:
     assert last.next_gain < 3.0
 
 
+@pytest.mark.parametrize("leading", [0, 1])
+def test_candidates_for_growth_are_those_that_are_not_in_the_model_wherever_the_kernel_stands(leading: int) -> None:
+    drawn, t, _ = friedman(40, 3)
+    spec = process_spec(GaussianNoise(), inputs=True, most=8)
+    kernel, *others = spec.basis
+    spec = replace(spec, basis=(*others[:leading], kernel, *others[leading:]))
+    problem = pose(drawn, t, spec)
+    state, task = list(iterates(problem, spec))[-1].state, Task.of(problem)
+    assert task.first == leading
+    own, candidates = set(state.active), set((task.first + task.places_for_growth(state)).tolist())
+    functions = set(range(task.first, task.first + task.functions.size))
+    assert len(own & functions) > 0
+    assert candidates == functions - own
+
+
 @pytest.mark.usefixtures("few_rows_first")
 def test_where_functions_are_at_their_most_the_next_gain_is_that_at_the_widths_of_the_end() -> None:
     """Learned together, eight functions say what many more would have said where they stood at first."""

@@ -15,7 +15,7 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.encoding_statistics import Statistics
 from relevance_bayes.plans.requests import Missing, SupervisedRequest
-from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.columns import Block, NumberBlock, block_rows
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedNumber,
@@ -69,6 +69,18 @@ def test_standardised_numbers_have_mean_zero_and_spread_one() -> None:
     assert not faults
     np.testing.assert_allclose(encoded.mean(axis=0), 0, atol=1e-15)
     np.testing.assert_allclose(encoded.std(axis=0), 1)
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a"), ("a", "a2", "b"), ("z", "b", "a")])
+def test_columns_of_a_block_of_numbers_are_found_by_name(names: tuple[str, ...]) -> None:
+    encoding = encoding_of(
+        {"a": numbers(1, 2, 6), "b": numbers(7, 3, 5), "y": numbers(1, 2, 4)}, "y", standardise=False
+    )
+    column: dict[str, list[float]] = {"a": [1.0, 2.0], "b": [7.0, 3.0]}
+    sent = NumberBlock(names, np.array([column.get(name, [-1.0, -2.0]) for name in names]).T)
+    encoded, faults = encode_inputs(encoding, sent)
+    assert not faults
+    np.testing.assert_array_equal(encoded, [[1, 7], [2, 3]])
 
 
 def test_raw_numbers_stay_as_they_are() -> None:
@@ -136,11 +148,12 @@ def test_a_gap_is_a_fault_where_the_model_was_trained_without() -> None:
 
 def test_an_unseen_category_is_a_fault_that_names_it_and_the_known_ones() -> None:
     table: Block = {"colour": texts("red", "blue", "red"), "y": numbers(1, 2, 4)}
-    encoded, faults = encode_inputs(encoding_of(table, "y"), {"colour": texts("mauve", "red")})
-    assert (faults[0].row, faults[0].column) == (0, "colour")
+    encoded, faults = encode_inputs(encoding_of(table, "y"), {"colour": texts("mauve", "red", "teal")})
+    assert [(fault.row, fault.column) for fault in faults] == [(0, "colour"), (2, "colour")]
     assert "'mauve'" in faults[0].detail
+    assert "'teal'" in faults[1].detail
     assert "'blue', 'red'" in faults[0].detail
-    np.testing.assert_array_equal(encoded, [[np.nan, np.nan], [0, 1]])
+    np.testing.assert_array_equal(encoded, [[np.nan, np.nan], [0, 1], [np.nan, np.nan]])
 
 
 def test_only_the_first_twenty_known_categories_are_listed() -> None:
@@ -283,6 +296,13 @@ def test_the_evidence_of_positive_numbers_is_the_density_of_the_users_own() -> N
     assert user_log_evidence(target, log_density(t, mean), 3) == pytest.approx(of_user)
     scores = user_scores(target, {"nll": -log_density(t, mean) / 3})
     assert scores == {"nll": pytest.approx(-of_user / 3)}
+
+
+def test_the_latent_function_of_logarithms_has_no_unit_and_is_0_at_the_scale() -> None:
+    logarithmic = EncodedTarget("y", "number", 0.0, 1000.0, (), logarithmic=True)
+    assert (logarithmic.latent_unit, logarithmic.latent_shift) == (1.0, math.log(1000.0))
+    target = EncodedTarget("y", "number", 3.0, 10.0, ())
+    assert (target.latent_unit, target.latent_shift) == (10.0, 3.0)
 
 
 def test_noise_and_process_of_logarithms_have_no_units() -> None:

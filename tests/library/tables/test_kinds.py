@@ -59,6 +59,8 @@ def test_csv_cells_are_parsed(texts: list[str], kind: ColumnKind) -> None:
         (["1", "abc", "def"], "category"),
         ([str(n) for n in range(100)] + ["?"] * 50, "number"),
         ([str(n) for n in range(100)] + [f"{n}a" for n in range(20)], "category"),
+        ([str(n) for n in range(1000)] + [f"{n}a" for n in range(50)], "number"),
+        ([str(n) for n in range(1000)] + [f"{n}a" for n in range(60)], "category"),
         (["2024-05-01", "2024-05-02", "soon"], "timestamp"),
         (["true", "false", "maybe"], "boolean"),
     ],

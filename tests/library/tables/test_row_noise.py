@@ -12,6 +12,7 @@ from relevance_bayes.plans.encoding_statistics import Statistics
 from relevance_bayes.plans.requests import IgnoredColumn, OrderSplit, SupervisedRequest
 from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
@@ -120,3 +121,11 @@ def test_a_row_whose_noise_is_none_is_named(sd: float | None, given: str) -> Non
     assert given in fault.detail
     assert noise_sd is not None
     np.testing.assert_array_equal(noise_sd, [0.25, np.nan, 1.5])
+
+
+def test_the_smallest_and_the_largest_noise_are_accepted_and_those_beyond_are_not() -> None:
+    smallest, largest = TARGET.scale * (1.0 / MAX_SCALED), TARGET.scale * MAX_SCALED
+    noise_sd, faults = encode_noise(TARGET, {"sd": numbers(smallest, largest)})
+    assert (noise_sd is not None, faults) == (True, ())
+    beyond = numbers(np.nextafter(smallest, 0.0), np.nextafter(largest, np.inf))
+    assert [fault.row for fault in encode_noise(TARGET, {"sd": beyond})[1]] == [0, 1]

@@ -5,6 +5,7 @@ from scipy.stats import norm
 from relevance_bayes.core.errors import ConstantTargetError
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.likelihoods.gaussian import MIN_NOISE
+from relevance_bayes.core.likelihoods.predictive import Latent
 
 
 def test_its_log_density_is_the_normal_distributions() -> None:
@@ -28,3 +29,10 @@ def test_targets_that_are_all_one_number_are_refused_where_noise_is_learned() ->
     with pytest.raises(ConstantTargetError, match=r"2\.5"):
         GaussianNoise().check(t)
     GaussianNoise(0.1).check(t)
+
+
+def test_the_interval_of_a_prediction_is_that_of_the_normal_distribution() -> None:
+    mean, weights, residual = np.array([0.5, -2.0]), np.array([0.05, 3.0]), np.array([0.04, 1.0])
+    lower, upper = GaussianNoise().predictive(Latent(mean, weights, residual), 0.4).interval(0.9)
+    expected = norm.interval(0.9, mean, np.sqrt(weights + residual + 0.16))
+    np.testing.assert_allclose([lower, upper], expected, rtol=1e-12)

@@ -29,6 +29,20 @@ def test_the_log_hyperprior_is_that_of_gamma_densities_over_logarithms() -> None
     assert Independent(False, a, b, c, d).log_hyperprior(alpha, beta) == pytest.approx(whole)
 
 
+def test_the_log_density_is_that_of_the_logarithms_of_gamma_variables() -> None:
+    a, b, c, d = 0.7, 2.0, 1.5, 0.3
+    alpha, beta = np.array([0.2, 1.0, 5.0]), 4.0
+    whole = float((gamma.logpdf(alpha, a, scale=1.0 / b) + np.log(alpha)).sum())
+    whole += float(gamma.logpdf(beta, c, scale=1.0 / d)) + log(beta)
+    assert Independent(False, a, b, c, d).log_density(alpha, beta) == pytest.approx(whole)
+
+
+def test_an_improper_hyperprior_has_no_normaliser() -> None:
+    alpha, beta = np.array([0.2, 1.0, 5.0]), 4.0
+    for prior in (Independent(False, 0.7, 0.0, 1.5, 0.0), Independent(False, 0.0, 2.0, 0.0, 0.3)):
+        assert prior.log_density(alpha, beta) == prior.log_hyperprior(alpha, beta)
+
+
 @given(st.integers(1, 300).flatmap(lambda M: st.tuples(st.just(M), st.integers(0, M))), st.sampled_from([0.5, 1.0]))
 def test_the_price_is_the_logarithm_of_the_number_of_choices_or_a_nat_each(
     chosen: tuple[int, int], share: float
