@@ -36,15 +36,8 @@ ACCESSIBLE = (
 
 
 def setup(app: Sphinx) -> None:
-    """Connect what is done to each page before it is parsed and after it is written."""
-    app.connect("source-read", _link_to_benchmarks)
+    """Connect what is done to each page after it is written."""
     app.connect("build-finished", _make_accessible)
-
-
-def _link_to_benchmarks(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Point links to the README of the benchmarks, which is outside of docs/, to the page that includes it."""
-    for outside in ("](../../benchmarks/README.md", "](../benchmarks/README.md"):
-        source[0] = source[0].replace(outside, "](/explanation/benchmarks.md")
 
 
 def _make_accessible(app: Sphinx, failed: Exception | None) -> None:
