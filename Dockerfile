@@ -9,6 +9,16 @@ RUN python3 -m venv --without-pip /srv/venv \
  && python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
         --require-hashes --no-deps --only-binary :all: -r requirements-runtime.lock
 
+# The guide, as pages alone: what builds them stays in this stage.
+FROM base AS guide
+COPY requirements-docs.lock ./
+RUN python3 -m venv --without-pip venv \
+ && python3 -m pip --python venv/bin/python install --no-cache-dir --disable-pip-version-check \
+        --require-hashes --no-deps --only-binary :all: -r requirements-docs.lock
+COPY benchmarks/README.md ./benchmarks/
+COPY docs ./docs
+RUN venv/bin/sphinx-build --quiet --fail-on-warning -d doctrees docs guide && rm guide/.buildinfo
+
 # Library and service as two wheels, laid over the venv by the last stage; the build backend stays in this stage.
 FROM dependencies AS package
 COPY requirements.lock ./
@@ -19,6 +29,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY library ./library
 COPY migrations ./migrations
 COPY app ./app
+COPY --from=guide /srv/relevance/guide ./app/guide
 RUN python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
         --no-deps --no-build-isolation --no-index --no-compile --prefix /srv/package ./library . \
  && python3 -m compileall -q /srv/package/lib

@@ -99,6 +99,23 @@ def test_every_page_is_in_the_table_of_contents_and_in_the_search(site: Path) ->
     assert (site / "search.html").is_file()
 
 
+def test_every_page_has_what_keyboards_and_screen_readers_need(site: Path) -> None:
+    needed = {
+        "a heading of the first level": r"^(?!.*<h1\b)",
+        "a level of each heading": r'role="heading"(?! aria-level)',
+        "a name of each aside": r"<aside(?![^>]*aria-label)",
+        "focus of code that scrolls": r"<pre(?![^>]*tabindex)",
+        "focus of tables that scroll": r'<div(?![^>]*tabindex)[^>]*class="table-wrapper',
+    }
+    missing = [
+        f"{page.relative_to(site)}: {what}"
+        for page in sorted(site.rglob("*.html"))
+        for what, without in needed.items()
+        if re.search(without, page.read_text("utf-8"), flags=re.DOTALL)
+    ]
+    assert missing == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

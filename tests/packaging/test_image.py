@@ -1,5 +1,6 @@
 import re
 
+from app.http import guide
 from tests.packaging.wheels import ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -17,4 +18,23 @@ def test_the_builder_is_given_all_that_the_image_is_made_of() -> None:
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     sent = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     copies = re.findall(r"^COPY (?!--)(.+) \S+$", DOCKERFILE, flags=re.MULTILINE)
-    assert {path.lstrip("./").split("/")[0] for copy in copies for path in copy.split()} <= sent
+    copied = {path.removeprefix("./") for copy in copies for path in copy.split()}
+    assert {path for path in copied if not {path, path.split("/")[0]} & sent} == set()
+
+
+def test_the_image_has_the_guide_where_the_service_looks_for_it() -> None:
+    built = re.search(r"sphinx-build .* docs (\w+)", DOCKERFILE)
+    assert built is not None
+    copied = re.search(r"^COPY --from=guide /srv/relevance/(\w+) \./(\S+)$", DOCKERFILE, flags=re.MULTILINE)
+    assert copied is not None
+    assert copied[1] == built[1]
+    assert ROOT / copied[2] == guide.PLACES[0]
+
+
+def test_the_guide_is_built_by_the_versions_that_the_checkout_has() -> None:
+    pinned, checkout = (
+        set(re.findall(r"^[\w.-]+==\S+", (ROOT / lock).read_text(), flags=re.MULTILINE))
+        for lock in ("requirements-docs.lock", "requirements.lock")
+    )
+    assert any(version.startswith("furo==") for version in pinned)
+    assert pinned <= checkout
