@@ -1,4 +1,4 @@
-"""`python -m benchmarks [name ...]`: measure and print; README.md says what."""
+"""`python -m benchmarks [name ...]`: measure and print the benchmarks that README.md lists."""
 
 import argparse
 import os

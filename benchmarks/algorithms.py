@@ -58,7 +58,7 @@ def traces(options: Options) -> dict[str, dict[str, Trace]]:
         "classes": (mixture.drawn(rows, 0), Bernoulli(), 0.5),
     }
     return {
-        name: {told: _traced(split, likelihood, width, algorithm) for told, algorithm in ALGORITHMS.items()}
+        name: {title: _traced(split, likelihood, width, algorithm) for title, algorithm in ALGORITHMS.items()}
         for name, (split, likelihood, width) in problems.items()
     }
 
@@ -78,7 +78,7 @@ def _traced(split: Split, likelihood: Likelihood, width: float, algorithm: Algor
 
 
 def algorithms(options: Options) -> list[Table]:
-    """One fit each, of a width that is told."""
+    """One fit each, of a given width."""
     rows = []
     for problem, found in traces(options).items():
         best = max(trace.evidence[-1] for trace in found.values())
@@ -109,6 +109,6 @@ def algorithms(options: Options) -> list[Table]:
     )
     note = (
         "Regression: sinc, noise 0.2, Gaussian r = 3. Classes: Ripley's mixture, r = 0.5. Kernel values count. The "
-        "slides' rows, width and machine are not told."
+        "slides' rows, width and machine are not known."
     )
     return [Table(f"Every algorithm to the end of one fit, N = {count:,}", header, tuple(rows), (note,))]

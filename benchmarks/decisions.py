@@ -1,4 +1,4 @@
-"""What decisions cost on Ripley's mixture: its classes as frequent as they are, mistakes as dear as they are."""
+"""The cost of decisions on Ripley's mixture with other class frequencies and costs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.types import Array
 
 LEARNED = np.array([0.5, 0.5])
-"""How frequent the classes are among the rows to learn from."""
+"""The frequencies of the classes in the training rows."""
 
 MISTAKES = np.array([[0.0, 1.0], [1.0, 0.0]])
 
@@ -57,7 +57,7 @@ HEADER = (
     "where decided",
     "ours: label",
     "decision",
-    "told",
+    "expected",
     "RVM: label",
     "decision",
     "SVC: its sign",
@@ -66,10 +66,10 @@ HEADER = (
 )
 NOTES = (
     (
-        "Mean cost of a decision, exact at 10,000 places of each draw; 250 rows are learned from, both classes equally "
-        "frequent, nothing told but the target. `label`: the most probable class as learned. `decision`: by "
-        "`class_priors`, `costs` and `reject_cost`; `told`: the mean of its `expected_cost`. RVM: independent weights, "
-        "width by 5-fold CV."
+        "Mean cost of a decision, exact at 10,000 places of each draw; 250 training rows, both classes equally "
+        "frequent, only the target specified. `label`: the most probable class as learned. `decision`: by "
+        "`class_priors`, `costs` and `reject_cost`; `expected`: the mean of its `expected_cost`. RVM: independent "
+        "weights, width by 5-fold CV."
     ),
     "SVC: C and gamma by 5-fold CV; Platt's sigmoid on left-out predictions, reweighed and decided by the same rules.",
 )
@@ -89,7 +89,7 @@ def mixture(options: Options) -> list[Table]:
     return [Table(f"Decisions on Ripley's mixture, {len(found)} draws", HEADER, rows, NOTES)]
 
 
-FIGURES = ("ours label", "ours decision", "ours told", "RVM label", "RVM decision", "SVC label", "SVC decision")
+FIGURES = ("ours label", "ours decision", "ours expected", "RVM label", "RVM decision", "SVC label", "SVC decision")
 
 
 def _costs(draw: int) -> Figures:
@@ -108,5 +108,5 @@ def _costs(draw: int) -> Figures:
             decision = decided(probabilities, situation.costs, situation.reject_cost)
             figures[f"{number} {name} label"] = situation.paid(label, truth)
             figures[f"{number} {name} decision"] = situation.paid(decision, truth)
-            figures[f"{number} {name} told"] = float(decision.expected_cost.mean())
+            figures[f"{number} {name} expected"] = float(decision.expected_cost.mean())
     return figures

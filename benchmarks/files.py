@@ -9,7 +9,7 @@ from relevance_bayes.core.types import Array, Indices
 
 
 class NotRun(Exception):
-    """A table, or a row of one, that can't be measured here; says why."""
+    """A table, or a row of one, that can't be measured here, with the reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Split:
 
 @dataclass(frozen=True)
 class DataFolder:
-    """The folder of `--data` or RELEVANCE_BENCH_DATA; README.md says which files and arrays are read."""
+    """The folder of `--data` or RELEVANCE_BENCH_DATA; README.md lists the files and arrays."""
 
     path: Path | None
 
@@ -83,14 +83,14 @@ class DataFolder:
         stored = self._arrays(name, "X_train", "y_train", "X_test", "y_test")
         return Split(stored["X_train"], stored["y_train"], stored["X_test"], stored["y_test"])
 
-    def _arrays(self, name: str, *wanted: str) -> dict[str, Array]:
+    def _arrays(self, name: str, *arrays: str) -> dict[str, Array]:
         if self.path is None:
             raise NotRun("no folder of data: give --data or RELEVANCE_BENCH_DATA")
         path = self.path / f"{name}.npz"
         if not path.is_file():
             raise NotRun(f"{path.name} is not in the folder of data")
         with np.load(path, allow_pickle=False) as stored:
-            return {array: np.asarray(stored[array], np.float64) for array in wanted}
+            return {array: np.asarray(stored[array], np.float64) for array in arrays}
 
 
 def _divided(X: Array, t: Array, learning: Indices, measuring: Indices) -> Split:

@@ -73,7 +73,7 @@ def friedman_split(number: int, draw: int, *, rows: int = 240) -> Split:
 
 
 def noisy_friedman(number: int, draw: int) -> tuple[Split, Array]:
-    """240 rows to learn from, 1,000 measured on, both with noise, and the true function at the latter.
+    """240 training rows, 1,000 test rows, both with noise, and the true function at the latter.
 
     The noise has sd 1 (function 1) or a third of the signal's sd (2 and 3) [TIPPING2001, appendix E, by its words].
     """
@@ -86,9 +86,9 @@ def noisy_friedman(number: int, draw: int) -> tuple[Split, Array]:
 
 
 def noisy_friedman_twice(draw: int) -> tuple[Split, Array]:
-    """Friedman's function 1 of the first five inputs plus that of the next five, of thirty: twenty tell nothing.
+    """Friedman's function 1 of the first five inputs plus that of the next five, of thirty: twenty have no effect.
 
-    240 rows to learn from, 1,000 measured on, both with noise of sd 1, and the true function at the latter.
+    240 training rows, 1,000 test rows, both with noise of sd 1, and the true function at the latter.
     """
     rng = np.random.default_rng((ACCURACY_SEED, 1, 1, draw))
     X, X_test = rng.uniform(size=(240, 30)), rng.uniform(size=(1_000, 30))
@@ -214,7 +214,7 @@ Signal = Literal["blocks", "bumps", "heavisine", "doppler"]
 SIGNALS: tuple[Signal, ...] = get_args(Signal)
 
 SIGNAL_SD = 7.0
-"""What the four signals are scaled to, beside noise of sd 1 [DONOHO1994]."""
+"""The sd of the four signals, beside noise of sd 1 [DONOHO1994]."""
 
 
 def signal(name: Signal, x: Array) -> Array:

@@ -45,7 +45,7 @@ def trained(X: Array, t: Array, spec: Spec) -> Trained:
 
 
 def vectors(model: Model) -> int:
-    """Functions that stand on a training row: all but the bias."""
+    """Functions that are centred on a training row: all but the bias."""
     return sum(kept.size for kept in model.functions if isinstance(kept, KernelFunctions))
 
 

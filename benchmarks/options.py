@@ -1,4 +1,4 @@
-"""What every table is told."""
+"""The options of every table."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How often two versions that are equally good are taken for unequal: the false promotions of `PairedDifferences`."""
+"""The rate of false promotions by `PairedDifferences`: of versions that are equally good."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -127,7 +127,7 @@ def drawn(design: Design, draw: Draw, random: Generator) -> Array:
 
 
 def is_promoted(design: Design, differences: Array) -> bool:
-    """Whether the differences promote the challenger."""
+    """True where the differences promote the challenger."""
     pair = PairedDifferences("mae", grouped=design.grouped)
     groups = np.repeat(np.arange(len(design.sizes), dtype=np.uint64), design.sizes) if design.grouped else None
     base = float(np.abs(differences).max())

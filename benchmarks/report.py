@@ -9,7 +9,7 @@ README = Path(__file__).with_name("README.md")
 
 @dataclass(frozen=True)
 class Table:
-    """`rows` under `header`; `notes` say what was measured, and what was not and why."""
+    """`rows` under `header`; `notes` describe what was measured, and what was not and why."""
 
     title: str
     header: tuple[str, ...]

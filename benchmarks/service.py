@@ -24,7 +24,7 @@ OURS: dict[str, dict[str, Json]] = {
     "ours": {},
     "ours, process": {"prior": {"type": "gaussian_process"}},
 }
-"""What each of our engines is asked for beside `dataset_id` and `target`."""
+"""The request of each of our engines beside `dataset_id` and `target`."""
 
 REGRESSION = ("engine", "RMSE", "NLL", "inside 95 %", "vectors", "seconds")
 CLASSIFICATION = ("engine", "error %", "log loss", "vectors", "seconds")
@@ -66,15 +66,15 @@ def _table(
     ):
         dataset = _uploaded(calls, split, Path(name), whole_targets="error %" in header)
         rows = []
-        for engine, asked in OURS.items():
-            predictions, found = _served(calls, split, dataset, asked)
+        for engine, request in OURS.items():
+            predictions, found = _served(calls, split, dataset, request)
             rows.append((engine, *cells(scored(predictions, split.t_test) | found)))
     notes = [NOTE]
     if find_spec("sklearn") is None:
         notes.append("SVM: NOT RUN: sklearn is not installed.")
     else:
         rows.append(("SVM", *cells(peer(split))))
-    size = f"{len(split.t)} rows learned from, {len(split.t_test)} measured on"
+    size = f"{len(split.t)} training rows, {len(split.t_test)} measured on"
     return Table(f"{title} through the service: {size}", header, tuple(rows), tuple(notes))
 
 
@@ -89,11 +89,11 @@ def _uploaded(calls: Relevance, split: Split, directory: Path, *, whole_targets:
 
 
 def _served(
-    calls: Relevance, split: Split, dataset: str, asked: dict[str, Json]
+    calls: Relevance, split: Split, dataset: str, request: dict[str, Json]
 ) -> tuple[tuple[Prediction, ...], Figures]:
     names = [f"x{number}" for number in range(1, split.X.shape[1] + 1)]
     start = perf_counter()
-    job = calls.trainings.wait(calls.trainings.submit({"dataset_id": dataset, "target": "y", **asked}).id)
+    job = calls.trainings.wait(calls.trainings.submit({"dataset_id": dataset, "target": "y", **request}).id)
     seconds = perf_counter() - start
     if job.state != "succeeded":
         raise RuntimeError(f"the job ended as {job.state}: {job.error}")
@@ -108,8 +108,8 @@ def _vectors(calls: Relevance, version: SupervisedVersion) -> int:
 
 
 def _regression(predictions: tuple[Prediction, ...], t: Array) -> Figures:
-    told = [(one.mean, one.sd, one.lower, one.upper) for one in predictions]
-    mean, sd, lower, upper = np.asarray(told, np.float64).T
+    moments = [(one.mean, one.sd, one.lower, one.upper) for one in predictions]
+    mean, sd, lower, upper = np.asarray(moments, np.float64).T
     residual = t - mean
     return {
         "rmse": float(np.sqrt(np.mean(residual**2))),
@@ -122,7 +122,7 @@ def _classification(predictions: tuple[Prediction, ...], t: Array) -> Figures:
     wrong, losses = 0, []
     for one, label in zip(predictions, t.astype(int).tolist(), strict=True):
         assert one.probabilities is not None
-        probability = {told.label: told.probability for told in one.probabilities}[label]
+        probability = {share.label: share.probability for share in one.probabilities}[label]
         wrong += one.label != label
         losses.append(-np.log(max(probability, np.finfo(float).tiny)))
     return {"error": wrong / len(t), "log_loss": float(np.mean(losses))}

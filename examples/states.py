@@ -1,4 +1,4 @@
-"""The moves of a job as docs/reference/jobs.md lists them: `python -m examples.states` writes the table anew."""
+"""The moves of a job as docs/reference/jobs.md lists them: `python -m examples.states` updates the table."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How the pictures look: colours, one row of panels, one legend below."""
+"""The look of the pictures: colours, one row of panels, one legend below."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 INK, MUTED, BLUE, ORANGE, GREEN, PURPLE = "#222222", "#8a8a8a", "#0072b2", "#d55e00", "#009e73", "#9a5b9a"
-"""Colours that colour-blind people can tell apart."""
+"""Colours that colour-blind people can distinguish."""
 
 INCHES_A_LABEL = 3.6
 

@@ -1,4 +1,4 @@
-"""What is measured on: sets by name, each with the numbers of its splits; every split is drawn by a named seed."""
+"""The measured sets by name, each with the numbers of its splits; every split is drawn by a named seed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ PUBLISHED = ("airfoil", "autompg", "kin40k")
 IDA = ("banana", "titanic", "breast_cancer")
 
 LARGE_ROWS = {"kin40k": 10_000, "letter": 5_000}
-"""Rows to learn from where there are more than is fair to ask of anyone."""
+"""The maximum number of training rows of any engine."""
 
 QUICK_ROWS = 600
 """To learn from, of every real set of regression and of letter."""

@@ -15,7 +15,7 @@ USUAL = 0.05
 
 
 def draw_components() -> Path:
-    """Two moons, learned without being told of anything else."""
+    """Two moons, learned without other rows."""
     rows = moons(0)
     found = sparse(rows, SHARE)
     title = f"what is new: log density of two moons by {len(found.rows)} of {len(rows.learned)} rows"

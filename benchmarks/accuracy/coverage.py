@@ -1,4 +1,4 @@
-"""What the error bars are worth: the share inside the 95 % intervals, and their width far from all data."""
+"""The calibration of error bars: the share inside the 95 % intervals, and their width far from all data."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -21,7 +21,7 @@ NOTES = (
 
 
 def coverage(title: str, found: Sequence[Measured]) -> Table:
-    """A row for each set and a pair of columns for each engine that tells a distribution."""
+    """A row for each set and a pair of columns for each engine that predicts a distribution."""
     engines = list(dict.fromkeys(one.engine for one in found if one.cell("far") != NOTHING))
     known = {(one.data, one.engine): one for one in found}
     rows = []

@@ -1,4 +1,4 @@
-"""The picture of expansions: error against functions, and a density of a thousand terms told by few."""
+"""The picture of expansions: error against functions, and a density of a thousand terms by few."""
 
 from pathlib import Path
 
@@ -9,22 +9,22 @@ from benchmarks.expansions.cases import density, process, support_classes, suppo
 from relevance_bayes.core.approximation import Expansion, approximate, proper
 from relevance_bayes.core.types import Array
 
-LEAST = 0.003
+MIN_ERROR = 0.003
 ROUGH = 0.05
 
 
 def draw_expansions() -> Path:
     """Every model's path, and a kernel density estimate on a line with its functions."""
-    titles = ("error against functions kept", "a density of 1,000 terms, and the functions that stand for it")
-    drawing = canvas((13.0, 5.4), "Sums of Gaussians told by few of them", titles, shared=False)
+    titles = ("error against functions kept", "a density of 1,000 terms, and the functions that approximate it")
+    drawing = canvas((13.0, 5.4), "Sums of Gaussians approximated by few of them", titles, shared=False)
     errors, line = drawing.panels
     cases = (support_regression(), support_classes(), process(2), process(3), density(1), density(2))
     looks = ((BLUE, "o-"), (ORANGE, "s-"), (GREEN, "D-"), (GREEN, "D--"), (PURPLE, "^-"), (PURPLE, "^--"))
     for case, (colour, style) in zip(cases, looks, strict=True):
-        numbers, missed = zip(*approximate(case.whole, error=LEAST).path[1:], strict=True)
+        numbers, missed = zip(*approximate(case.whole, error=MIN_ERROR).path[1:], strict=True)
         label = f"{case.name}: {case.whole.size:,} terms"
         errors.plot(numbers, missed, style, color=colour, lw=1.6, ms=3, label=label)
-    errors.set(xscale="log", yscale="log", ylim=(LEAST, 1.0), xlabel="functions", ylabel="relative error in L2")
+    errors.set(xscale="log", yscale="log", ylim=(MIN_ERROR, 1.0), xlabel="functions", ylabel="relative error in L2")
     whole = density(1).whole
     few = proper(whole, approximate(whole, error=ROUGH))
     x = np.linspace(-4.5, 4.5, 901)[:, None]

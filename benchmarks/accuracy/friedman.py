@@ -33,7 +33,7 @@ NOTES = (
 AMONG_NOISE = "Thirty inputs of which twenty are noise, N = 240"
 AMONG_NOISE_NOTES = (
     (
-        "Friedman's function 1 of five inputs plus that of five others, beside twenty that tell nothing; noise of sd "
+        "Friedman's function 1 of five inputs plus that of five others, beside twenty without effect; noise of sd "
         "1, whose NLL is 1.42. Engines and draws as for Friedman's functions; the ratio is to the GP whose first start "
         "has a length of 5 for each standardised input, since one from 1 each takes all for noise."
     ),
@@ -48,7 +48,7 @@ def beside_peers(options: Options) -> list[Table]:
 
 
 def among_noise(options: Options) -> list[Table]:
-    """The same where two of three inputs tell nothing; the process that finds anything there is the measure."""
+    """The same where two of three inputs have no effect, relative to the process that finds the effect of any."""
     data = friedman_twice(options)
     found = _of_all(data, (PROCESS, LONG_PROCESS), options)
     title = f"{AMONG_NOISE}, {len(data.numbers)} draws"

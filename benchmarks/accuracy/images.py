@@ -1,4 +1,4 @@
-"""The picture of an image's code: the image, what so many functions make of it, where they stand, and error."""
+"""The picture of an image's code: the image, its reconstruction by functions, their places, and the error."""
 
 from pathlib import Path
 from warnings import catch_warnings, simplefilter
@@ -23,9 +23,9 @@ def draw_image() -> Path:
     """The flower without noise."""
     image = photograph("flower.jpg", SIDE)
     code, _ = coded(image, KEPT)
-    told = f"{code.functions:,} functions, {psnr(code.error):.1f} dB"
-    titles = (f"{SIDE} x {SIDE} pixels", told, "where they stand", "error by functions kept")
-    drawing = canvas((16.0, 5.0), "An image told by few Gabor wavelets", titles, shared=False)
+    title = f"{code.functions:,} functions, {psnr(code.error):.1f} dB"
+    titles = (f"{SIDE} x {SIDE} pixels", title, "places of the functions", "error by functions kept")
+    drawing = canvas((16.0, 5.0), "An image encoded by few Gabor wavelets", titles, shared=False)
     original, decoded, places, errors = drawing.panels
     for axes, shown in ((original, image), (decoded, decode(code))):
         axes.imshow(shown, cmap="gray", vmin=0.0, vmax=255.0)

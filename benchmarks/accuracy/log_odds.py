@@ -1,6 +1,6 @@
-"""The papers' picture of what probabilities are worth: log odds of two overlapping uniform classes [TIPPING2001, D.2].
+"""The papers' picture of probabilities: log odds of two overlapping uniform classes [TIPPING2001, D.2].
 
-1,000 rows, and kernels of width .1 for both. What the support vector machine says is scaled by Platt's sigmoid, which
+1,000 rows, and kernels of width .1 for both. The support vector machine's values are scaled by Platt's sigmoid, which
 is what its users have.
 """
 

@@ -21,7 +21,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Package:
-    """What a peer needs: the name to import and the name to install."""
+    """The package of a peer: the name to import and the name to install."""
 
     module: str
     name: str
@@ -33,7 +33,7 @@ FASTRVM = Package("fastrvm", "fastrvm")
 
 @dataclass(frozen=True)
 class Engine:
-    """`measure` gives the figures of a case; a peer says its package, and the settings that its figures depend on."""
+    """`measure` gives the figures of a case; a peer has its package, and the settings on which its figures depend."""
 
     name: str
     measure: Callable[[Case], Figures]

@@ -1,4 +1,4 @@
-"""What a job gets that names only its data and its target."""
+"""The fit of a job that specifies only its data and its target."""
 
 from functools import partial
 from time import process_time

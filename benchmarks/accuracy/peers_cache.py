@@ -12,7 +12,7 @@ from benchmarks.repeats import Figures
 
 @dataclass(frozen=True)
 class Key:
-    """What a peer's figures depend on; `rows` is a digest of the split, so that another draw is another key."""
+    """The key of a peer's figures; `rows` is a digest of the split, so that another draw is another key."""
 
     engine: str
     settings: str
@@ -22,11 +22,11 @@ class Key:
     rows: str
 
     def file(self) -> str:
-        """A file's name that tells what is in it."""
+        """The name of a file, which identifies its content."""
         fields = (self.engine, self.data, str(self.split), self.version, self.settings, self.rows)
         digest = hashlib.sha256("\n".join(fields).encode()).hexdigest()[:12]
-        told = re.sub(r"[^a-z0-9.]+", "-", f"{self.engine} {self.data} {self.split} {self.version}".lower())
-        return f"{told.strip('-')}-{digest}.json"
+        stem = re.sub(r"[^a-z0-9.]+", "-", f"{self.engine} {self.data} {self.split} {self.version}".lower())
+        return f"{stem.strip('-')}-{digest}.json"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PeersCache:
     folder: Path | None
 
     def get(self, key: Key) -> Figures | None:
-        """What was measured before."""
+        """The figures that were measured before."""
         if self.folder is None or not (file := self.folder / key.file()).is_file():
             return None
         stored: dict[str, Figures] = json.loads(file.read_text("utf-8"))

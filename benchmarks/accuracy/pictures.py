@@ -30,7 +30,7 @@ from relevance_bayes.core.prediction import NumberPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.types import Array
 
-MOST = (4, 8, 16, 32, 64)
+MAX_FUNCTIONS = (4, 8, 16, 32, 64)
 PROCESS_ROWS_TIMED = 1_000
 
 
@@ -57,7 +57,7 @@ def draw_functions(options: Options) -> Path:
         reference = peer.mean("mse")
         if reference is None:
             raise NotRun(peer.absent)
-        priors = [GaussianProcess(max_functions=most) for most in MOST]
+        priors = [GaussianProcess(max_functions=most) for most in MAX_FUNCTIONS]
         ours = [_place(_under(prior, data, few), reference) for prior in priors]
         x, y = zip(*ours, strict=True)
         axes.axhline(1.0, color=MUTED, lw=1, ls=(0, (5, 3)))
@@ -85,21 +85,21 @@ def _place(found: Measured, reference: float) -> tuple[float, float]:
 
 
 def draw_reliability(options: Options) -> Path:
-    """What happened where a probability was told, banana and Pima together."""
+    """The calibration of probabilities, of banana and Pima together."""
     splits = [
         data.read(number).split
         for data in two_classes(options)
         if data.name in {"banana", "Pima"}
         for number in data.numbers
     ]
-    drawing = canvas((6.4, 6.6), "Probabilities told, and what came")
+    drawing = canvas((6.4, 6.6), "Predicted probabilities and observed frequencies")
     (axes,) = drawing.panels
     axes.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (5, 3)))
     engines = (("ours", classifier, BLUE, "o", -0.004), ("SVC + Platt", support, ORANGE, "s", 0.004))
     for name, learn, colour, marker, aside in engines:
-        told, came = _pooled(learn, splits)
-        x, y, counts = (np.array(column) for column in zip(*binned(told, came), strict=True))
-        error = calibration_error(np.column_stack([1.0 - told, told]), came)
+        predicted, came = _pooled(learn, splits)
+        x, y, counts = (np.array(column) for column in zip(*binned(predicted, came), strict=True))
+        error = calibration_error(np.column_stack([1.0 - predicted, predicted]), came)
         bars = 2.0 * np.sqrt(y * (1.0 - y) / counts)
         label = f"{name}, ECE {error:.3f}"
         axes.errorbar(x + aside, y, bars, fmt=marker, color=colour, ms=7, capsize=3, lw=1.3, label=label)
@@ -111,12 +111,12 @@ def draw_reliability(options: Options) -> Path:
 
 
 def _pooled(learn: Callable[[Split], Classifier], splits: list[Split]) -> tuple[Array, Array]:
-    told = [learn(split).answer(split.X_test).probabilities[:, 1] for split in splits]
-    return np.concatenate(told), np.concatenate([split.t_test for split in splits])
+    predicted = [learn(split).answer(split.X_test).probabilities[:, 1] for split in splits]
+    return np.concatenate(predicted), np.concatenate([split.t_test for split in splits])
 
 
 def draw_time(options: Options) -> Path:
-    """CPU seconds of one fit; engines that are told the width, and those that learn it."""
+    """CPU seconds of one fit; engines with a given width, and those that learn it."""
     drawing = canvas((7.6, 5.8), "Time of one fit to sinc, one thread")
     (axes,) = drawing.panels
     sizes = (125, 250, 500, 1_000) if options.quick else (125, 250, 500, 1_000, 2_000, 4_000)
@@ -155,16 +155,16 @@ def draw_variance() -> Path:
     t = sinc(x) + rng.normal(0.0, SINC_NOISE, len(x))
     at = np.linspace(-18.0, 20.0, 761)
     found = learned(Split(x[:, None], t, at[:, None], sinc(at)), "regression", GaussianProcess())
-    told = found.predict(inputs(at[:, None]))
-    assert isinstance(told, NumberPrediction)
+    predicted = found.predict(inputs(at[:, None]))
+    assert isinstance(predicted, NumberPrediction)
     scale = float(found.encoding.target.scale)
-    mean = found.encoding.target.shift + scale * told.mean
+    mean = found.encoding.target.shift + scale * predicted.mean
     drawing = canvas((11, 5.6), "Where a variance comes from: sinc with a gap, and beyond the data")
     (axes,) = drawing.panels
     parts = (
-        ("what is not known of the functions kept", told.weights, BLUE, 0.55),
-        ("+ what they don't reach of the process", told.residual, GREEN, 0.35),
-        ("+ noise: 95 % of new observations", told.noise, MUTED, 0.25),
+        ("what is not known of the functions kept", predicted.weights, BLUE, 0.55),
+        ("+ what they don't reach of the process", predicted.residual, GREEN, 0.35),
+        ("+ noise: 95 % of new observations", predicted.noise, MUTED, 0.25),
     )
     inner = np.zeros_like(mean)
     for label, part, colour, alpha in parts:

@@ -88,7 +88,7 @@ def _rvm(rows: int, searched: int, split: Split) -> Regressor:
     scale = float(target.scale)
 
     def answer(X: Array, t: Array) -> RealAnswer:
-        mean, sd = (np.asarray(told, np.float64) for told in model.predict(inputs(X), return_std=True))
+        mean, sd = (np.asarray(moments, np.float64) for moments in model.predict(inputs(X), return_std=True))
         return gaussian(target.shift + scale * mean, scale * sd, t)
 
     return Regressor(int(model.n_relevance_), len(some.t), seconds, answer)

@@ -1,4 +1,4 @@
-"""What an engine learned, whichever it is, and the figures of its answers."""
+"""Fits of any engine, and the figures of their predictions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class ClassAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Regressor:
-    """`answer` tells of X (N, d) what is known, scored at targets t (N,); `seconds` of CPU, any search counted."""
+    """`answer` predicts at X (N, d), scored at targets t (N,); `seconds` of CPU, any search counted."""
 
     functions: int
     rows: int
@@ -60,7 +60,7 @@ class Regressor:
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """`answer` tells of X (N, d) what is known; `seconds` of CPU, any search counted."""
+    """`answer` predicts at X (N, d); `seconds` of CPU, any search counted."""
 
     functions: int
     rows: int
@@ -85,13 +85,13 @@ def real_figures(learn: Callable[[Split], Regressor], case: Case) -> Figures:
         figures |= {"mse": float(np.mean(error**2)), "greatest": float(np.abs(error).max())}
     if answer.distribution is None:
         return figures
-    told = answer.distribution
+    predicted = answer.distribution
     far = split.X_test[:FAR_ROWS] + FAR * split.X.std(axis=0)
     beyond = learned.answer(far, split.t_test[:FAR_ROWS]).distribution
     assert beyond is not None
     return figures | {
-        "nll": -float(told.log_density.mean()),
-        "inside": float(np.count_nonzero((told.lower <= split.t_test) & (split.t_test <= told.upper))),
+        "nll": -float(predicted.log_density.mean()),
+        "inside": float(np.count_nonzero((predicted.lower <= split.t_test) & (split.t_test <= predicted.upper))),
         "measured": float(len(split.t_test)),
         "far": float(np.median(beyond.sd)) / float(split.t.std()),
     }
@@ -126,7 +126,7 @@ def calibration_error(probabilities: Array, t: Array) -> float:
         probability, happened = probabilities[:, 1], t
     else:
         probability, happened = probabilities.max(axis=1), (probabilities.argmax(axis=1) == t).astype(np.float64)
-    return sum(count * abs(told - came) for told, came, count in binned(probability, happened)) / len(t)
+    return sum(count * abs(predicted - came) for predicted, came, count in binned(probability, happened)) / len(t)
 
 
 def _sizes(learned: Regressor | Classifier) -> Figures:

@@ -23,7 +23,7 @@ LOWER = 30.0
 """By which the second of two curves is drawn below the first."""
 
 ALLOWED = (4.0, 2.0, 1.0, 0.5, 0.25)
-"""Errors that a code may have: the noise that our fits are told."""
+"""Errors that a code may have: the noise sd that our fits are given."""
 
 CODED: tuple[Signal, ...] = ("heavisine", "doppler")
 
@@ -48,9 +48,9 @@ def _draw_cleaned(axes: Axes) -> None:
     )
     label = f"ours: {found.functions} functions, RMSE {found.rmse(truth):.2f}"
     beside = f"wavelets over all shifts, below: RMSE {shifted.rmse(truth):.2f}"
-    for one, down, colour, told in ((found, 0.0, BLUE, label), (shifted, LOWER, ORANGE, beside)):
+    for one, down, colour, text in ((found, 0.0, BLUE, label), (shifted, LOWER, ORANGE, beside)):
         axes.plot(x, split.t - down, ".", color=MUTED, ms=3, alpha=0.6)
-        axes.plot(x, one.mean - down, color=colour, lw=1.6, label=told)
+        axes.plot(x, one.mean - down, color=colour, lw=1.6, label=text)
     axes.set(xlabel="x", yticks=[])
 
 

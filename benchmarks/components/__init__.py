@@ -1,1 +1,1 @@
-"""Sparse kernel principal components beside those of all rows, and what they are used for: to tell what is new."""
+"""Sparse kernel principal components beside those of all rows, and the detection of new rows by them."""

@@ -49,14 +49,14 @@ def _moons(rows: int, rng: np.random.Generator, sd: float = MOON_SD) -> Array:
 def digit(number: int) -> Rows:
     """Scikit-learn's hand-written digits: half the rows of one to learn from, the other half, and all others.
 
-    The width is the median distance between rows learned from.
+    The width is the median distance between training rows.
     """
     from sklearn.datasets import load_digits
 
     data = load_digits()
-    X, told = np.asarray(data.data, np.float64), np.asarray(data.target)
-    same = X[told == number]
+    X, labels = np.asarray(data.data, np.float64), np.asarray(data.target)
+    same = X[labels == number]
     half = subset(same, np.zeros(len(same)), len(same) // 2, SEED)
     learned = same[half]
     apart = squared_distances(learned, learned)[np.triu_indices(len(learned), 1)]
-    return Rows(learned, np.delete(same, half, axis=0), X[told != number], float(np.sqrt(np.median(apart))))
+    return Rows(learned, np.delete(same, half, axis=0), X[labels != number], float(np.sqrt(np.median(apart))))

@@ -1,4 +1,4 @@
-"""How few rows carry the components of all, and how well they tell what is new."""
+"""The rows that carry the components of all rows, and the detection of new rows by them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -128,7 +128,7 @@ def _novelty(make: Callable[[int], Rows], draw: int) -> Figures:
 
 
 def area(lower: Array, upper: Array) -> float:
-    """How probably one of the upper is the greater, ties counted half."""
+    """The probability that one of the upper is larger, ties counted half."""
     ranks = rankdata(np.concatenate([lower, upper]))[len(lower) :]
     return float((ranks.mean() - 0.5 * (len(upper) + 1)) / len(lower))
 

@@ -55,7 +55,7 @@ class Centred:
 
     @classmethod
     def of(cls, rows: Rows, number: int) -> "Centred":
-        """The first `number`; what is left, by which it is told what is new, is |phi - mean|^2 - |components|^2."""
+        """The first `number`; the rest, which detects new rows, is |phi - mean|^2 - |components|^2."""
         from sklearn.decomposition import KernelPCA
 
         found = KernelPCA(number, kernel="rbf", gamma=rows.width**-2).fit(rows.learned)

@@ -36,8 +36,8 @@ class Case:
 
 def core(estimator: object) -> Expansion:
     """The same function for the core."""
-    told = expansion_of(estimator)
-    return Expansion.of_width(told.width, told.centres, told.weights, told.constant)
+    found = expansion_of(estimator)
+    return Expansion.of_width(found.width, found.centres, found.weights, found.constant)
 
 
 def support_regression() -> Case:

@@ -1,4 +1,4 @@
-"""How few functions stand for a model, how near they come, and what that is worth in time."""
+"""The number of functions that approximate a model, their error, and the time they save."""
 
 from time import process_time
 
@@ -11,12 +11,12 @@ from benchmarks.report import Table
 from relevance_bayes.core.approximation import Approximation, Expansion, approximate, negative_mass, proper
 
 ERRORS = (0.05, 0.01)
-"""That are asked for: |f - f_R| / |f| over all of R^d."""
+"""The requested relative errors: |f - f_R| / |f| over all of R^d."""
 
 HEADER = (
     "model",
     "terms",
-    "error asked",
+    "error bound",
     "functions",
     "times fewer",
     "error at fresh rows",
@@ -43,7 +43,7 @@ NOTES = (
     ),
 )
 
-DENSITY_HEADER = ("density", "terms", "error asked", "functions", "", "error", "total", "negative mass")
+DENSITY_HEADER = ("density", "terms", "error bound", "functions", "", "error", "total", "negative mass")
 
 DENSITY_NOTES = (
     (
@@ -58,21 +58,21 @@ def expansions(options: Options) -> list[Table]:
     densities = [density(1), density(2)]
     inputs = (2,) if options.quick else (2, 3, 5)
     cases = [support_regression(), support_classes(), *(process(number) for number in inputs), *densities]
-    found = [(case, wanted, *_timed(case.whole, wanted)) for case in cases for wanted in ERRORS]
-    rows = tuple(_row(case, wanted, few, seconds) for case, wanted, few, seconds in found)
-    masses = tuple(row for case, wanted, few, _ in found if case in densities for row in _masses(case, wanted, few))
+    found = [(case, bound, *_timed(case.whole, bound)) for case in cases for bound in ERRORS]
+    rows = tuple(_row(case, bound, few, seconds) for case, bound, few, seconds in found)
+    masses = tuple(row for case, bound, few, _ in found if case in densities for row in _masses(case, bound, few))
     return [
-        Table("Models of 1,000 rows told by few functions", HEADER, rows, NOTES),
-        Table("Densities told by few functions", DENSITY_HEADER, masses, DENSITY_NOTES),
+        Table("Models of 1,000 rows by few functions", HEADER, rows, NOTES),
+        Table("Densities by few functions", DENSITY_HEADER, masses, DENSITY_NOTES),
     ]
 
 
-def _timed(whole: Expansion, wanted: float) -> tuple[Approximation, float]:
+def _timed(whole: Expansion, bound: float) -> tuple[Approximation, float]:
     start = process_time()
-    return approximate(whole, error=wanted), process_time() - start
+    return approximate(whole, error=bound), process_time() - start
 
 
-def _row(case: Case, wanted: float, few: Approximation, seconds: float) -> tuple[str, ...]:
+def _row(case: Case, bound: float, few: Approximation, seconds: float) -> tuple[str, ...]:
     own, ours = case.answer(case.fresh), few.expansion(case.fresh)
     relative = float(np.linalg.norm(ours - own) / np.linalg.norm(own - case.whole.constant))
     greatest = float(np.abs(ours - own).max() / np.ptp(own))
@@ -80,7 +80,7 @@ def _row(case: Case, wanted: float, few: Approximation, seconds: float) -> tuple
     return (
         case.name,
         f"{case.whole.size:,}",
-        f"{wanted:g}",
+        f"{bound:g}",
         f"{few.expansion.size}",
         f"{case.whole.size / few.expansion.size:.1f}",
         f"{relative:.4f}",
@@ -93,8 +93,8 @@ def _row(case: Case, wanted: float, few: Approximation, seconds: float) -> tuple
     )
 
 
-def _masses(case: Case, wanted: float, few: Approximation) -> list[tuple[str, ...]]:
-    known = (case.name, f"{case.whole.size:,}", f"{wanted:g}")
+def _masses(case: Case, bound: float, few: Approximation) -> list[tuple[str, ...]]:
+    known = (case.name, f"{case.whole.size:,}", f"{bound:g}")
     return [
         (
             *known,

@@ -1,1 +1,1 @@
-"""What hostile clients cost the service, and what its limits cost everyone else, beside another checkout of it."""
+"""The cost of hostile clients and of the limits on them, beside another checkout of the service."""

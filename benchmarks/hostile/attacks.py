@@ -81,13 +81,13 @@ ATTACKS: Mapping[str, Callable[[Running], None]] = {
 
 @dataclass
 class Health:
-    """How long health took to answer at worst, and how often it did not."""
+    """The longest response time of the health check, and the number of its failures."""
 
     slowest: float = 0.0
     failed: int = 0
 
     def ask(self, server: Running, stopping: threading.Event) -> None:
-        """Ask on new connections until it is stopped."""
+        """Send requests on new connections until it is stopped."""
         while not stopping.wait(0.02):
             began = time.monotonic()
             try:

@@ -1,4 +1,4 @@
-"""What others make of as many coefficients: cosines of 8 x 8 pixels as JPEG has them, and wavelets."""
+"""Codes of as many coefficients: cosines of 8 x 8 pixels as in JPEG, and wavelets."""
 
 from io import BytesIO
 
@@ -34,7 +34,7 @@ def quantised(image: Array, kept: int) -> Array:
 
 def max_cosines(image: Array, kept: int) -> Array:
     """The greatest cosines of blocks alone, as they are, and the mean of the image."""
-    return np.asarray(image.mean() + _image(_greatest(_cosines(image - image.mean()), kept - 1)))
+    return np.asarray(image.mean() + _image(_largest(_cosines(image - image.mean()), kept - 1)))
 
 
 def max_wavelets(image: Array, kept: int) -> Array:
@@ -45,7 +45,7 @@ def max_wavelets(image: Array, kept: int) -> Array:
     coefficients, places = pywt.coeffs_to_array(
         pywt.wavedec2(image - mean, WAVELETS, mode="periodization", level=LEVELS)
     )
-    back = pywt.array_to_coeffs(_greatest(coefficients, kept - 1), places, output_format="wavedec2")
+    back = pywt.array_to_coeffs(_largest(coefficients, kept - 1), places, output_format="wavedec2")
     return np.asarray(mean + pywt.waverec2(back, WAVELETS, mode="periodization"), np.float64)
 
 
@@ -105,7 +105,7 @@ def _image(cosines: Array) -> Array:
     return np.asarray(idctn(cosines, axes=(1, 3), norm="ortho")).reshape(rows * BLOCK, columns * BLOCK)
 
 
-def _greatest(coefficients: Array, kept: int) -> Array:
+def _largest(coefficients: Array, kept: int) -> Array:
     left = np.zeros(coefficients.size)
     order = np.argsort(-np.abs(coefficients).ravel(), kind="stable")[:kept]
     left[order] = coefficients.ravel()[order]

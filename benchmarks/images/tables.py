@@ -1,4 +1,4 @@
-"""What a number of functions is worth, and what is left of noise."""
+"""The quality of codes by the number of functions, and denoising."""
 
 from dataclasses import dataclass
 from math import log
@@ -20,7 +20,7 @@ from relevance_bayes.core.types import Array
 KEPT = (100, 300, 1_000, 3_000)
 
 WEIGHT_BITS = 8
-"""What a quantised weight is taken to need."""
+"""The assumed size of a quantised weight."""
 
 NOISE_SD = 20.0
 NOISY_SIDE = 128
@@ -38,9 +38,9 @@ CODE_NOTES = (
         "blocks is hard to do without."
     ),
     (
-        "A function of ours says more than a coefficient and costs more: it is one of millions. Our bytes: log2 "
-        "C(M, R) for which, and 8 bits a weight, reckoned and not written, what rounding costs not counted. JPEG file: "
-        "Pillow's smallest that misses no more, in bytes. CPU seconds are ours; the peers take hundredths."
+        "A function of ours approximates more than a coefficient and costs more: it is one of millions. Our bytes: "
+        "log2 C(M, R) for which, and 8 bits a weight, reckoned and not written, what rounding costs not counted. JPEG "
+        "file: Pillow's smallest that misses no more, in bytes. CPU seconds are ours; the peers take hundredths."
     ),
 )
 
@@ -50,7 +50,7 @@ NOISE_HEADER = (
     "ours, noise learned",
     "sd found",
     "functions",
-    "ours, told",
+    "ours, known",
     "wavelets",
     "all shifts",
 )
@@ -58,7 +58,7 @@ NOISE_HEADER = (
 NOISE_NOTES = (
     (
         "PSNR to the truth in dB, the middle 128 x 128 pixels with noise of sd 20. Every function of ours pays its "
-        "price. Wavelets: bior4.4, four levels, hard thresholds at 3 sds, the noise told; all shifts: averaged over "
+        "price. Wavelets: bior4.4, four levels, hard thresholds at 3 sds, the noise known; all shifts: averaged over "
         "all shifts of the image, which is no code."
     ),
 )
@@ -126,9 +126,9 @@ def _noisy(options: Options) -> Table:
             whole, rim = drawn(SIDE), (SIDE - NOISY_SIDE) // 2
             image = whole[rim:-rim, rim:-rim]
             noisy = image + NOISE_SD * np.random.default_rng(ACCURACY_SEED).normal(size=image.shape)
-            learned, told = (_cleaned(noisy, sd) for sd in (None, NOISE_SD))
+            learned, known = (_cleaned(noisy, sd) for sd in (None, NOISE_SD))
             peers = [shrunk(noisy, NOISE_SD, every_shift=shifts) for shifts in (False, True)]
-            engines = (f"{_psnr(one, image):.2f}" for one in (decode(told), *peers))
+            engines = (f"{_psnr(one, image):.2f}" for one in (decode(known), *peers))
             found = (f"{_psnr(decode(learned), image):.2f}", f"{learned.noise_sd:.1f}", f"{learned.functions:,}")
             rows.append((name, f"{_psnr(noisy, image):.2f}", *found, *engines))
     except NotRun as absent:

@@ -1,4 +1,4 @@
-"""API and worker processes over a database of their own, SQLite or a PostgreSQL that keeps what it has said."""
+"""API and worker processes over a database of their own, SQLite or a PostgreSQL that writes through to its disk."""
 
 import os
 import re
@@ -43,7 +43,7 @@ class Deployment:
 
     def _start(self, command: str, **settings: float | str) -> subprocess.Popen[str]:
         theirs = {name: value for name, value in os.environ.items() if not name.startswith("RELEVANCE_")}
-        said = {f"RELEVANCE_{name.upper()}": str(value) for name, value in settings.items()}
+        given = {f"RELEVANCE_{name.upper()}": str(value) for name, value in settings.items()}
         ours = {
             "RELEVANCE_DATABASE_URL": self.settings.database_url,
             "RELEVANCE_SPOOL_DIRECTORY": str(self.folder / "spool"),
@@ -53,7 +53,7 @@ class Deployment:
         with (self.folder / f"{command}-{len(self.processes)}.log").open("w") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "app.cli", command, "--until-eof"],
-                env=theirs | ours | said,
+                env=theirs | ours | given,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

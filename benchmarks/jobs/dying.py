@@ -1,4 +1,4 @@
-"""What a worker's death costs: until somebody goes on with its job, and what is computed again."""
+"""The cost of a worker's death: the time until its job goes on, and the repeated computation."""
 
 import time
 from collections.abc import Mapping
@@ -77,13 +77,13 @@ def _repeated(deploy: Deploy, times: int, *, rows: int) -> list[float]:
     """Seconds of both starts of a fit whose worker is killed halfway, above those of the unbroken run."""
     again = []
     with deploy() as deployment, connect(deployment.api()) as calls:
-        asked = requests.long(calls, rows=rows)
+        request = requests.long(calls, rows=rows)
         holder = deployment.worker(**SHORT)
         time.sleep(WORKER_BEGINS)
-        unbroken = _seconds(calls.trainings.wait(calls.trainings.submit(asked).id))
+        unbroken = _seconds(calls.trainings.wait(calls.trainings.submit(request).id))
         for _ in range(times):
             time.sleep(WORKER_BEGINS)
-            job = calls.trainings.submit(asked)
+            job = calls.trainings.submit(request)
             (began,) = _starts(calls, job, 1)
             survivor = deployment.worker(**SHORT)
             time.sleep(max(0.0, unbroken / 2 - (datetime.now(UTC) - began).total_seconds()))

@@ -1,4 +1,4 @@
-"""What the jobs are asked for: fits that take no time, and some that take a while."""
+"""The requests of the jobs: short fits and long ones."""
 
 from collections.abc import Mapping
 
@@ -13,22 +13,22 @@ INDEPENDENT: dict[str, Json] = {"target": "y", "prior": {"type": "independent"},
 
 
 def empty(calls: Relevance) -> Mapping[str, Json]:
-    """A fit of some ten milliseconds: a width that is told, on few rows."""
-    return _asked(calls, FEW_ROWS, {"type": "fixed", "value": 2.0})
+    """A fit of some ten milliseconds: a given width, on few rows."""
+    return _request(calls, FEW_ROWS, {"type": "fixed", "value": 2.0})
 
 
 def long(calls: Relevance, *, rows: int = MANY_ROWS) -> Mapping[str, Json]:
     """A fit of ten seconds and more: its width is searched, with folds."""
-    return _asked(calls, rows, {"type": "cross_validation", "folds": 5})
+    return _request(calls, rows, {"type": "cross_validation", "folds": 5})
 
 
 def endless(calls: Relevance) -> Mapping[str, Json]:
     """A fit of many minutes, to be cancelled: each width that is tried takes some."""
     search: Json = {"type": "cross_validation", "folds": 10}
-    return {**_asked(calls, HUGE_ROWS, search), "algorithm": {"type": "re_estimation"}}
+    return {**_request(calls, HUGE_ROWS, search), "algorithm": {"type": "re_estimation"}}
 
 
-def _asked(calls: Relevance, rows: int, width: Json) -> Mapping[str, Json]:
+def _request(calls: Relevance, rows: int, width: Json) -> Mapping[str, Json]:
     rng = np.random.default_rng(2027)
     x = rng.uniform(-10.0, 10.0, rows)
     y = np.sinc(x / np.pi) + 0.1 * rng.standard_normal(rows)

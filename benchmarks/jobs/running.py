@@ -1,4 +1,4 @@
-"""What a job takes beside its fit, and how late its events are heard."""
+"""The time of a job beside its fit, and the delay of its events."""
 
 import time
 from datetime import UTC, datetime
@@ -22,15 +22,15 @@ def running(deploy: Deploy, options: Options) -> Cells:
     """One worker as shipped: empty fits now and then, one after another; the events of fits of some seconds."""
     now_and_then, in_a_row, followed = (5, 15, 1) if options.quick else (20, 60, 4)
     with deploy() as deployment, connect(deployment.api()) as calls:
-        asked, longer = requests.empty(calls), requests.long(calls, rows=300)
+        request, longer = requests.empty(calls), requests.long(calls, rows=300)
         deployment.worker()
         time.sleep(WORKER_BEGINS)
         jobs = []
         for _ in range(now_and_then):
             time.sleep(PAUSE_SECONDS)
-            jobs.append(calls.trainings.wait(calls.trainings.submit(asked).id))
+            jobs.append(calls.trainings.wait(calls.trainings.submit(request).id))
         for _ in range(in_a_row):
-            calls.trainings.submit(asked)
+            calls.trainings.submit(request)
         seconds = seconds_for_each(calls, in_a_row, before=now_and_then)
         heard = [late for _ in range(followed) for late in _lateness(calls, calls.trainings.submit(longer).id)]
         begun = [_first_progress(calls, job) for job in jobs]

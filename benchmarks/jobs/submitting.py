@@ -1,4 +1,4 @@
-"""What a submission takes: alone, among others, and behind a long queue."""
+"""The time of a submission: alone, among others, and behind a long queue."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,12 +26,12 @@ def submitting(deploy: Deploy, options: Options) -> Cells:
     """Submissions over HTTP to one API process, while nobody works."""
     number = 48 if options.quick else 240
     with deploy() as deployment, connect(deployment.api()) as calls:
-        asked = requests.empty(calls)
+        request = requests.empty(calls)
         url = str(calls.http.client.base_url)
-        _submissions(calls, asked, 10)
-        alone = _submissions(calls, asked, number)
+        _submissions(calls, request, 10)
+        alone = _submissions(calls, request, number)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            together = list(pool.map(lambda _: _from_another(url, asked, number // AT_ONCE), range(AT_ONCE)))
+            together = list(pool.map(lambda _: _from_another(url, request, number // AT_ONCE), range(AT_ONCE)))
     return {
         "submit: median / p99": typical_and_worst(alone),
         f"submit, {AT_ONCE} at once: median / p99": typical_and_worst([one for each in together for one in each]),
@@ -43,14 +43,14 @@ def queueing(deploy: Deploy, options: Options) -> Cells:
     number, longest = (30, QUICK_LONG_QUEUE) if options.quick else (200, LONG_QUEUE)
     cells: dict[str, str] = {}
     with deploy() as deployment, connect(deployment.api()) as calls:
-        asked = requests.empty(calls)
-        _submissions(calls, asked, 10)
+        request = requests.empty(calls)
+        _submissions(calls, request, 10)
         for queued in (SHORT_QUEUE, longest):
             _fill(deployment, queued)
             listed = [_seconds(lambda: calls.http.get(object, "/v1/training-jobs", PAGE)) for _ in range(number)]
             cells[f"list 20 of {queued:,} queued: median / p99"] = typical_and_worst(listed)
             cells[f"submit behind {queued:,} queued: median / p99"] = typical_and_worst(
-                _submissions(calls, asked, number)
+                _submissions(calls, request, number)
             )
         deployment.worker()
         cells[f"a job's end to the next one's, {longest:,} queued"] = milliseconds(
@@ -59,13 +59,13 @@ def queueing(deploy: Deploy, options: Options) -> Cells:
     return cells
 
 
-def _from_another(url: str, asked: Mapping[str, Json], number: int) -> list[float]:
+def _from_another(url: str, request: Mapping[str, Json], number: int) -> list[float]:
     with connect(url) as calls:
-        return _submissions(calls, asked, number)
+        return _submissions(calls, request, number)
 
 
-def _submissions(calls: Relevance, asked: Mapping[str, Json], number: int) -> list[float]:
-    return [_seconds(lambda: calls.trainings.submit(asked)) for _ in range(number)]
+def _submissions(calls: Relevance, request: Mapping[str, Json], number: int) -> list[float]:
+    return [_seconds(lambda: calls.trainings.submit(request)) for _ in range(number)]
 
 
 def _seconds(call: Callable[[], object]) -> float:

@@ -20,11 +20,10 @@ DATABASES: Mapping[str, Callable[[], AbstractContextManager[Deploy]]] = {
 MEASURED: tuple[Callable[[Deploy, Options], Cells], ...] = (submitting, running, queueing, dying)
 
 NOTES = """\
-`relevance api` and `relevance worker` as processes with the settings they are shipped with unless a line says
-otherwise, all on one machine; PostgreSQL waits for its disk. Seconds are those of the clock. An empty fit learns from
-20 rows with a width that is told. `a job's end to the next one's`: jobs that stand in the queue, one worker with one
-slot. `computed again`: both starts' seconds of a fit of some ten, whose worker
-is killed halfway, less those of the unbroken run."""
+`relevance api` and `relevance worker` as processes with their default settings unless a line states otherwise, all on
+one machine; PostgreSQL waits for its disk. Seconds are those of the clock. An empty fit learns from 20 rows with a
+given width. `a job's end to the next one's`: jobs in the queue, one worker with one slot. `computed again`: both
+starts' seconds of a fit of some ten, whose worker is killed halfway, less those of the unbroken run."""
 
 
 def jobs(options: Options) -> list[Table]:

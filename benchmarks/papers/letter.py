@@ -28,9 +28,9 @@ DIGITS = (
     ("USPS, RVM 2001", "7,291", "10", "5.1", "316", "", "", ""),
 )
 NOTE = (
-    "Letter stands for the digits, whose file is not in the folder of data (USPS: NOT RUN). Ours: a machine of two "
+    "Letter replaces the digits, whose file is not in the folder of data (USPS: NOT RUN). Ours: a machine of two "
     "classes for each letter, independent weights without a price, sequential, each with its own width by 5-fold CV "
-    "(told: their median) and its own functions, whose sum stands under vectors; the most probable letter is taken, "
+    "(shown: their median) and its own functions, whose sum is under vectors; the most probable letter is taken, "
     "and log loss is of probabilities that were made to sum to one. A tuned SVM and our defaults learn the same rows "
     "in `accuracy-many-classes`."
 )

@@ -24,7 +24,7 @@ MACHINES: tuple[Machine, ...] = get_args(Machine)
 
 
 def figures(paper_set: PaperSet, machine: Machine, draw: int) -> Figures:
-    """`error` in the set's measure, and `vectors`, functions that stand on rows."""
+    """`error` in the set's measure, and `vectors`, functions that are centred on rows."""
     found = _learned(paper_set, machine, paper_set.split(draw))
     error = found["rmse"] ** 2 if paper_set.measure == "mse" else found[paper_set.measure]
     return {"error": error, "vectors": found["vectors"]}

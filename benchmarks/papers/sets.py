@@ -28,7 +28,7 @@ NOTHING = Printed(None, None)
 
 @dataclass(frozen=True)
 class PaperSet:
-    """`split` of a draw, `draws` at most; errors are `times` the measure, told with so many `digits`.
+    """`split` of a draw, `draws` at most; errors are `times` the measure, written with `digits` digits.
 
     `basis` and `scaled` (whether inputs are standardised) are those of the papers' machine. `averaged`: it is one of
     those that the papers' normalised means are taken over.

@@ -20,9 +20,9 @@ NONE = "–"
 
 MACHINES_NOTE = (
     "Re-estimation and sequential: independent weights, no price, one width for all inputs by 5-fold CV unless the set "
-    "says otherwise, noise learned; the papers' figures were made with re-estimation. Defaults: what a job gets that "
-    "names only its data and its target. Inputs are standardised, but not where r is given. Vectors are functions that "
-    "stand on rows: neither bias nor inputs, though the papers' 8 for the sum of a curve and a line count these."
+    "states otherwise, noise learned; the papers' figures were made with re-estimation. Defaults: a job that specifies "
+    "only its data and its target. Inputs are standardised, but not where r is given. Vectors are functions that "
+    "are centred on rows: neither bias nor inputs, though the papers' 8 for the sum of a curve and a line count these."
 )
 
 MEANS_NOTE = (
@@ -31,7 +31,7 @@ MEANS_NOTE = (
 )
 
 REGRESSION_NOTE = (
-    "Squared errors to the true function unless RMSE is said. The noise of Friedman 2 and 3 has a third of the "
+    "Squared errors to the true function unless RMSE is stated. The noise of Friedman 2 and 3 has a third of the "
     "signal's variance, from which the papers' tables seem to be made. The line of sinc(x_1) + 0.1 x_2 is a root mean "
     "square by the paper's words; 8 weights learned from 100 such rows have a square of .0008, .028 its root: squares "
     "are compared. Boston: NOT RUN: its rows are not in the folder of data."
@@ -39,8 +39,8 @@ REGRESSION_NOTE = (
 
 CLASSES_NOTE = (
     "Waveform is drawn from its generator, all others are the official splits. Titanic has 11 distinct rows, of which "
-    "re-estimation keeps copies. Ripley: rows drawn by a named seed, 1,000 measured on; the 200 stand for a mixture "
-    "that [TIPPING1999, section 5.1] does not tell in numbers."
+    "re-estimation keeps copies. Ripley: rows drawn by a named seed, 1,000 measured on; the 200 replace a mixture "
+    "that [TIPPING1999, section 5.1] does not give in numbers."
 )
 
 
@@ -49,7 +49,7 @@ Figure = Literal["error", "vectors"]
 
 @dataclass(frozen=True)
 class Found:
-    """What each machine came to on a set, in order of the draws."""
+    """The figures of each machine on a set, in order of the draws."""
 
     of: PaperSet
     by_machine: dict[Machine, list[Figures]]

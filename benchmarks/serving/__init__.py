@@ -1,1 +1,1 @@
-"""What an answer over HTTP costs beside the model's arithmetic: ours, and a bare application on the same server."""
+"""The cost of a response over HTTP beside the model's arithmetic: ours, and a bare application on the same server."""

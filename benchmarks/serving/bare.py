@@ -37,7 +37,7 @@ def make_application() -> Starlette:
         content = orjson.dumps({"model": "benchmark", "version": 1, "predictions": predictions})
         return Response(content, media_type="application/json")
 
-    def asked(head: Mapping[str, Sequence[Mapping[str, str]]], X: Array) -> list[tuple[str, Array]]:
+    def outputs_of(head: Mapping[str, Sequence[Mapping[str, str]]], X: Array) -> list[tuple[str, Array]]:
         found = dict(zip(FIGURES, model.answer(X), strict=True))
         return [(output["name"], found[output["name"]]) for output in head["outputs"]]
 
@@ -48,20 +48,20 @@ def make_application() -> Starlette:
             (tensor,) = head["inputs"]
             outputs = [
                 {"name": name, "datatype": "FP64", "shape": column.shape, "data": column}
-                for name, column in asked(head, np.array(tensor["data"]).reshape(tensor["shape"]))
+                for name, column in outputs_of(head, np.array(tensor["data"]).reshape(tensor["shape"]))
             ]
             content = orjson.dumps({**VERSION, "outputs": outputs}, option=orjson.OPT_SERIALIZE_NUMPY)
             return Response(content, media_type="application/json")
         head = orjson.loads(body[: int(length)])
         (tensor,) = head["inputs"]
-        found = asked(head, np.frombuffer(body, np.float64, offset=int(length)).reshape(tensor["shape"]))
+        found = outputs_of(head, np.frombuffer(body, np.float64, offset=int(length)).reshape(tensor["shape"]))
         outputs = [
             {"name": name, "datatype": "FP64", "shape": column.shape, "parameters": {"binary_data_size": column.nbytes}}
             for name, column in found
         ]
-        said = orjson.dumps({**VERSION, "outputs": outputs})
-        content = b"".join((said, *(column.tobytes() for _, column in found)))
-        return Response(content, headers={LENGTH: str(len(said))}, media_type="application/octet-stream")
+        header = orjson.dumps({**VERSION, "outputs": outputs})
+        content = b"".join((header, *(column.tobytes() for _, column in found)))
+        return Response(content, headers={LENGTH: str(len(header))}, media_type="application/octet-stream")
 
     return Starlette(
         routes=[

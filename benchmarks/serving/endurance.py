@@ -9,7 +9,7 @@ from benchmarks.jobs.deployment import on_sqlite
 from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.serving.forms import ARROW, BYTES, NPY, ROWS, TENSORS
-from benchmarks.serving.load import Asked, busy, load
+from benchmarks.serving.load import Request, busy, load
 from benchmarks.serving.model import points
 from benchmarks.serving.processes import ours, train
 
@@ -17,7 +17,7 @@ MANY, BATCH = 1_000, 100_000
 CONNECTIONS, REQUESTS_AT_ONCE = 4, 400
 
 NOTES = """\
-`relevance api` with a key and its log, one process, on SQLite. Four connections ask for one row each in JSON, again and
+`relevance api` with a key and its log, one process, on SQLite. Four connections predict one row each in JSON, again and
 again; meanwhile one client posts 1,000 rows in JSON, tensors in JSON and as bytes, npy and Arrow, in turn, and another
 100,000 rows in JSON, npy and Arrow. Memory is what the process holds when the stretch ends."""
 
@@ -28,13 +28,13 @@ def endurance(options: Options) -> list[Table]:
     with on_sqlite() as deploy, deploy() as deployment:
         train(deployment)
         server = ours(deployment, "ours", log=True)
-        small = server.asked(points(1))
+        small = server.request(points(1))
         rows = [("before", "0", "", "", f"{server.megabytes():.0f}")]
         with ExitStack() as others:
             for size, forms in ((MANY, (ROWS, TENSORS, BYTES, NPY, ARROW)), (BATCH, (ROWS, NPY, ARROW))):
-                others.enter_context(busy(*(server.asked(points(size), form) for form in forms)))
+                others.enter_context(busy(*(server.request(points(size), form) for form in forms)))
             for stretch in range(stretches):
-                taken = _asked_for(small, seconds)
+                taken = _seconds_of(small, seconds)
                 median, late = (f"{1e3 * float(np.quantile(taken, share)):.1f}" for share in (0.5, 0.99))
                 until = f"{(stretch + 1) * seconds:.0f} s"
                 rows.append((until, f"{len(taken):,}", median, late, f"{server.megabytes():.0f}"))
@@ -45,9 +45,9 @@ def endurance(options: Options) -> list[Table]:
     ]
 
 
-def _asked_for(asked: Asked, seconds: float) -> list[float]:
+def _seconds_of(request: Request, seconds: float) -> list[float]:
     """The seconds that each answer took, of as many as come in so many seconds."""
     until, taken = perf_counter() + seconds, list[float]()
     while perf_counter() < until:
-        taken += load(asked, requests=REQUESTS_AT_ONCE, connections=CONNECTIONS).each
+        taken += load(request, requests=REQUESTS_AT_ONCE, connections=CONNECTIONS).each
     return taken

@@ -1,4 +1,4 @@
-"""The forms in which rows are asked with and answers come, all with the same numbers."""
+"""The forms of requests and responses, all with the same numbers."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from relevance_bayes.core.types import Array
 
 NAME = "benchmark"
 FIGURES = ("mean", "variance_total", "variance_noise", "variance_weights", "variance_residual", "lower", "upper")
-"""Outputs of the Open Inference Protocol that say what `OUTPUTS` of predict calls do."""
+"""Outputs of the Open Inference Protocol for the same figures as `OUTPUTS` of predict calls."""
 
 LENGTH = "Inference-Header-Content-Length"
 
@@ -40,8 +40,8 @@ def _numbers_of_rows(answer: bytes, _: int) -> Array:
 
 def _ask_tensors(X: Array, names: Sequence[str]) -> tuple[bytes, str]:
     tensor = {"name": "input", "datatype": "FP64", "shape": X.shape, "data": X.ravel().tolist()}
-    asked = {"inputs": [tensor], "outputs": [{"name": name} for name in names]}
-    return orjson.dumps(asked), "Content-Type: application/json\r\n"
+    request = {"inputs": [tensor], "outputs": [{"name": name} for name in names]}
+    return orjson.dumps(request), "Content-Type: application/json\r\n"
 
 
 def _numbers_of_tensors(answer: bytes, _: int) -> Array:

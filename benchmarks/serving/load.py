@@ -20,7 +20,7 @@ ANSWERS_WITHIN = 30.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """One request, as its bytes, to a host and port."""
 
     host: str
@@ -28,7 +28,7 @@ class Asked:
     content: bytes
 
     @classmethod
-    def of(cls, url: str, path: str, body: bytes, headers: str) -> "Asked":
+    def of(cls, url: str, path: str, body: bytes, headers: str) -> "Request":
         """A POST with a key, under these headers, each of which ends its line."""
         parts = urlsplit(url)
         assert parts.hostname is not None
@@ -48,23 +48,23 @@ class Timed:
     together: float
 
 
-def once(asked: Asked) -> bytes:
+def once(request: Request) -> bytes:
     """The body of one answer; raises RuntimeError unless it is a 200, TimeoutError where none comes."""
-    return uvloop.run(asyncio.wait_for(_once(asked), ANSWERS_WITHIN))
+    return uvloop.run(asyncio.wait_for(_once(request), ANSWERS_WITHIN))
 
 
-def load(asked: Asked, *, requests: int, connections: int) -> Timed:
-    """So many requests in all, each connection asking again as soon as it was answered."""
-    return uvloop.run(_load(asked, requests, connections))
+def load(request: Request, *, requests: int, connections: int) -> Timed:
+    """So many requests in all, each connection sending the next after a response."""
+    return uvloop.run(_load(request, requests, connections))
 
 
 @contextmanager
-def busy(*asked: Asked) -> Iterator[list[float]]:
-    """While it is open, a process of its own asks one host these in turn; afterwards the seconds of each answer."""
+def busy(*request: Request) -> Iterator[list[float]]:
+    """While it is open, a process of its own sends these to a host in turn; afterwards the seconds of each."""
     taken: list[float] = []
     spawn = get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=_ask_on, args=(asked, sender), daemon=True)
+    process = spawn.Process(target=_ask_on, args=(request, sender), daemon=True)
     process.start()
     sender.close()
     receiver.recv()  # the first answer, from a client that has only just begun
@@ -84,39 +84,39 @@ def _gather(receiver: "Connection[float, float]", taken: list[float]) -> None:
             taken.append(receiver.recv())
 
 
-def _ask_on(asked: Sequence[Asked], sender: "Connection[float, float]") -> None:
-    with socket.create_connection((asked[0].host, asked[0].port)) as open_socket:
-        for one in cycle(asked):
+def _ask_on(request: Sequence[Request], sender: "Connection[float, float]") -> None:
+    with socket.create_connection((request[0].host, request[0].port)) as open_socket:
+        for one in cycle(request):
             began = perf_counter()
             open_socket.sendall(one.content)
             answer = HTTPResponse(open_socket, method="POST")
             answer.begin()
-            said = answer.read()
+            body = answer.read()
             if answer.status != 200:
-                raise RuntimeError(f"expected 200, got {answer.status}: {said[:200]!r}")
+                raise RuntimeError(f"expected 200, got {answer.status}: {body[:200]!r}")
             sender.send(perf_counter() - began)
 
 
-async def _once(asked: Asked) -> bytes:
-    return await _Connection(asked).answer(*await asyncio.open_connection(asked.host, asked.port))
+async def _once(request: Request) -> bytes:
+    return await _Connection(request).answer(*await asyncio.open_connection(request.host, request.port))
 
 
-async def _load(asked: Asked, requests: int, connections: int) -> Timed:
+async def _load(request: Request, requests: int, connections: int) -> Timed:
     began = perf_counter()
     shares = [len(range(first, requests, connections)) for first in range(connections)]
-    found = await asyncio.gather(*(_Connection(asked).answers(share) for share in shares))
+    found = await asyncio.gather(*(_Connection(request).answers(share) for share in shares))
     return Timed([took for each in found for took in each], perf_counter() - began)
 
 
 class _Connection:
     """A socket of its own, over which one request follows the other."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, request: Request) -> None:
+        self._request = request
         self.taken: list[float] = []
 
     async def answers(self, number: int) -> list[float]:
-        reader, writer = await asyncio.open_connection(self._asked.host, self._asked.port, limit=2**20)
+        reader, writer = await asyncio.open_connection(self._request.host, self._request.port, limit=2**20)
         try:
             for _ in range(number):
                 began = perf_counter()
@@ -127,7 +127,7 @@ class _Connection:
         return self.taken
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-        writer.write(self._asked.content)
+        writer.write(self._request.content)
         head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith(b"HTTP/1.1 200 "):
             raise RuntimeError(f"expected 200, got {head[:200]!r}")

@@ -22,7 +22,7 @@ WARM_UP = 20
 
 @dataclass(frozen=True)
 class Costs:
-    """What requests cost an application, one figure a round: seconds of CPU for each, and their times."""
+    """The cost of requests to an application, one figure a round: seconds of CPU for each, and their times."""
 
     cpu: Sequence[float]
     timed: Sequence[Timed]
@@ -42,22 +42,22 @@ class Costs:
         return 1e3 * float(np.quantile([took for one in self.timed for took in one.each], share))
 
     def beside(self, other: "Costs") -> float:
-        """How much more CPU than the other's, the median of the ratios of the rounds."""
+        """The ratio of CPU to the other's, the median of the rounds."""
         return median(mine / theirs for mine, theirs in zip(self.cpu, other.cpu, strict=True))
 
 
 def taking_turns(
     forms: Mapping[Server, Form], *, rows: int, requests: int, connections: int, rounds: int
 ) -> Mapping[str, Costs]:
-    """By the servers' names, each asked in its form."""
+    """By the servers' names, each with requests in its form."""
     cpu: dict[str, list[float]] = {server.name: [] for server in forms}
     timed: dict[str, list[Timed]] = {server.name: [] for server in forms}
     for _ in range(rounds):
         for server, form in forms.items():
-            asked = server.asked(points(rows), form)
-            load(asked, requests=WARM_UP, connections=connections)
+            request = server.request(points(rows), form)
+            load(request, requests=WARM_UP, connections=connections)
             before = server.cpu()
-            timed[server.name].append(load(asked, requests=requests, connections=connections))
+            timed[server.name].append(load(request, requests=requests, connections=connections))
             cpu[server.name].append((server.cpu() - before) / requests)
     return {name: Costs(cpu[name], timed[name]) for name in cpu}
 
@@ -73,7 +73,7 @@ class Mixed:
 
 def mixed(server: Server, *, rows: int, requests: int, connections: int, rounds: int) -> list[Mixed]:
     """Each round first alone."""
-    small, large = server.asked(points(1)), server.asked(points(rows))
+    small, large = server.request(points(1)), server.request(points(rows))
     found = []
     for _ in range(rounds):
         alone = load(small, requests=requests, connections=connections)
@@ -94,7 +94,7 @@ def from_memory_to_memory(deployment: Deployment, rows: int, times: int) -> floa
 
 
 def cold(deployment: Deployment, times: int) -> float:
-    """Seconds until a version is at hand that was not, of a process that has had others."""
+    """Seconds until a version is loaded, of a process that has loaded others."""
     parts = build(deployment.settings)
     parts.prediction.version(BUILT_IN_OWNER, NAME)
     taken = median(

@@ -1,4 +1,4 @@
-"""The model that all applications answer with, taken from a version; asked with the same bodies."""
+"""The model of all applications, taken from a version, and the bodies of their requests."""
 
 from collections.abc import Mapping, Sequence
 

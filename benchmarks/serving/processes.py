@@ -1,4 +1,4 @@
-"""Applications as processes of one worker each, and what the kernel says of them."""
+"""Applications as processes of one worker each, and their figures by the kernel."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from app.identity import BUILT_IN_OWNER
 from app.wiring import build
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, ROWS, Form
-from benchmarks.serving.load import KEY, Asked, once
+from benchmarks.serving.load import KEY, Request, once
 from benchmarks.serving.model import INPUTS, plain_model, points
 from benchmarks.serving.plain import MODEL
 from relevance_bayes.client import connect
@@ -33,15 +33,15 @@ PORT = "{port}"
 
 @dataclass(frozen=True)
 class Server:
-    """What answers at a URL: a process and those that it has started."""
+    """A server at a URL: a process and those that it has started."""
 
     name: str
     url: str
     pid: int
 
-    def asked(self, X: Array, form: Form = ROWS) -> Asked:
+    def request(self, X: Array, form: Form = ROWS) -> Request:
         """A request for predictions at X (N, d)."""
-        return Asked.of(self.url, form.path, *form.ask(X))
+        return Request.of(self.url, form.path, *form.ask(X))
 
     def cpu(self) -> float:
         """Seconds of CPU that all threads have had, to the nanosecond."""
@@ -123,13 +123,13 @@ def bare(model: Mapping[str, str], folder: Path) -> Iterator[Server]:
 def answering(
     name: str, command: Sequence[str], environment: Mapping[str, str], folder: Path, form: Form
 ) -> Iterator[Server]:
-    """A server that is killed in the end, once it answers in a form; what it says and leaves behind is in a folder."""
+    """A server that is killed in the end, once it answers in a form; its output is in a folder."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     theirs = {variable: value.replace(PORT, port) for variable, value in environment.items()}
-    said = folder / f"{name}.log"
+    output = folder / f"{name}.log"
     with (
-        said.open("w") as log,
+        output.open("w") as log,
         subprocess.Popen(
             [argument.replace(PORT, port) for argument in command],
             env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'library'}"} | theirs,
@@ -141,7 +141,7 @@ def answering(
         server = Server(name, f"http://127.0.0.1:{port}", process.pid)
         try:
             if not _answers(server, form, process):
-                raise RuntimeError(f"{name} does not answer: {said.read_text()[-2_000:]}")
+                raise RuntimeError(f"{name} does not answer: {output.read_text()[-2_000:]}")
             yield server
         finally:
             for pid in processes(process.pid):
@@ -150,22 +150,22 @@ def answering(
 
 
 def agree(forms: Mapping[Server, Form]) -> None:
-    """Raise RuntimeError unless all of them say the same, each in its form, to the ninth digit."""
+    """Raise RuntimeError unless all of them respond with the same, each in its form, to the ninth digit."""
     X = points(100)
-    found = {server: form.numbers(once(server.asked(X, form)), len(X)) for server, form in forms.items()}
+    found = {server: form.numbers(once(server.request(X, form)), len(X)) for server, form in forms.items()}
     first, *others = found
     for other in others:
         if found[first].shape != found[other].shape or not np.allclose(
             found[first], found[other], rtol=1e-9, atol=1e-9
         ):
-            raise RuntimeError(f"expected {other.name} to say in {forms[other].name} what {first.name} does")
+            raise RuntimeError(f"expected {other.name} to respond in {forms[other].name} as {first.name} does")
 
 
 def _answers(server: Server, form: Form, process: subprocess.Popen[bytes]) -> bool:
     until = time.monotonic() + BEGINS_WITHIN
     while time.monotonic() < until and process.poll() is None:
         with suppress(OSError, EOFError, RuntimeError):
-            once(server.asked(points(1), form))
+            once(server.request(points(1), form))
             return True
         time.sleep(0.1)
     return False

@@ -18,11 +18,11 @@ FEW, MANY, BATCH = 1, 1_000, 100_000
 CONNECTIONS, FEW_CONNECTIONS = 8, 4
 COLD_VECTORS = 50
 
-HEADER = ("asked with", "server", "CPU us", "times bare", "requests/s", "ms, median / p99")
+HEADER = ("request", "server", "CPU us", "times bare", "requests/s", "ms, median / p99")
 NOTES = """\
 `relevance api` with a key, on SQLite, and Starlette with orjson and numpy that computes the same figures of the same
 model without any check (`serving/bare.py`): one process each on uvicorn, httptools and uvloop, taking turns in one run
-with the client on the same machine. A model of 20 vectors and 4 inputs; asked for are mean, variance with its parts and
+with the client on the same machine. A model of 20 vectors and 4 inputs; requested are mean, variance with its parts and
 interval. Tensors are those of the Open Inference Protocol at `/v2`, flat JSON both ways or bytes both ways, beside the
 bare application's answer in the same form. CPU is the server's as the kernel counts it, times the bare one's the median
 of the rounds' ratios."""
@@ -30,8 +30,8 @@ of the rounds' ratios."""
 
 PEERS_NOTES = """\
 Mean and variance by servers that others wrote, each in an environment of its own (`make peers`, `serving/peers`), from
-the same file of the same model by the same lines of numpy, beside ours and the bare application asked for those two
-alone; all of them take turns. Asked by the Open Inference Protocol, BentoML by a POST of its own: lists in, lists out.
+the same file of the same model by the same lines of numpy, beside ours and the bare application with those two
+alone; all of them take turns. Requests are of the Open Inference Protocol, of BentoML a POST of its own with lists.
 CPU and memory are those of all processes that a server has. Each is set to what is fastest for it with one worker:
 MLServer predicts in the process that answers (`parallel_workers` 0), BentoML on its event loop; uvloop and httptools
 are installed for all of them; access logs are off, metrics where that is a setting (MLServer, BentoML), and so are
@@ -39,7 +39,7 @@ KServe's gRPC and its log of latencies. None of them checks a key, as ours does.
 
 
 def serving(options: Options) -> list[Table]:
-    """What an answer costs, beside other servers and other work, and what a process holds."""
+    """The cost of a response, beside other servers and other work, and the memory of a process."""
     rounds, times = (3, 3) if options.quick else (9, 9)
     with on_sqlite() as deploy, deploy() as deployment:
         train(deployment)
@@ -47,7 +47,7 @@ def serving(options: Options) -> list[Table]:
         quiet = ours(deployment, "ours, log of requests off", log=False)
         logging = ours(deployment, "ours", log=True)
         idle = quiet.megabytes()
-        once(logging.asked(points(MANY), ARROW))
+        once(logging.request(points(MANY), ARROW))
         after_arrow = logging.megabytes()
         with bare(model, deployment.folder) as plain:
             servers = [plain, quiet, logging]
@@ -69,8 +69,8 @@ def serving(options: Options) -> list[Table]:
         others["memory after all that"] = f"{quiet.megabytes():.0f} MB"
     with on_sqlite() as deploy, deploy() as deployment:
         train(deployment, vectors=COLD_VECTORS)
-        others[f"a version of {COLD_VECTORS} vectors that was not at hand"] = f"{1e3 * cold(deployment, times):.1f} ms"
-    rows = tuple(row for asked, each in costs.items() for row in _rows(asked, each, plain.name))
+        others[f"a version of {COLD_VECTORS} vectors that was not loaded"] = f"{1e3 * cold(deployment, times):.1f} ms"
+    rows = tuple(row for request, each in costs.items() for row in _rows(request, each, plain.name))
     return [
         Table("Serving", HEADER, rows, (NOTES,)),
         peers,
@@ -102,7 +102,7 @@ def _beside_peers(deployment: Deployment, model: Mapping[str, str], servers: lis
         in_json = dict.fromkeys(servers, MOMENTS) | {server: peer.form for server, peer in peers.items()}
         speak_bytes = [*servers, *(server for server, peer in peers.items() if peer.speaks_bytes)]
         in_bytes = dict.fromkeys(speak_bytes, MOMENTS_AS_BYTES)
-        for asked, forms, number, requests in (
+        for request, forms, number, requests in (
             ("1 row in JSON", in_json, FEW, 1_500),
             ("1,000 rows in JSON", in_json, MANY, 120),
             ("1,000 rows as bytes", in_bytes, MANY, 120),
@@ -110,14 +110,14 @@ def _beside_peers(deployment: Deployment, model: Mapping[str, str], servers: lis
             agree(forms)
             costs = taking_turns(forms, rows=number, requests=requests, connections=CONNECTIONS, rounds=rounds)
             memory = [f"{server.megabytes():.0f}" for server in forms]
-            rows += [(*row, held) for row, held in zip(_rows(asked, costs, plain.name), memory, strict=True)]
+            rows += [(*row, held) for row, held in zip(_rows(request, costs, plain.name), memory, strict=True)]
     return Table("Serving beside peers", (*HEADER, "MB"), tuple(rows), (PEERS_NOTES, *absent))
 
 
-def _rows(asked: str, costs: Mapping[str, Costs], plain: str) -> list[tuple[str, ...]]:
+def _rows(request: str, costs: Mapping[str, Costs], plain: str) -> list[tuple[str, ...]]:
     return [
         (
-            asked,
+            request,
             server,
             f"{found.microseconds:,.0f}",
             "" if server == plain else f"{found.beside(costs[plain]):.2f}",
@@ -143,7 +143,7 @@ def _meanwhile(found: list[Mixed]) -> dict[str, str]:
 
 def _batches(costs: Mapping[str, Costs], core: float) -> dict[str, str]:
     found = {f"{BATCH:,} rows: the core's predict, from memory to memory": f"{core:.3f} s"}
-    for asked, cost in costs.items():
+    for request, cost in costs.items():
         cpu = 1e-6 * cost.microseconds
-        found[f"{asked}: CPU of the request"] = f"{cpu:.3f} s ({core / cpu:.2f} of it the core's)"
+        found[f"{request}: CPU of the request"] = f"{cpu:.3f} s ({core / cpu:.2f} of it the core's)"
     return found

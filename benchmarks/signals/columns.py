@@ -31,8 +31,8 @@ ENGINES = ("ours", "ours, unpriced", "lasso by CV", "ARDRegression")
 NOTES = (
     (
         "Inputs N(0, 1), five of them times 1 or -1, noise of sd 0.5, 100 rows. RMSE to the function at 1,000 fresh "
-        "rows; inside: how probably a noisy target there lies in the 95 % interval. Least squares that are told the "
-        "five columns would have an RMSE of about .12. Ours: the inputs as functions and a bias. ARDRegression and "
+        "rows; inside: how probably a noisy target there lies in the 95 % interval. Least squares of the five "
+        "columns would have an RMSE of about .12. Ours: the inputs as functions and a bias. ARDRegression and "
         "LassoCV: scikit-learn's defaults, 5 folds."
     ),
 )
@@ -75,10 +75,10 @@ def _ours(name: str, split: Split, *, price: bool) -> Figures:
     model = fit(split.X, split.t, Spec(GaussianNoise(), (Inputs(), Bias()), Independent(price=price)))
     seconds = process_time() - start
     kept = [functions.columns for functions in model.functions if isinstance(functions, InputFunctions)]
-    told = predict(model, split.X_test)
-    assert isinstance(told, RealPrediction)
+    predicted = predict(model, split.X_test)
+    assert isinstance(predicted, RealPrediction)
     chosen = np.concatenate([np.empty(0, np.intp), *kept])
-    return _scored(name, split, told.mean, np.sqrt(told.variance), chosen, seconds)
+    return _scored(name, split, predicted.mean, np.sqrt(predicted.variance), chosen, seconds)
 
 
 def _precisions(split: Split) -> Figures:

@@ -51,11 +51,11 @@ def _table(points: int, draws: int, options: Options) -> Table:
     rows: list[tuple[str, ...]] = []
     for name in SIGNALS:
         found = repeated(partial(_figures, name, points), draws, processes=options.processes)
-        rows += [_row(name, engine, found) for engine in _told(found)]
+        rows += [_row(name, engine, found) for engine in _engines(found)]
     return Table(f"Four signals of {points:,} points, {draws} draws", HEADER, tuple(rows), NOTES)
 
 
-def _told(found: list[Figures]) -> list[str]:
+def _engines(found: list[Figures]) -> list[str]:
     """The engines measured, and of several wavelets the best."""
     engines = list(dict.fromkeys(name.partition(": ")[0] for name in found[0]))
     families = {engine.rpartition(", ")[0] for engine in engines if engine.endswith(WAVELETS)}

@@ -30,15 +30,15 @@ OWN: dict[Signal, tuple[Basis, ...]] = {
     "heavisine": (Steps(), BSplines(), Bias()),
     "doppler": (Gabor(), Bias()),
 }
-"""What one would pick who knows what the signal is like."""
+"""The functions that fit the known kind of the signal."""
 
 MIXED: tuple[Basis, ...] = (Steps(), BSplines(), *NARROW, Bias())
-"""What one may take without a thought."""
+"""The functions for any signal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Denoised:
-    """What an engine makes of a signal at its own moments: `mean` (N,), the predictive `sd` (N,) where it gives one.
+    """An engine's estimate of a signal at its own moments: `mean` (N,), the predictive `sd` (N,) where it gives one.
 
     `functions` it keeps, and `seconds` of CPU.
     """
@@ -59,11 +59,11 @@ def ours(split: Split, basis: tuple[Basis, ...], *, price: bool = True, noise_sd
     start = process_time()
     model = fit(split.X, split.t, Spec(likelihood, basis, Independent(price=price)))
     seconds = process_time() - start
-    return told(model, split.X_test, seconds)
+    return predicted(model, split.X_test, seconds)
 
 
-def told(model: Model, X: Array, seconds: float) -> Denoised:
-    """What a model says at X (N, d)."""
+def predicted(model: Model, X: Array, seconds: float) -> Denoised:
+    """The predictions of a model at X (N, d)."""
     prediction = predict(model, X)
     assert isinstance(prediction, RealPrediction)
     return Denoised(prediction.mean, np.sqrt(prediction.variance), len(model.mean), seconds)

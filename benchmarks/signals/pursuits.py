@@ -16,7 +16,7 @@ FOLDS = 5
 
 
 class _Fitted(Protocol):
-    """What all of them have."""
+    """The members of all of them."""
 
     coef_: Array
     intercept_: float
@@ -24,7 +24,7 @@ class _Fitted(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """weights'p(x) + intercept, the columns p (N, M) as they came; `seconds` of CPU, any search counted."""
+    """weights'p(x) + intercept, the columns p (N, M) unscaled; `seconds` of CPU, any search counted."""
 
     weights: Array
     intercept: float
@@ -59,7 +59,7 @@ def pursuit(columns: Array, t: Array, noise_sd: float) -> Linear:
 
 
 def pursuit_by_folds(columns: Array, t: Array, noise_sd: float) -> Linear:
-    """Orthogonal matching pursuit, as many functions as cross-validation by shuffled folds says; the noise unused."""
+    """Orthogonal matching pursuit; shuffled folds select the number of functions, and the noise is not used."""
     from sklearn.linear_model import OrthogonalMatchingPursuitCV
     from sklearn.model_selection import KFold
 

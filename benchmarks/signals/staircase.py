@@ -28,24 +28,24 @@ OFFERED: tuple[tuple[str, tuple[Basis, ...], dict[str, str]], ...] = (
     (
         "steps, Gaussians of 4 widths",
         (Steps(), *FOUR_WIDTHS, Bias()),
-        {"ours": "12 in 43.3 s", "OMP, noise told": "82 in 24.6 s"},
+        {"ours": "12 in 43.3 s", "OMP, noise known": "82 in 24.6 s"},
     ),
 )
 """And what the slides have [BURNAEV]."""
 
 PEERS: dict[str, Callable[[Array, Array, float], Linear]] = {
-    "OMP, noise told": pursuit,
+    "OMP, noise known": pursuit,
     "OMP by CV": pursuit_by_folds,
     "lasso, BIC": lasso,
 }
 
 NOTES = (
     (
-        "Blocks as it is defined, jumps from 2.1 to 5. Least squares that are told where it jumps would have an RMSE "
+        "Blocks as it is defined, jumps from 2.1 to 5. Least squares with the known jumps would have an RMSE "
         "of 0.1 sqrt(12/1,024) = .0108. The bias is counted. Ours learn the noise; unpriced: the papers' prior."
     ),
     (
-        "Peers' columns are centred and of one size. OMP is told the noise (it stops where the residual is what noise "
+        "Peers' columns are centred and of one size. OMP is given the noise (it stops where the residual is what noise "
         "leaves), and so is the lasso, as it has to be where there are more functions than points. OMP by CV: 5 folds "
         "of shuffled points, at most 100 functions. Their columns are made beforehand; ours make them in these seconds."
     ),

@@ -13,7 +13,7 @@ from benchmarks.signals.dictionaries import Denoised
 from relevance_bayes.core.types import Array
 
 WAVELETS = ("haar", "db4", "sym8")
-"""Of these the one that is best in the mean of all draws is told: chosen by the truth, in their favour."""
+"""Of these the one that is best in the mean of all draws is shown: chosen by the truth, in their favour."""
 
 COARSEST = 5
 """Coefficients of the 2^5 widest functions are left as they are: their low-resolution cutoff [DONOHO1994]."""

@@ -62,7 +62,7 @@ def _fitted(learn: Callable[[Split], Regressor], split: Split) -> Fitted:
 
 
 def ours(prior: PriorChoice) -> Callable[[Split], Fitted]:
-    """With nothing said but data, target and, if it is not the default, the prior."""
+    """By defaults of all but data, target and, if it is not the default, the prior."""
     return partial(_fitted, partial(regressor, prior=prior))
 
 

@@ -43,8 +43,8 @@ def _seconds(root: Path, rows: int, draw: int) -> float:
     program = [str(root / ".venv/bin/python"), "-m", "benchmarks.speed.one_fit", DEFAULTS.name, PROCESS.name]
     path = os.pathsep.join((str(root), str(root / "library")))
     environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    told = subprocess.run(
+    output = subprocess.run(
         [*program, str(rows), str(draw)], cwd=root, env=environment, check=True, stdout=subprocess.PIPE, text=True
     ).stdout
-    seconds: float = json.loads(told)["cpu"]
+    seconds: float = json.loads(output)["cpu"]
     return seconds

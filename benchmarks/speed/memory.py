@@ -1,4 +1,4 @@
-"""How much memory a fit needs above its data."""
+"""The memory of a fit above its data."""
 
 from benchmarks.options import Options
 from benchmarks.report import Table

@@ -21,7 +21,7 @@ VECTORS = 128
 LOOK_SECONDS = 0.1
 CHILD = b"app.jobs.worker.child"
 
-ASKED: dict[str, Json] = {"type": "gaussian_process", "max_functions": VECTORS, "min_gain": 1e-6}
+PRIOR: dict[str, Json] = {"type": "gaussian_process", "max_functions": VECTORS, "min_gain": 1e-6}
 
 NOTES = """\
 Friedman's first function, noise of sd 1. Everything runs at once as `relevance serve` starts it: the API, a worker,
@@ -36,18 +36,18 @@ def million(options: Options) -> list[Table]:
         folder = Path(name)
         _write(folder, rows)
         with running_service(folder / "benchmark.db", log=folder / "server.log") as url, connect(url) as calls:
-            told = [_upload(calls, folder / f"rows.{kind}") for kind in ("csv", "parquet")]
+            lines = [_upload(calls, folder / f"rows.{kind}") for kind in ("csv", "parquet")]
             (dataset, _) = calls.datasets()
             with _peak_of_children() as peak:
                 start = perf_counter()
                 job = calls.trainings.wait(
-                    calls.trainings.submit({"dataset_id": dataset.id, "target": "y", "prior": ASKED}).id
+                    calls.trainings.submit({"dataset_id": dataset.id, "target": "y", "prior": PRIOR}).id
                 )
                 seconds = perf_counter() - start
             version = calls.version(job.model)
-    told.append(("job", f"{version.functions} functions", f"{seconds:.1f}", f"{peak[0] / 1e6:.0f}"))
+    lines.append(("job", f"{version.functions} functions", f"{seconds:.1f}", f"{peak[0] / 1e6:.0f}"))
     title = f"{rows:,} rows of {INPUTS} inputs, at most {VECTORS} vectors, through the service"
-    return [Table(title, ("what", "", "seconds", "peak MB"), tuple(told), (NOTES,))]
+    return [Table(title, ("what", "", "seconds", "peak MB"), tuple(lines), (NOTES,))]
 
 
 def _upload(calls: Relevance, file: Path) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ BRIEF = 1.0
 def figures_of(race: Race, entrant: Entrant, rows: int, draw: int) -> Figures:
     """`wall` and `cpu` seconds, `functions`, `error`, and the `peak` of memory in bytes, all by a fresh process."""
     command = (sys.executable, "-m", __name__, race.name, entrant.name, str(rows), str(draw))
-    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    figures: Figures = json.loads(told)
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    figures: Figures = json.loads(output)
     return figures
 
 

@@ -21,7 +21,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Entrant:
-    """`learn` fits one split, any search counted; `most` rows, if there is a limit to what is asked of it, and why."""
+    """`learn` fits one split, any search counted; `most` rows, if it has a limit, and why."""
 
     name: str
     learn: Callable[[Split], Fitted]
@@ -31,11 +31,11 @@ class Entrant:
 
     @property
     def installed(self) -> bool:
-        """Whether its package is here."""
+        """True where its package is installed."""
         return self.package is None or find_spec(self.package.module) is not None
 
     def runs(self, rows: int) -> bool:
-        """Whether so many rows are asked of it here."""
+        """True where it is measured on so many rows."""
         return self.installed and (self.most is None or rows <= self.most)
 
 
@@ -59,7 +59,7 @@ class Race:
         return found
 
     def absent(self) -> tuple[str, ...]:
-        """A note on each who was not asked, at some size or at all."""
+        """A note on each that was not measured, at some size or at all."""
         limits = [f"{one.name}: to {one.most:,} rows; {one.limit}." for one in self.entrants if one.most is not None]
         return (
             *limits,

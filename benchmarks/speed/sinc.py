@@ -63,7 +63,7 @@ class CountedColumns(Counted):
 
 @dataclass(frozen=True)
 class Way:
-    """How candidates are met: as many of the rows as `candidates` (None: all), through the kernel's factor or not."""
+    """A way of evaluating candidates: of `candidates` rows (None: all), through the kernel's factor or not."""
 
     name: str
     candidates: int | None
@@ -74,7 +74,7 @@ class Way:
         return self._learn(split, Gaussian() if self.factor else Columns())
 
     def evaluations(self, split: Split) -> int:
-        """How many values of the kernel a fit computes."""
+        """The number of values of the kernel that a fit computes."""
         kernel = Counted() if self.factor else CountedColumns()
         self._learn(split, kernel)
         return sum(kernel.evaluations)
@@ -103,7 +103,7 @@ def fastrvm(split: Split) -> Fitted:
 
 
 def libsvm(split: Split) -> Fitted:
-    """One SVR fit of libsvm: C = 1 on standardised targets, epsilon half the noise, which it is told."""
+    """One SVR fit of libsvm: C = 1 on standardised targets, epsilon half the noise, which is given."""
     from sklearn.svm import SVR
 
     shift, scale = float(split.t.mean()), float(split.t.std())

@@ -26,11 +26,11 @@ the fit, when imports, a small fit and the data are there."""
 
 SINC_PEERS = """\
 fastrvm: RVR(kernel="rbf", gamma=r**-2, fit_intercept=True), noise learned, all else by its defaults. SVR: C = 1,
-epsilon half the noise's sd, targets standardised: a single fit that is told its three parameters. RMSE to the true
+epsilon half the noise's sd, targets standardised: a single fit with three given parameters. RMSE to the true
 function on 1,000 points."""
 
 MEETING_WAYS = """\
-Factor: an incomplete Cholesky factor of the kernel matrix stands for it in every product with the candidates' columns,
+Factor: an incomplete Cholesky factor of the kernel matrix replaces it in every product with the candidates' columns,
 which leaves no entry more than 1e-12 off. Columns: they are computed as they are. 500 rows: only so many may carry a
 function, drawn by a seed. Evaluations are counted on the first draw, in a process that is not timed."""
 
@@ -58,7 +58,7 @@ def classes(options: Options) -> list[Table]:
 
 
 def defaults(options: Options) -> list[Table]:
-    """Friedman's first function, nothing told."""
+    """Friedman's first function by defaults."""
     return [_table("Friedman 1 by defaults", DEFAULTS, options, "MSE", 3, DEFAULTS_PEERS)]
 
 
@@ -69,9 +69,9 @@ def _table(title: str, race: Race, options: Options, error: str, digits: int, pe
     for size in _sizes(race, options):
         found = _raced(race, size, options.rounds)
         for name, figures in found.items():
-            told = (f"{middle(figures, 'wall'):.4f}", f"{middle(figures, 'cpu'):.4f}", _ratio(figures, found[first]))
+            times = (f"{middle(figures, 'wall'):.4f}", f"{middle(figures, 'cpu'):.4f}", _ratio(figures, found[first]))
             kept = (f"{middle(figures, 'functions'):g}", f"{middle(figures, 'error'):.{digits}f}")
-            rows.append((f"{size:,}", name, *told, *kept, f"{middle(figures, 'peak') / 1e6:.0f}"))
+            rows.append((f"{size:,}", name, *times, *kept, f"{middle(figures, 'peak') / 1e6:.0f}"))
     return Table(f"{title}, {options.rounds} draws", header, tuple(rows), (peers, HOW, *race.absent()))
 
 
@@ -80,11 +80,11 @@ def _meeting(options: Options) -> Table:
     for size in _sizes(MEETING, options):
         for name, figures in _raced(MEETING, size, options.rounds).items():
             count = evaluations_of(name, size)
-            told = (f"{count:,}", f"{count / size**2:.3f}", f"{middle(figures, 'cpu'):.4f}")
+            times = (f"{count:,}", f"{count / size**2:.3f}", f"{middle(figures, 'cpu'):.4f}")
             kept = (f"{middle(figures, 'functions'):g}", f"{middle(figures, 'error'):.5f}")
-            rows.append((f"{size:,}", name, *told, *kept, f"{middle(figures, 'peak') / 1e6:.0f}"))
+            rows.append((f"{size:,}", name, *times, *kept, f"{middle(figures, 'peak') / 1e6:.0f}"))
     header = ("N", "candidates", "kernel evaluations", "/ N^2", "CPU s", "functions", "RMSE", "peak MB")
-    title = f"How candidates are met: the same fits, {options.rounds} draws"
+    title = f"Ways of evaluating candidates: the same fits, {options.rounds} draws"
     return Table(title, header, tuple(rows), (MEETING_WAYS, *MEETING.absent()))
 
 
@@ -103,7 +103,7 @@ def _raced(race: Race, rows: int, rounds: int) -> dict[str, list[Figures]]:
 
 
 def _draws(figures: list[Figures], rounds: int) -> int:
-    """How many draws are measured of one whose first are these."""
+    """The number of draws to measure of one whose first are these."""
     seconds = figures[0]["cpu"] if figures else 0.0
     if seconds > VERY_LONG:
         return 1

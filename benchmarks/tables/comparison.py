@@ -69,7 +69,7 @@ def _measured(sources: Sequence[Source], options: Options) -> Results:
         splits=_splits(options),
         processes=options.processes,
         cache=PeersCache(options.peers_cache or FIGURES_FOLDER),
-        wanted=options.engines,
+        requested=options.engines,
     )
 
 

@@ -55,8 +55,10 @@ def tables(which: Half) -> list[Source]:
     ]
 
 
-def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: PeersCache, wanted: Engines) -> Results:
-    """The figures of all engines on all splits from 0 on; of engines that are not wanted, those in the cache.
+def measured(
+    sources: Sequence[Source], *, splits: int, processes: int, cache: PeersCache, requested: Engines
+) -> Results:
+    """The figures of all engines on all splits from 0 on; of engines that are not requested, those in the cache.
 
     The first split of all tables is measured first, so that a run that is broken off has figures of each table.
     """
@@ -65,7 +67,7 @@ def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: P
     for source in sources:
         for job, known in _planned(source, range(splits), cache):
             found[source.name][job.engine.name] = known
-            if job.keys and _is_wanted(job.engine, wanted):
+            if job.keys and _is_requested(job.engine, requested):
                 jobs += _parts(job)
     jobs.sort(key=lambda job: (min(job.keys), job.engine.name != OURS))
     missing = []
@@ -78,8 +80,8 @@ def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: P
     return Results(found, tuple(dict.fromkeys(missing)))
 
 
-def _is_wanted(engine: Engine, wanted: Engines) -> bool:
-    return wanted == "all" or (engine.name == OURS) == (wanted == "ours")
+def _is_requested(engine: Engine, requested: Engines) -> bool:
+    return requested == "all" or (engine.name == OURS) == (requested == "ours")
 
 
 def _planned(source: Source, numbers: Iterable[int], cache: PeersCache) -> Iterable[tuple[Job, dict[int, Figures]]]:

@@ -1,4 +1,4 @@
-"""What an engine predicts of a split, and the figures of it."""
+"""The predictions of an engine on a split, and their figures."""
 
 from dataclasses import dataclass, field
 from math import sqrt

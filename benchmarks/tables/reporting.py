@@ -64,7 +64,7 @@ def overall(task: Task, summary: Mapping[str, Mapping[str, float]], title: str, 
 
 def _rows_note(splits: int) -> str:
     return (
-        f"Splits of each table: {splits}, a fifth measured on; at most 600 rows learned from and 1,000 measured on. "
+        f"Splits of each table: {splits}, a fifth measured on; at most 600 rows for training and 1,000 for testing. "
         "RMSE / GP's: the geometric mean over splits, then tables. NLL and log loss in nats a row."
     )
 

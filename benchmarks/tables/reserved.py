@@ -54,6 +54,6 @@ def number_digest(values: Array) -> str:
 
 
 def category_digest(values: Sequence[str]) -> str:
-    """The digest of how often each text stands in a column, whatever the texts are."""
+    """The digest of the counts of each text in a column, whatever the texts are."""
     counts = sorted(Counter(values).values())
     return hashlib.sha256(repr(counts).encode()).hexdigest()[:16]

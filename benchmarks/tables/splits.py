@@ -77,7 +77,7 @@ def divided(table: DataTable, number: int) -> TableSplit:
 
 
 def with_known_labels(table: DataTable, learned: Indices, measured: Indices) -> Indices:
-    """The rows of `measured` all of whose labels stand in rows of `learned`."""
+    """The rows of `measured` all of whose labels are in rows of `learned`."""
     known = np.ones(len(measured), np.bool_)
     for column in table.columns:
         if column.labels:

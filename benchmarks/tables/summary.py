@@ -1,4 +1,4 @@
-"""What the figures of all tables come to for each engine."""
+"""The summary of the figures of all tables for each engine."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ CLOSE_COVERAGE = 0.93, 0.97
 """Shares of the targets inside their 95 % intervals that count as right, as does one that chance explains."""
 
 ROWS_FOR_CALIBRATION = 1_000
-"""Fewer rows measured on say little of a calibration error."""
+"""The minimum number of test rows for a calibration error."""
 
 WORSE_NLL = 0.03
 """Nats a row above the reference from which on a table counts as worse."""
@@ -33,8 +33,8 @@ CLOSE_LOG_LOSS = 1.2
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How an engine stands among all on one figure of which less is better; a rank is 1 for the best."""
+class Ranking:
+    """The rank of an engine by one figure of which less is better; 1 is the best."""
 
     mean_rank: float
     wins: float
@@ -68,7 +68,7 @@ def difference(one: Splits, other: Splits, figure: str) -> float | None:
     return fmean(mine - theirs for mine, theirs in pairs) if pairs else None
 
 
-def standings(measured: Measured, figure: str) -> dict[str, Standing]:
+def rankings(measured: Measured, figure: str) -> dict[str, Ranking]:
     """Ranks, shares of wins, and 1 for the best to 0 for the worst engine of a table, in the mean over the tables.
 
     Only tables count on which every engine that has the figure anywhere has it; a draw is shared.
@@ -81,7 +81,7 @@ def standings(measured: Measured, figure: str) -> dict[str, Standing]:
         if len(whole) == len(names) and names:
             rows.append(whole)
     return {
-        name: Standing(
+        name: Ranking(
             fmean(_rank(row, name) for row in rows),
             fmean(_win(row, name) for row in rows),
             fmean(_normalised(row, name) for row in rows),
@@ -93,7 +93,7 @@ def standings(measured: Measured, figure: str) -> dict[str, Standing]:
 
 def regression_summary(measured: Measured, *, reference: str) -> dict[str, dict[str, float]]:
     """RMSE and NLL of each engine beside the reference's, and the coverage of all targets together."""
-    ranks, scores = standings(measured, "rmse"), standings(measured, "nll")
+    ranks, scores = rankings(measured, "rmse"), rankings(measured, "nll")
     found: dict[str, dict[str, float]] = {}
     for name in _having(measured, "rmse"):
         ratios = _of_tables(measured, name, reference, "rmse", ratio)
@@ -107,13 +107,13 @@ def regression_summary(measured: Measured, *, reference: str) -> dict[str, dict[
             row |= {"nll_median": median(gaps), "nll_worse": fmean(gap > WORSE_NLL for gap in gaps)}
         covered = coverage(engines.get(name, {}) for engines in measured.values())
         row |= {} if covered is None else {"coverage": covered, "covered": _covered_tables(measured, name)}
-        found[name] = row | _agreement(measured, name, "nll") | _standing(ranks, scores, name)
+        found[name] = row | _agreement(measured, name, "nll") | _ranking(ranks, scores, name)
     return found
 
 
 def class_summary(measured: Measured, *, ours: str, reference: str) -> dict[str, dict[str, float]]:
     """Log loss, error and calibration of each engine in the mean, and beside the best peer and the reference."""
-    ranks = standings(measured, "log_loss")
+    ranks = rankings(measured, "log_loss")
     found: dict[str, dict[str, float]] = {}
     for name in _having(measured, "log_loss"):
         tables = [engines[name] for engines in measured.values() if engines.get(name)]
@@ -132,12 +132,12 @@ def class_summary(measured: Measured, *, ours: str, reference: str) -> dict[str,
             and all(one["measured"] >= ROWS_FOR_CALIBRATION for one in splits.values())
         ]
         row |= {"ece_large": fmean(large), "ece_large_worst": max(large)} if large else {}
-        found[name] = row | _agreement(measured, name, "log_loss") | _standing(ranks, ranks, name)
+        found[name] = row | _agreement(measured, name, "log_loss") | _ranking(ranks, ranks, name)
     return found
 
 
 def missing(measured: Measured, name: str) -> float:
-    """How many splits some engine has a figure of and this one has none."""
+    """The number of splits for which another engine has a figure and this one has none."""
     numbers = {(table, number) for table, engines in measured.items() for one in engines.values() for number in one}
     own = {(table, number) for table, engines in measured.items() for number in engines.get(name, {})}
     return float(len(numbers - own))
@@ -208,7 +208,7 @@ def _covered_tables(measured: Measured, name: str) -> float:
     return fmean(is_covered(splits) for splits in tables if splits)
 
 
-def _standing(ranks: Mapping[str, Standing], scores: Mapping[str, Standing], name: str) -> dict[str, float]:
+def _ranking(ranks: Mapping[str, Ranking], scores: Mapping[str, Ranking], name: str) -> dict[str, float]:
     row = {"mean_rank": ranks[name].mean_rank, "wins": ranks[name].wins} if name in ranks else {}
     return row | ({"normalised_score": scores[name].normalised} if name in scores else {})
 

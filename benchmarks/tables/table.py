@@ -61,7 +61,7 @@ class DataTable:
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return len(self.t)
 
     @property
@@ -74,7 +74,7 @@ class DataTable:
         return np.column_stack([column.values for column in self.columns])
 
     def indicators(self, learned: Indices) -> Array:
-        """Numbers and, for each category, a 0/1 column for each label that stands in the rows `learned`, (N, D)."""
+        """Numbers and, for each category, a 0/1 column for each label in the rows `learned`, (N, D)."""
         parts: list[Array] = []
         for column in self.columns:
             if column.labels:

@@ -19,7 +19,7 @@ MIN_SHARED_NAMES = 0.5
 
 
 class UnfitTables(Exception):
-    """Tables of the catalogue that must not be there; says which and why."""
+    """Tables of the catalogue that are refused, with the reason."""
 
 
 def write(folder: Path = FOLDER) -> list[DataTable]:

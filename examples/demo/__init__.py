@@ -1,1 +1,1 @@
-"""`make demo`: models trained through the running service, and what was learned, beside the truth and the peers."""
+"""`make demo`: models trained by a running service, beside the truth and other libraries."""

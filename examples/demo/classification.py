@@ -7,8 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from examples.demo import truth
-from examples.demo.files import write_csv
-from examples.demo.report import trained_version, what_was_learned
+from examples.demo.report import print_version, trained_version
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import Json, SupervisedVersion
@@ -20,17 +19,17 @@ SPOTS = np.array([[-0.7, 0.3], [-0.3, 0.7], [0.3, 0.3], [0.4, 0.7], [0.0, 0.5], 
 
 
 def run(client: Relevance, console: Console, directory: Path) -> Path:
-    """Post the data, train, predict, compare; the picture's path."""
+    """Upload the data, train, predict and compare; return the path of the picture."""
     console.rule("[bold]2. Two classes: Ripley's mixture of four Gaussians", align="left")
     training = truth.draw_points(ROWS, seed=1)
     columns = {"x1": training.positions[:, 0].tolist(), "x2": training.positions[:, 1].tolist()}
-    file = write_csv(directory / "ripley.csv", {**columns, "class": training.labels.tolist()})
+    file = truth.write_csv(directory / "ripley.csv", {**columns, "class": training.labels.tolist()})
     dataset = client.upload(file)
-    console.print(f"Posted {file}: {dataset.rows} rows. Training on them, with nothing said but the target:")
+    console.print(f"Uploaded {file}: {dataset.rows} rows. Training on them, with the target only:")
     job = client.trainings.submit({"dataset_id": dataset.id, "target": "class"})
     watch(client.trainings.follow(job.id), label="ripley", console=console)
     version = trained_version(client, job.id)
-    what_was_learned(console, version)
+    print_version(console, version)
     _beside_the_truth(client, console, version)
     _errors(client, console, version)
     return _picture(client, version, training, directory / "ripley.png")
@@ -56,7 +55,7 @@ def _errors(client: Relevance, console: Console, version: SupervisedVersion) -> 
     ours, best = _probability_of_one(client, version, fresh.positions), truth.probability_of_one(fresh.positions)
     wrong, at_best = (np.mean((p > 0.5) != (fresh.labels == 1)) for p in (ours, best))
     console.print(
-        f"Of {FRESH:,} fresh points {wrong:.1%} are put into the wrong class; "
+        f"Of {FRESH:,} fresh points {wrong:.1%} are misclassified; "
         f"knowing the mixture, {at_best:.1%} would be.\n"
         f"The probabilities are {np.mean(np.abs(ours - best)):.3f} from Bayes' rule on average.\n"
     )

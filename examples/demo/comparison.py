@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from examples.demo import truth
-from examples.demo.files import write_csv
-from examples.demo.report import trained_version, what_was_learned
+from examples.demo.report import print_version, trained_version
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import Json, SupervisedVersion
@@ -24,14 +23,14 @@ CHOICES: dict[str, dict[str, Json]] = {
 """The defaults, and the classical relevance vector machine: one width for all inputs, cross-validated."""
 
 SHARES = np.linspace(0.05, 0.95, 19)
-"""Probabilities of the intervals whose honesty is measured."""
+"""Probabilities of the intervals whose coverage is measured."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One version on fresh rows: errors against the truth, and how often observations fell within intervals of SHARES.
+    """A version on fresh rows: errors against the truth, and the coverage of intervals of probabilities SHARES.
 
-    `parts` are the mean variances noise, weights, beyond; `straight` the inputs with a linear weight beyond 2 sds of 0.
+    `parts` are the mean variances noise, weights, residual; `straight` the inputs with a linear weight beyond 2 sds.
     """
 
     version: SupervisedVersion
@@ -43,25 +42,25 @@ class Measured:
 
     @property
     def coverage_95(self) -> float:
-        """The share within the widest of the intervals."""
+        """Return the coverage of the widest interval."""
         return float(self.coverage[-1])
 
 
 def run(client: Relevance, console: Console, directory: Path) -> Path:
-    """Post the data, train twice, compare on fresh rows; the picture's path."""
+    """Upload the data, train twice, compare on fresh rows; return the path of the picture."""
     console.rule("[bold]3. Which inputs matter: Friedman's function of five columns among ten", align="left")
     training = truth.draw_table(ROWS, seed=1)
     dataset = client.upload(
-        write_csv(directory / "friedman.csv", {**_columns(training.inputs), "y": _list(training.y)})
+        truth.write_csv(directory / "friedman.csv", {**_columns(training.inputs), "y": _list(training.y)})
     )
-    console.print(f"Posted {dataset.rows} rows. Training twice: with nothing said, and as the classical machine:")
+    console.print(f"Uploaded {dataset.rows} rows. Training twice: by the defaults, and as the classical machine:")
     fresh = truth.draw_table(FRESH, seed=2)
     measured = {}
     for name, choices in CHOICES.items():
         job = client.trainings.submit({"dataset_id": dataset.id, "target": "y", "model": f"friedman-{name}", **choices})
         watch(client.trainings.follow(job.id), label=name, console=console)
         measured[name] = _measured(client, trained_version(client, job.id), fresh)
-    what_was_learned(console, measured["automatic"].version, truth=f"(the truth: {truth.FRIEDMAN_NOISE_SD:g})")
+    print_version(console, measured["automatic"].version, truth=f"(the truth: {truth.FRIEDMAN_NOISE_SD:g})")
     _beside_each_other(console, measured)
     return _picture(measured, directory / "friedman.png")
 
@@ -107,7 +106,7 @@ def _beside_each_other(console: Console, measured: dict[str, Measured]) -> None:
     console.print(f"On {FRESH:,} fresh rows (root mean square error, mean negative log density: lower is better):")
     console.print(table)
     gained = 1.0 - measured["automatic"].rmse / measured["independent"].rmse
-    console.print(f"With nothing said the error is {gained:.0%} less than the classical machine's.\n")
+    console.print(f"By the defaults the error is {gained:.0%} less than the classical machine's.\n")
 
 
 def _picture(measured: dict[str, Measured], path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Which inputs a model sees, what its error bars are made of, and whether they are honest."""
+"""A picture of the widths of a model by input, of the parts of its variance, and of its calibration."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +13,9 @@ from relevance_bayes.client.responses import SupervisedVersion
 from relevance_bayes.types.reports import InputWidth
 
 COLOURS = {"automatic": BLUE, "independent": ORANGE}
-NAMES = {"automatic": "nothing said", "independent": "the classical machine"}
+NAMES = {"automatic": "defaults", "independent": "the classical machine"}
 UNSEEN = 100.0
-"""Widths, in standard deviations, from which on the kernels don't see an input; bars end there."""
+"""The width, in standard deviations, from which on an input has no effect on the kernels; bars end there."""
 
 NEARLY_STRAIGHT = 20.0
 
@@ -36,7 +36,7 @@ class Labelled(Protocol):
 
 
 def draw_comparison(path: Path, labelled: Mapping[str, Labelled], shares: Array) -> None:
-    """Three panels: widths by input of the first, the mean variance of each, its parts apart; reliability."""
+    """Draw three panels: widths by input of the first version, mean variances by part, calibration."""
     figure = Figure(figsize=(14, 5.2), dpi=150)
     figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.15)
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.15, 0.75, 1.0))
@@ -66,12 +66,12 @@ def _widths(axes: Axes, labelled: Labelled) -> None:
     axes.set(xscale="log", xlim=(0.3, 40.0 * UNSEEN), xlabel="width of the functions, in standard deviations")
     _title(
         axes,
-        "What was found of each input (the truth: x1 to x3 bend,\nx4 and x5 are straight lines, x6 to x10 nothing)",
+        "The width of each input (the truth: x1 to x3 bend,\nx4 and x5 are straight lines, x6 to x10 nothing)",
     )
 
 
 def _by_input(version: SupervisedVersion) -> tuple[InputWidth, ...]:
-    """The widths of the heaviest of the models that have one for each input."""
+    """Return the widths of the member with the largest weight of those with a width for each input."""
     several = [member for member in version.members if len(member.hyperparameters.widths) > 1]
     heaviest = max(several, key=lambda member: member.weight or 0.0)
     return heaviest.hyperparameters.widths
@@ -90,16 +90,14 @@ def _parts(axes: Axes, labelled: Mapping[str, Labelled]) -> None:
         below = [low + height for low, height in zip(below, heights, strict=True)]
     axes.axhline(1.0, color=INK, lw=1.2, ls=(0, (5, 3)), label="true noise")
     axes.legend(frameon=False, fontsize=10)
-    axes.set(ylabel="mean variance of an answer")
-    _title(axes, "What error bars are made of")
+    axes.set(ylabel="mean variance of a prediction")
+    _title(axes, "Parts of the variance")
 
 
 def _reliability(axes: Axes, labelled: Mapping[str, Labelled], shares: Array) -> None:
-    axes.plot([0, 1], [0, 1], color=INK, lw=1.2, ls=(0, (5, 3)), label="honest")
+    axes.plot([0, 1], [0, 1], color=INK, lw=1.2, ls=(0, (5, 3)), label="calibrated")
     for name, one in labelled.items():
         axes.plot(shares, one.coverage, "o-", color=COLOURS[name], ms=4, lw=1.8, label=NAMES[name])
     axes.legend(frameon=False, fontsize=10)
-    axes.set(
-        xlabel="probability that an interval claims", ylabel="share of fresh rows within it", xlim=(0, 1), ylim=(0, 1)
-    )
-    _title(axes, "Whether error bars are honest")
+    axes.set(xlabel="probability of the interval", ylabel="share of fresh rows within it", xlim=(0, 1), ylim=(0, 1))
+    _title(axes, "Calibration of the intervals")

@@ -1,4 +1,4 @@
-"""Real heights, which come with matplotlib: 344 by 403 of them, three seconds of arc apart, by Jacksboro, Tennessee."""
+"""Heights by Jacksboro, Tennessee, which matplotlib includes: 344 by 403, three seconds of arc apart."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from examples.demo.truth import Array
 FILE = Path(get_data_path(), "sample_data", "jacksboro_fault_dem.npz")
 KM_A_DEGREE = 111.2
 EVERY = 4
-"""Of the survey's rows and columns, what is asked for."""
+"""The step of the rows and columns of the survey at which models are tested."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +31,13 @@ class Grid:
     metres: Array
 
     def all(self) -> Heights:
-        """The crossings, one after the other."""
+        """Return the heights of all crossings, by rows."""
         east, north = np.meshgrid(self.east, self.north)
         return Heights(np.column_stack([east.ravel(), north.ravel()]), self.metres.ravel())
 
 
 def survey(path: Path = FILE) -> Grid:
-    """Return what was surveyed; its file has the north in its first row, and degrees."""
+    """Return the survey in km; its file is in degrees, with the north in the first row."""
     stored = np.load(path)
     metres = stored["elevation"][::-1].astype(np.float64)
     south, north = sorted(float(stored[name]) for name in ("ymin", "ymax"))
@@ -47,12 +47,12 @@ def survey(path: Path = FILE) -> Grid:
 
 
 def coarser(grid: Grid) -> Grid:
-    """Each fourth row and column."""
+    """Return each fourth row and column."""
     return Grid(grid.east[::EVERY], grid.north[::EVERY], grid.metres[::EVERY, ::EVERY])
 
 
 def measured_at(grid: Grid, count: int, *, seed: int) -> Heights:
-    """So many crossings, drawn at random, none of which is asked for again."""
+    """Return `count` random crossings, none of which is a test place."""
     between = np.ones(grid.metres.shape, dtype=bool)
     between[::EVERY, ::EVERY] = False
     crossings = grid.all()

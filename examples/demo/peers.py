@@ -1,4 +1,4 @@
-"""scikit-learn's Gaussian process and support vectors on the demo's rows, each searched as its users do."""
+"""scikit-learn's Gaussian process and support vectors on the demo's rows, with usual searches of their parameters."""
 
 import warnings
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ RESTARTS = 2
 
 @dataclass(frozen=True, eq=False)
 class Peer:
-    """The `mean` told for each place (M,), its `sd` where there is one, functions kept, and seconds with any search."""
+    """Predictions at places: `mean` (M,), `sd` (M,) if any; functions kept, and seconds including the search."""
 
     name: str
     mean: Array
@@ -25,7 +25,7 @@ class Peer:
 
 
 def gaussian_process(X: Array, t: Array, places: Array) -> Peer:
-    """An exact process with a length for each input, from the best of three starts."""
+    """Return the predictions of an exact process with a length scale for each input, the best of three starts."""
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -33,7 +33,7 @@ def gaussian_process(X: Array, t: Array, places: Array) -> Peer:
     kernel = ConstantKernel() * RBF(np.ones(X.shape[1])) + WhiteKernel()
     model = GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=RESTARTS, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of lengths at the ends of where it searches
+        warnings.simplefilter("ignore")  # of length scales at their bounds
         model.fit((X - X.mean(axis=0)) / X.std(axis=0), t)
     seconds = perf_counter() - start
     mean, sd = model.predict((places - X.mean(axis=0)) / X.std(axis=0), return_std=True)
@@ -41,7 +41,7 @@ def gaussian_process(X: Array, t: Array, places: Array) -> Peer:
 
 
 def support_vectors(X: Array, t: Array, places: Array) -> Peer:
-    """C and gamma by 5-fold cross-validation; it tells no distribution."""
+    """Return the predictions of an SVR, without sd; C and gamma are selected by 5-fold cross-validation."""
     from sklearn.model_selection import GridSearchCV, KFold
     from sklearn.svm import SVR
 

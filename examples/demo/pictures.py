@@ -1,4 +1,4 @@
-"""A fit with its error bars, and a decision boundary; rows on which functions began are ringed in both."""
+"""Pictures of a fit with its error bars and of a decision boundary; both mark the rows of functions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from relevance_bayes.client.responses import Prediction
 from relevance_bayes.types.functions import RelevanceVector
 
 INK, MUTED, BLUE, ORANGE, GREEN = "#222222", "#8a8a8a", "#0072b2", "#d55e00", "#009e73"
-"""Colours that colour-blind people can tell apart."""
+"""Colours that colour-blind people can distinguish."""
 
 TWO_SIDED_95 = 1.96
 CLASS_STYLES = ((BLUE, "o"), (ORANGE, "^"))
@@ -22,7 +22,7 @@ CLASS_STYLES = ((BLUE, "o"), (ORANGE, "^"))
 def draw_fit(
     path: Path, training: Curve, x: Array, predictions: Sequence[Prediction], vectors: Sequence[RelevanceVector]
 ) -> None:
-    """Draw the mean, what is known of the function, where new observations will fall, and the truth."""
+    """Draw the mean, the intervals of the function and of new observations, and the truth."""
     mean, sd, own = (np.array(column) for column in zip(*map(_moments, predictions), strict=True))
     figure, axes = canvas((11, 6.2), "Regression: sin(x)/x, from 100 noisy points")
     axes.fill_between(

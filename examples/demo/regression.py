@@ -7,8 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from examples.demo import truth
-from examples.demo.files import write_csv
-from examples.demo.report import trained_version, what_was_learned
+from examples.demo.report import print_version, trained_version
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import Json, Prediction, SupervisedVersion
@@ -18,16 +17,16 @@ FRESH = 10_000
 
 
 def run(client: Relevance, console: Console, directory: Path) -> Path:
-    """Post the data, train, predict, compare; the picture's path."""
+    """Upload the data, train, predict and compare; return the path of the picture."""
     console.rule("[bold]1. Regression: sin(x)/x, with noise of sd 0.1 added", align="left")
     training = truth.draw_curve(ROWS, seed=1)
-    file = write_csv(directory / "sinc.csv", {"x": training.x.tolist(), "y": training.y.tolist()})
+    file = truth.write_csv(directory / "sinc.csv", {"x": training.x.tolist(), "y": training.y.tolist()})
     dataset = client.upload(file)
-    console.print(f"Posted {file}: {dataset.rows} rows. Training on them, with nothing said but the target:")
+    console.print(f"Uploaded {file}: {dataset.rows} rows. Training on them, with the target only:")
     job = client.trainings.submit({"dataset_id": dataset.id, "target": "y"})
     watch(client.trainings.follow(job.id), label="sinc", console=console)
     version = trained_version(client, job.id)
-    what_was_learned(console, version, truth=f"(the truth: {truth.NOISE_SD:g})")
+    print_version(console, version, truth=f"(the truth: {truth.NOISE_SD:g})")
     _beside_the_truth(client, console, version)
     _coverage(client, console, version)
     return _picture(client, version, training, directory / "sinc.png")

@@ -8,15 +8,15 @@ from relevance_bayes.client.responses import SupervisedVersion
 
 
 def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:
-    """The version that a job has made; raises ClientError when it made none."""
+    """Return the version that a job created; raises ClientError if it created none."""
     job = client.trainings.get(job_id)
     if job.version is None:
         raise ClientError(Problem.of_job(job))
     return client.version(job.version.model, job.version.version)
 
 
-def what_was_learned(console: Console, version: SupervisedVersion, *, truth: str = "") -> None:
-    """Print what was taken and compared, functions, evidence, noise, widths, seconds."""
+def print_version(console: Console, version: SupervisedVersion, *, truth: str = "") -> None:
+    """Print prior, compared models, functions, evidence, noise, widths, seconds."""
     facts = [
         ("model", f"{version.model}, version {version.version}"),
         ("prior", str(version.prior["type"]).replace("_", " ")),

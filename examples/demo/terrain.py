@@ -1,4 +1,4 @@
-"""The fourth model: a hilly land from 150 of its heights, beside the classical machine and scikit-learn's."""
+"""The fourth model: a hilly land from 150 of its heights, beside the classical machine and models of scikit-learn."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,23 +8,22 @@ from rich.console import Console
 from rich.table import Table
 
 from examples.demo.comparison import CHOICES
-from examples.demo.files import write_csv
 from examples.demo.heights import Grid, Heights, coarser, measured_at, survey
 from examples.demo.peers import Peer, gaussian_process, support_vectors
-from examples.demo.report import trained_version, what_was_learned
-from examples.demo.truth import Array
+from examples.demo.report import print_version, trained_version
+from examples.demo.truth import Array, write_csv
 from relevance_bayes.cli.progress import watch
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import Json, SupervisedVersion
 
 ROWS = 150
-NAMES = {"automatic": "nothing said", "independent": "classical machine"}
+NAMES = {"automatic": "defaults", "independent": "classical machine"}
 TWO_SIDED_95 = 1.96
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """An engine's answers at the places asked for: root mean square error, and what its error bars were worth."""
+    """An engine's predictions at the test places: root mean square error, and the quality of its intervals."""
 
     reported: Peer
     rmse: float
@@ -33,14 +32,14 @@ class Labelled:
 
 
 def run(client: Relevance, console: Console, directory: Path) -> Path:
-    """Post the heights, train twice, ask for the land between; the picture's path."""
+    """Upload the heights, train twice, predict the land between them; return the path of the picture."""
     console.rule(f"[bold]4. Real data: hills by Jacksboro, Tennessee, from {ROWS} heights", align="left")
     surveyed = survey()
     training, land = measured_at(surveyed, ROWS, seed=1), coarser(surveyed)
     requested = land.all()
     columns = {**_columns(training.places), "height": _list(training.metres)}
     dataset = client.upload(write_csv(directory / "heights.csv", columns))
-    console.print(f"Posted {dataset.rows} rows: km east and north, metres. Training twice, as before:")
+    console.print(f"Uploaded {dataset.rows} rows: km east and north, metres. Training twice, as before:")
     labelled = {}
     for name, choices in CHOICES.items():
         job = client.trainings.submit(
@@ -50,7 +49,7 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
         version = trained_version(client, job.id)
         labelled[NAMES[name]] = _labelled(_predicted(client, NAMES[name], version, requested), requested)
         if name == "automatic":
-            what_was_learned(console, version)
+            print_version(console, version)
     for peer in (gaussian_process, support_vectors):
         reported = peer(training.places, training.metres, requested.places)
         labelled[reported.name] = _labelled(reported, requested)
@@ -98,7 +97,7 @@ def _beside_each_other(console: Console, labelled: dict[str, Labelled], requeste
     console.print(table)
     ours, classical, exact = (labelled[name] for name in (*NAMES.values(), "Gaussian process"))
     console.print(
-        f"With nothing said the error is {ours.rmse / classical.rmse:.2f} of the classical machine's, "
+        f"By the defaults the error is {ours.rmse / classical.rmse:.2f} of the classical machine's, "
         f"and {ours.rmse / exact.rmse:.2f} of\nthe process's that keeps all {exact.reported.functions} rows.\n"
     )
 

@@ -1,4 +1,4 @@
-"""A land, what was learned of it from a few heights, how far off that may be, and what it took."""
+"""A picture of heights, of their predictions and sds, and of errors by the number of functions."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +25,7 @@ class Labelled(Protocol):
 
 
 def draw_terrain(path: Path, training: Heights, land: Grid, labelled: Mapping[str, Labelled]) -> None:
-    """Four panels: the land, the mean of the first engine, its sd; each engine's error against its functions."""
+    """Draw four panels: the land, the mean of the first engine, its sd; each engine's error against its functions."""
     figure = Figure(figsize=(16, 4.8), dpi=150)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
     panels = figure.subplots(1, 4, width_ratios=(1.0, 1.0, 1.0, 0.95))
@@ -34,8 +34,8 @@ def draw_terrain(path: Path, training: Heights, land: Grid, labelled: Mapping[st
     least, most = float(land.metres.min()), float(land.metres.max())
     _map(figure, panels[0], land, land.metres, "The land, metres", (least, most))
     mean, sd = (reported.reshape(land.metres.shape) for reported in (ours.mean, ours.sd))
-    _map(figure, panels[1], land, mean, f"What {len(training.metres)} heights (dots) tell of it", (least, most))
-    _map(figure, panels[2], land, sd, "How far off that may be (sd)", (float(sd.min()), float(sd.max())))
+    _map(figure, panels[1], land, mean, f"Predicted from {len(training.metres)} heights (dots)", (least, most))
+    _map(figure, panels[2], land, sd, "Standard deviation of the prediction", (float(sd.min()), float(sd.max())))
     for axes in panels[1:3]:
         axes.plot(*training.places.T, ".", color=INK, ms=2.5, scalex=False, scaley=False)
     _worth(panels[3], labelled)
@@ -63,4 +63,4 @@ def _worth(axes: Axes, labelled: Mapping[str, Labelled]) -> None:
     axes.grid(axis="y", color=MUTED, alpha=0.25, lw=0.7)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=10)
-    axes.set_title("What was kept for it", loc="left", fontsize=12.5, color=INK, pad=12)
+    axes.set_title("Error by functions kept", loc="left", fontsize=12.5, color=INK, pad=12)

@@ -1,6 +1,9 @@
-"""Where the data come from: three published generators, so that every answer can be held against the truth."""
+"""The data: three published generators with known truths, and CSV files."""
 
+import csv
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +19,7 @@ CENTRES = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
 VARIANCE = 0.03
 
 INPUTS = 10
-"""Columns of Friedman's table, of which its function knows the first five."""
+"""Columns of Friedman's table, of which its function uses the first five."""
 
 FRIEDMAN_NOISE_SD = 1.0
 
@@ -80,8 +83,17 @@ def draw_table(count: int, *, seed: int) -> Table:
 
 
 def probability_of_one(positions: Array) -> Array:
-    """The probability (N,) of class 1 at (N, 2), by Bayes' rule: nobody can know it better."""
+    """The probability (N,) of class 1 at (N, 2), by Bayes' rule."""
     squares = ((positions[:, None, None, :] - CENTRES) ** 2).sum(axis=-1)
     densities = np.exp(-squares / (2 * VARIANCE)).sum(axis=-1)
     one: Array = densities[:, 1] / densities.sum(axis=1)
     return one
+
+
+def write_csv(path: Path, columns: Mapping[str, Sequence[float]]) -> Path:
+    """Write columns of one length to a file, under their names; return its path."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path

@@ -1,1 +1,1 @@
-"""The data of the README and of pages, and how they were made."""
+"""The data and the outputs of the README and of pages."""

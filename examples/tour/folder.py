@@ -1,4 +1,4 @@
-"""docs/tutorial/tour.md: its commands run in an empty folder, from first to last, and their answers made anew."""
+"""docs/tutorial/tour.md: its commands in an empty folder, in order, and their current outputs."""
 
 import json
 import re
@@ -16,9 +16,9 @@ FIGURE = re.compile(f"{ID.pattern}|{NUMBER.pattern}")
 
 
 def run_commands(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
-    """Each command, with what the page shows of its answer as that is now; ids are those of the service at `url`.
+    """Yield each command with the current output in the form shown on the page; ids are those of the service at `url`.
 
-    Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too.
+    Raises SystemExit where an output has another shape, so that the text may be wrong too.
     """
     ids: dict[str, str] = {}
     for step in _steps(text):
@@ -34,7 +34,7 @@ def run_commands(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]
 
 
 def update_page(url: str, folder: Path) -> None:
-    """Write the answers of a new service into the page; raises SystemExit as `run_commands` does."""
+    """Write the outputs by a new service into the page; raises SystemExit as `run_commands` does."""
     text = PAGE.read_text()
     reported = [(step.shown, now) for step, now in run_commands(text, url, folder) if step.shown]
     ids = [pair for old, new in reported for pair in zip(ID.findall(old), ID.findall(new), strict=True)]
@@ -44,9 +44,9 @@ def update_page(url: str, folder: Path) -> None:
 
 
 def with_current_figures(shown: str, response: str) -> str | None:
-    """A shown text with the figures and ids of an answer, or None where that has other words.
+    """Return a shown text with the figures and ids of an output, or None where that has other words.
 
-    `...` stands for one word of the answer or more, and lines may break elsewhere.
+    `...` matches one word of the output or more, and lines may break elsewhere.
     """
     pattern = r"\s+".join(r"\S.*?" if word == MORE else f"({_with_any_figures(word)})" for word in shown.split())
     found = re.fullmatch(rf"\s*{pattern}\s*", response, re.DOTALL)
@@ -57,7 +57,7 @@ def with_current_figures(shown: str, response: str) -> str | None:
 
 
 def _steps(text: str) -> list[Step]:
-    """All commands, with what the page shows of their answers; of some that is nothing."""
+    """Return all commands with their outputs on the page, which may be empty."""
     blocks = [*BLOCK.findall(text), ("", "")]
     return [
         Step(given, "" if follows == "sh" else shown)
@@ -72,7 +72,7 @@ def _json(step: Step, response: str) -> str | None:
 
 
 def _with_any_figures(word: str) -> str:
-    """A pattern of the words that differ from this one in figures and ids alone."""
+    """Return a pattern of the words that differ from this one only in figures and ids."""
     parts, at = [], 0
     for figure in FIGURE.finditer(word):
         parts += [re.escape(word[at : figure.start()]), ID.pattern if ID.fullmatch(figure[0]) else NUMBER.pattern]

@@ -1,4 +1,4 @@
-"""Commands on a page with their answers: how two answers differ in shape, and new answers for old."""
+"""HTTP requests on a page with their responses: differences of shape, and current responses."""
 
 import json
 import re
@@ -13,10 +13,16 @@ from relevance_bayes.client.responses import Json
 from relevance_bayes.types.jobs import UNFINISHED
 
 README = Path(__file__).parents[2] / "README.md"
-FIRST_MODEL = README.parent / "docs" / "tutorial" / "first-model.md"
+DOCS = README.parent / "docs"
+FIRST_MODEL = DOCS / "tutorial" / "first-model.md"
+APPROXIMATION = DOCS / "how-to" / "approximation.md"
+IMAGES = DOCS / "how-to" / "images.md"
+COMPONENTS = DOCS / "how-to" / "components.md"
+DECISIONS = DOCS / "how-to" / "decisions-of-classes.md"
+SIGNALS = DOCS / "how-to" / "signals.md"
 
 MORE = "..."
-"""Stands on a page for more members, or more items of the same shape."""
+"""On a page: more members, or more items of the same shape."""
 
 BLOCK = re.compile(r"^```(sh|json|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[-+.\w]+|[][{},:]|\s+')
@@ -25,21 +31,21 @@ ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(frozen=True)
 class Step:
-    """A command, and the answer that the page shows, as it stands there."""
+    """A command, and its response as shown on the page."""
 
     command: str
     shown: str
 
     @property
     def response(self) -> Json:
-        """The answer read; `...` is a member or an item of that name."""
+        """Return the parsed response; `...` is a member or an item of that name."""
         in_objects = re.sub(r",\s*\.\.\.\s*\}", f', "{MORE}": null}}', self.shown)
         read: Json = json.loads(re.sub(r",\s*\.\.\.\s*\]", f', "{MORE}"]', in_objects))
         return read
 
 
 def steps_of(text: str) -> list[Step]:
-    """The commands that are followed by an answer, in order."""
+    """Return the commands that are followed by a response, in order."""
     blocks = BLOCK.findall(text)
     return [
         Step(given, shown) for (kind, given), (follows, shown) in pairwise(blocks) if (kind, follows) == ("sh", "json")
@@ -48,27 +54,27 @@ def steps_of(text: str) -> list[Step]:
 
 @dataclass(frozen=True)
 class Responses:
-    """The answers to a page's commands, and which of its ids was which of the service's."""
+    """The responses to the commands of a page, and the ids of the service by those of the page."""
 
     responses: list[Json]
     ids: dict[str, str]
 
 
 def take(steps: list[Step], url: str) -> Responses:
-    """Send each command to the service at `url`, with its own ids in the place of the page's."""
+    """Send each command to the service at `url`, with its ids in the place of the page's."""
     ids: dict[str, str] = {}
     responses: list[Json] = []
     for step in steps:
         command = step.command.replace(DEFAULT_URL, url)
         for shown, actual in ids.items():
             command = command.replace(shown, actual)
-        responses.append(_ask(command))
+        responses.append(_send(command))
         ids |= _ids(step.response, responses[-1])
     return Responses(responses, ids)
 
 
-def _ask(command: str) -> Json:
-    """The answer to a command; one that waits for a job is asked again while the job goes on."""
+def _send(command: str) -> Json:
+    """Return the response to a command; one that waits for a job is sent again until the job has ended."""
     for _ in range(5):
         done = subprocess.run(("sh", "-c", command), cwd=README.parent, capture_output=True, timeout=120, check=True)
         response: Json = json.loads(done.stdout)
@@ -78,7 +84,7 @@ def _ask(command: str) -> Json:
 
 
 def _ids(shown: Json, actual: Json) -> dict[str, str]:
-    """Which id of the page's is which one now."""
+    """Return the current ids by those of the page."""
     if isinstance(shown, str) and isinstance(actual, str) and ID.fullmatch(shown):
         return {shown: actual}
     pairs: list[tuple[Json, Json]] = []
@@ -90,18 +96,18 @@ def _ids(shown: Json, actual: Json) -> dict[str, str]:
 
 
 def differences(shown: Json, actual: Json, at: str = "") -> list[str]:
-    """Where the shape of an actual answer is not the shown one's: members, numbers of items, types."""
+    """Return the differences in shape from a shown response: members, numbers of items, types."""
     if isinstance(shown, dict) and isinstance(actual, dict):
         return _of_objects(shown, actual, at)
     if isinstance(shown, list) and isinstance(actual, list):
         return _of_lists(shown, actual, at)
     if type(shown) is type(actual) or {type(shown), type(actual)} == {int, float}:
         return []
-    return [f"{at}: shown is {shown!r}, answered {actual!r}"]
+    return [f"{at}: shown is {shown!r}, got {actual!r}"]
 
 
 def _of_objects(shown: Mapping[str, Json], actual: Mapping[str, Json], at: str) -> list[str]:
-    missing = [f"{at}/{name}: not answered" for name in shown if name not in actual and name != MORE]
+    missing = [f"{at}/{name}: missing" for name in shown if name not in actual and name != MORE]
     unshown = [f"{at}/{name}: not shown" for name in actual if name not in shown and MORE not in shown]
     inner = [differences(shown[name], actual[name], f"{at}/{name}") for name in shown if name in actual]
     return missing + unshown + [difference for some in inner for difference in some]
@@ -110,15 +116,15 @@ def _of_objects(shown: Mapping[str, Json], actual: Mapping[str, Json], at: str) 
 def _of_lists(shown: list[Json], actual: list[Json], at: str) -> list[str]:
     items = [item for item in shown if item != MORE]
     if len(items) > len(actual) or (len(items) < len(actual) and MORE not in shown):
-        return [f"{at}: shown are {len(items)} items, answered {len(actual)}"]
+        return [f"{at}: shown are {len(items)} items, got {len(actual)}"]
     inner = [differences(item, actual[i], f"{at}/{i}") for i, item in enumerate(items)]
     return [difference for some in inner for difference in some]
 
 
 def rewritten(text: str, steps: list[Step], taken: Responses) -> str:
-    """A text with the answers to its steps, and the ids in them, as they are now.
+    """Return a text with the current responses to its steps, and their ids.
 
-    Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too.
+    Raises SystemExit where a response has another shape, so that the text may be wrong too.
     """
     for step, response in zip(steps, taken.responses, strict=True):
         if different := differences(step.response, response):
@@ -130,7 +136,7 @@ def rewritten(text: str, steps: list[Step], taken: Responses) -> str:
 
 
 def renewed(shown: str, actual: Json) -> str:
-    """The text of a shown answer with the values of an actual one of the same shape; line breaks and `...` stay."""
+    """Return a shown response with the values of an actual one of the same shape; line breaks and `...` stay."""
     tokens: list[str] = TOKEN.findall(shown)
     position = 0
 

@@ -1,4 +1,4 @@
-"""Commands of a page and what they print: how two printed texts differ in shape, and new ones for old."""
+"""Commands of `relevance` on a page and their outputs: shapes, and current outputs."""
 
 import os
 import re
@@ -15,21 +15,21 @@ NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 @dataclass(frozen=True)
 class CliExample:
-    """A command, and the text that the page shows of it."""
+    """A command, and its output on the page."""
 
     command: str
     shown: str
 
 
 def cli_examples(text: str) -> list[CliExample]:
-    """The commands of `relevance` that are followed by what they print, in order."""
+    """Return the commands of `relevance` that are followed by their output, in order."""
     return [CliExample(command, shown) for command, shown in CLI_EXAMPLE.findall(text)]
 
 
 def printed(command: str, url: str, *, where: Path = README.parent) -> str:
-    """Return what a command prints, asking the service at `url`; without what it says on the way to people that wait.
+    """Return the output of a command of a client of the service at `url`, without its progress.
 
-    Of one that is refused, why: the last that it says.
+    For a command that fails, the last line of its error message.
     """
     here = os.environ | {"RELEVANCE_URL": url, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(
@@ -40,18 +40,18 @@ def printed(command: str, url: str, *, where: Path = README.parent) -> str:
 
 
 def shape_of(printed: str) -> list[list[str]]:
-    """The words of each line, with a mark in the place of each number."""
+    """Return the words of each line, with `#` in the place of each number."""
     return [NUMBER.sub("#", line).split() for line in printed.splitlines()]
 
 
 def with_current_output(text: str, url: str) -> str:
-    """A text with what its commands print now.
+    """Return a text with the current outputs of its commands.
 
-    Raises SystemExit where that has another shape: what the text says about it may then be wrong too.
+    Raises SystemExit where an output has another shape, so that the text may be wrong too.
     """
-    for spoken in cli_examples(text):
-        now = printed(spoken.command, url)
-        if shape_of(now) != shape_of(spoken.shown):
-            raise SystemExit(f"{spoken.command}\n{now}")
-        text = text.replace(f"```text\n{spoken.shown}```", f"```text\n{now}```")
+    for example in cli_examples(text):
+        now = printed(example.command, url)
+        if shape_of(now) != shape_of(example.shown):
+            raise SystemExit(f"{example.command}\n{now}")
+        text = text.replace(f"```text\n{example.shown}```", f"```text\n{now}```")
     return text

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from examples.demo.service import running_service
-from examples.tour import kiosk
+from examples.tour.data import KIOSK
 from relevance_bayes.client import connect
 
 HERE = Path(__file__).parent
@@ -38,7 +38,7 @@ def kiosk_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     directory = tmp_path_factory.mktemp("kiosk")
     with running_service(directory / "kiosk.db", log=directory / "service.log") as address:
         with connect(address) as service:
-            dataset = service.upload(kiosk.FILE)
+            dataset = service.upload(KIOSK)
             job = service.trainings.wait(
                 service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id
             )

@@ -6,10 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from examples.tour import screening
-from examples.tour.decisions import PAGE
+from examples.tour import data
+from examples.tour.readme import DECISIONS as PAGE
 from examples.tour.readme import differences, steps_of, take
-from examples.tour.table import write
 from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client.responses import Predictions
 
@@ -37,8 +36,8 @@ def assert_decided(plain: Predictions, reported: Predictions) -> None:
 
 
 def test_the_studys_file_is_what_its_program_makes(tmp_path: Path) -> None:
-    write(screening.people(), tmp_path / "screening.csv")
-    assert screening.FILE.read_bytes() == (tmp_path / "screening.csv").read_bytes()
+    data.write(data.screened_people(), tmp_path / "screening.csv")
+    assert data.SCREENING.read_bytes() == (tmp_path / "screening.csv").read_bytes()
 
 
 def test_the_figures_that_the_page_shows_follow_from_each_other() -> None:

@@ -29,7 +29,7 @@ def test_the_demo_shows_what_was_learned_and_can_be_run_again(tmp_path: Path) ->
     assert re.search(r"the error is [5-9]\d% less than the classical machine's", first)
     assert "heights-automatic, version 1" in first
     assert re.search(r"the error is (0\.9|1\.0)\d of the classical machine's, and 1\.0\d of", first)
-    for engine in ("nothing said", "classical machine", "Gaussian process", "support vectors"):
+    for engine in ("defaults", "classical machine", "Gaussian process", "support vectors"):
         assert re.search(rf"^{engine} +\d+\.\d +", first, flags=re.M)
     for picture in ("sinc.png", "ripley.png", "friedman.png", "heights.png"):
         assert (tmp_path / "demo-output" / picture).read_bytes().startswith(b"\x89PNG")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from app.cli.commands import application
 from examples.demo.service import running_service
-from examples.tour import kiosk
+from examples.tour.data import KIOSK, KIOSK_LATER
 from relevance_bayes.client import DEFAULT_URL, connect
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.evaluations import NumberMetrics
@@ -30,7 +30,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     directory = tmp_path_factory.mktemp("evaluation")
     with running_service(directory / "evaluation.db", log=directory / "service.log") as address:
         with connect(address) as service:
-            dataset_id = service.upload(kiosk.FILE).id
+            dataset_id = service.upload(KIOSK).id
             for more in (MEAN_ALONE, HELD_OUT):
                 job = service.trainings.wait(
                     service.trainings.submit(
@@ -42,7 +42,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_rows_held_out_evaluate_to_the_metrics_that_their_training_recorded(url: str, tmp_path: Path) -> None:
-    head, *rows = kiosk.FILE.read_text().splitlines()
+    head, *rows = KIOSK.read_text().splitlines()
     (tmp_path / "rest.csv").write_text("\n".join([head, *rows[-30:]]) + "\n")
     with connect(url) as service:
         recorded = service.version("kiosk", 2).metrics["holdout"]
@@ -78,6 +78,6 @@ def test_the_pages_commands_do_what_they_say(url: str, monkeypatch: pytest.Monke
     assert re.search(r"version +kiosk@1", said["evaluate"])
     assert re.search(r"in 95 % +\d+\.\d% of rows, mean width", said["evaluate"])
     assert re.match(r"kiosk@champion is version 2 now\. nll .* above the margin of 0\.1\.", said["promote"])
-    refused = CliRunner().invoke(application, ["promote", "kiosk@champion", "1", str(kiosk.LATER)])
+    refused = CliRunner().invoke(application, ["promote", "kiosk@champion", "1", str(KIOSK_LATER)])
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "kiosk@champion stays. rmse" in refused.stderr

@@ -7,30 +7,28 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from examples.tour import motor, spot, stop
-from examples.tour.known import APPROXIMATION, COMPONENTS, IMAGES
-from examples.tour.readme import differences, steps_of, take
-from examples.tour.table import write
+from examples.tour import data
+from examples.tour.readme import APPROXIMATION, COMPONENTS, IMAGES, differences, steps_of, take
 from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client import connect
 from relevance_bayes.client.responses import ApproximationVersion, ImageVersion, Json
 
 
 def test_the_stops_file_is_what_its_program_makes(tmp_path: Path) -> None:
-    write(stop.arrivals(), tmp_path / "stop.csv")
-    assert stop.FILE.read_bytes() == (tmp_path / "stop.csv").read_bytes()
+    data.write(data.arrivals(), tmp_path / "stop.csv")
+    assert data.STOP.read_bytes() == (tmp_path / "stop.csv").read_bytes()
 
 
 def test_the_motors_file_is_what_its_program_makes(tmp_path: Path) -> None:
-    write(motor.readings(), tmp_path / "motor.csv")
-    assert motor.FILE.read_bytes() == (tmp_path / "motor.csv").read_bytes()
-    write(motor.LATER_READINGS, tmp_path / "readings.csv")
-    assert motor.LATER.read_bytes() == (tmp_path / "readings.csv").read_bytes()
+    data.write(data.motor_readings(), tmp_path / "motor.csv")
+    assert data.MOTOR.read_bytes() == (tmp_path / "motor.csv").read_bytes()
+    data.write(data.LATER_READINGS, tmp_path / "readings.csv")
+    assert data.MOTOR_LATER.read_bytes() == (tmp_path / "readings.csv").read_bytes()
 
 
 def test_the_spots_file_is_what_its_program_makes() -> None:
-    with Image.open(spot.FILE) as kept:
-        np.testing.assert_array_equal(np.asarray(kept), np.asarray(spot.image()))
+    with Image.open(data.SPOT) as kept:
+        np.testing.assert_array_equal(np.asarray(kept), np.asarray(data.spot()))
 
 
 def assert_answered_as_shown(page: Path, url: str) -> None:
@@ -68,9 +66,9 @@ def test_an_image_is_told_as_the_page_shows(url: str) -> None:
 def test_what_is_new_is_told_as_the_page_shows(url: str) -> None:
     assert_answered_as_shown(COMPONENTS, url)
     requested: dict[str, list[Json]] = {
-        name: [row[name] for row in motor.LATER_READINGS] for name in motor.LATER_READINGS[0]
+        name: [row[name] for row in data.LATER_READINGS] for name in data.LATER_READINGS[0]
     }
-    day = motor.readings()
+    day = data.motor_readings()
     for name, values in requested.items():
         met = [row[name] for row in day]
         assert all(isinstance(value, int | float) and min(met) <= value <= max(met) for value in values)

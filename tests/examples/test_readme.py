@@ -11,9 +11,8 @@ import pytest
 
 from app.settings import MEBIBYTE, Settings
 from examples.demo.service import running_service
-from examples.tour import kiosk
+from examples.tour import data
 from examples.tour.readme import FIRST_MODEL, MORE, README, differences, renewed, steps_of, take
-from examples.tour.table import write
 from relevance_bayes.client import DEFAULT_URL
 from relevance_bayes.client.responses import Json
 
@@ -69,10 +68,10 @@ def test_every_page_is_listed_by_kind() -> None:
 
 
 def test_the_tours_file_is_what_its_program_makes(tmp_path: Path) -> None:
-    write(kiosk.days(), tmp_path / "kiosk.csv")
-    assert kiosk.FILE.read_bytes() == (tmp_path / "kiosk.csv").read_bytes()
-    write(kiosk.days(kiosk.LATER_DAYS, 8), tmp_path / "kiosk-later.csv")
-    assert kiosk.LATER.read_bytes() == (tmp_path / "kiosk-later.csv").read_bytes()
+    data.write(data.kiosk_days(), tmp_path / "kiosk.csv")
+    assert data.KIOSK.read_bytes() == (tmp_path / "kiosk.csv").read_bytes()
+    data.write(data.kiosk_days(data.LATER_DAYS, 8), tmp_path / "kiosk-later.csv")
+    assert data.KIOSK_LATER.read_bytes() == (tmp_path / "kiosk-later.csv").read_bytes()
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the commands need curl (apt install curl)")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from app.cli.commands import application
 from examples.demo.service import running_service
-from examples.tour import kiosk
+from examples.tour.data import KIOSK
 from relevance_bayes.client import DEFAULT_URL, connect
 from tests.examples.python_blocks import run
 
@@ -24,7 +24,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     directory = tmp_path_factory.mktemp("registry")
     with running_service(directory / "registry.db", log=directory / "service.log") as address:
         with connect(address) as service:
-            dataset = service.upload(kiosk.FILE)
+            dataset = service.upload(KIOSK)
             for _ in range(2):
                 job = service.trainings.wait(
                     service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id

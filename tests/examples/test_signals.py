@@ -8,10 +8,9 @@ from typing import get_args
 import msgspec
 import pytest
 
-from examples.tour import pump
+from examples.tour import data
+from examples.tour.readme import SIGNALS as PAGE
 from examples.tour.readme import differences, steps_of, take
-from examples.tour.signals import PAGE
-from examples.tour.table import write
 from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client.responses import Json
 from relevance_bayes.core.dictionaries import Dictionary
@@ -59,28 +58,28 @@ def assert_reported(vectors: Json, answered: Json) -> None:
     """Assert that the pump's four switches are found, when and by how much."""
     functions = functions_in(vectors)
     steps = {one.shape[0].location: one.weight_mean for one in functions if one.kind == "step"}
-    assert sorted(steps) == [minute - 0.5 for minute in pump.SWITCHED]
+    assert sorted(steps) == [minute - 0.5 for minute in data.PUMP_SWITCHES]
     assert sorted(one.kind for one in functions if one.kind != "step") == ["b_spline", "bias", "input"]
     assert isinstance(answered, dict)
     before, after = msgspec.convert(answered["predictions"], tuple[Reported, Reported])
     (last,) = (one.contribution for one in after.functions if one.vector == 1)
-    assert last == pytest.approx(pump.SWITCHED[251], abs=1.0)
+    assert last == pytest.approx(data.PUMP_SWITCHES[251], abs=1.0)
     in_watts = last / steps[250.5]
     assert {at: weight * in_watts for at, weight in steps.items()} == pytest.approx(
-        {minute - 0.5: watts for minute, watts in pump.SWITCHED.items()}, abs=2.0
+        {minute - 0.5: watts for minute, watts in data.PUMP_SWITCHES.items()}, abs=2.0
     )
     assert after.mean - before.mean == pytest.approx(last, abs=0.5)
 
 
 def test_the_pumps_file_is_what_its_program_makes(tmp_path: Path) -> None:
-    write(pump.readings(), tmp_path / "pump.csv")
-    assert pump.FILE.read_bytes() == (tmp_path / "pump.csv").read_bytes()
+    data.write(data.pump_readings(), tmp_path / "pump.csv")
+    assert data.PUMP.read_bytes() == (tmp_path / "pump.csv").read_bytes()
 
 
 def test_the_request_that_the_page_shows_is_the_files() -> None:
     text = PAGE.read_text()
     shown = text[text.index('```\n{"target"') + 4 :]
-    assert json.loads(shown[: shown.index("```")]) == json.loads(pump.REQUEST.read_text())
+    assert json.loads(shown[: shown.index("```")]) == json.loads(data.PUMP_REQUEST.read_text())
 
 
 def test_the_figures_that_the_page_shows_are_the_pumps() -> None:

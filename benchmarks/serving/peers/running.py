@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Peer:
-    """A server that others wrote: its command, what that finds in the environment, the form it is asked in for JSON."""
+    """A server that others wrote: its command, what that finds in the environment, the form of its JSON requests."""
 
     package: str
     title: str
@@ -33,7 +33,7 @@ class Peer:
         return f"{self.title} {pinned[1]}"
 
     def program(self) -> Path:
-        """What its environment has installed; raises NotRun."""
+        """The versions that its environment has installed; raises NotRun."""
         program = ENVIRONMENTS / self.package / "bin" / self.command[0]
         if not (ENVIRONMENTS / self.package / ".installed").exists():
             raise NotRun(f"{self.name()} is not installed: `make peers`")

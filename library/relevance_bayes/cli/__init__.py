@@ -1,6 +1,6 @@
-"""Commands that speak to a running service: `relevance-client`, and part of the server's `relevance`.
+"""Commands of a client of a running service: `relevance-client`, and part of the server's `relevance`.
 
-What a command needs is imported when it runs, so that help pages are quick.
+Each command imports its dependencies when it runs, so that help pages are quick.
 """
 
 

@@ -1,4 +1,4 @@
-"""`relevance aliases`: names for versions, which move."""
+"""`relevance aliases`: names of versions, which can be moved."""
 
 from itertools import islice
 from typing import Annotated

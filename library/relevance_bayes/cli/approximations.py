@@ -1,4 +1,4 @@
-"""`relevance approximate`: few terms that stand for a known sum of Gaussians."""
+"""`relevance approximate`: an approximation of a known sum of Gaussians by few of its terms."""
 
 from pathlib import Path
 from typing import Annotated

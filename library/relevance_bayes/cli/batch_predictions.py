@@ -1,4 +1,4 @@
-"""`relevance predict-dataset`: a version's predictions for a whole dataset, by a worker, as a file."""
+"""`relevance predict-dataset`: a file of a version's predictions for a dataset, computed in a batch job."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""All client commands: their names, and the functions that are imported when one of them is used."""
+"""All client commands: their names, and the function of each, imported when it is used."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 
 @dataclass(frozen=True)
 class Command:
-    """A function of a module of this package, and the first sentence of its docstring: all that a list shows."""
+    """A function of a module of this package, and its summary in lists: the first sentence of its docstring."""
 
     module: str
     function: str
@@ -84,7 +84,7 @@ GROUP_SUMMARIES = {
 
 
 def new_application(name: str, help: str, epilog: str, read_rows: RowReader = text_rows) -> typer.Typer:  # noqa: A002 - as typer calls it
-    """A program with the client commands, which reads rows to predict for by `read_rows`."""
+    """Return a program with the client commands, whose commands read rows to predict for by `read_rows`."""
     application = typer.Typer(
         name=name,
         help=help,
@@ -99,7 +99,7 @@ def new_application(name: str, help: str, epilog: str, read_rows: RowReader = te
 
 
 def add_client_commands(application: typer.Typer) -> None:
-    """Give a program all commands that speak to a running service."""
+    """Add the client commands to a program."""
     _add(application, COMMANDS)
     for name, commands in GROUPS.items():
         group = typer.Typer(help=GROUP_SUMMARIES[name], no_args_is_help=True)

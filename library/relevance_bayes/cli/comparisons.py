@@ -64,7 +64,7 @@ def compare(
 
 
 def joined(summaries: Sequence[Summary]) -> Summary:
-    """The summary of one table of these tables' summaries, in their order."""
+    """Return the summary of one table from the summaries of its parts, which are in order."""
     first, largest = 0, [(Largest(-1), -1.0)]
     for one in summaries:
         if one.largest is not None:
@@ -82,7 +82,7 @@ def joined(summaries: Sequence[Summary]) -> Summary:
 
 
 def _mean(means: Sequence[tuple[int, float | None]]) -> float | None:
-    """The mean over all rows, of means over so many each."""
+    """Return the mean over all rows from pairs of a number of rows and the mean over them."""
     reported = [(rows, mean) for rows, mean in means if mean is not None]
     return sum(rows * mean for rows, mean in reported) / sum(rows for rows, _ in reported) if reported else None
 
@@ -92,7 +92,7 @@ def _size(largest: Largest) -> float:
 
 
 def _kinds(version: VersionBase) -> dict[str, ColumnKind]:
-    """The columns that a version reads, the noise's too where rows may bring it."""
+    """Return the columns that a version reads, including the column of the noise sd if it has one."""
     kinds = {column.name: column.kind for column in version.inputs}
     if isinstance(version, SupervisedVersion) and version.noise_column is not None:
         kinds[version.noise_column] = "number"
@@ -102,7 +102,7 @@ def _kinds(version: VersionBase) -> dict[str, ColumnKind]:
 def _summary(
     client: Relevance, one: VersionBase, other: VersionBase, rows: Sequence[Row], kinds: Mapping[str, ColumnKind]
 ) -> Summary:
-    names: list[Json] = [name for name in kinds if name in rows[0]]  # the service names those that it misses
+    names: list[Json] = [name for name in kinds if name in rows[0]]  # the service reports those that are missing
     cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
     table: Mapping[str, Json] = {"names": names, "rows": cells}
     second = f"{other.model}@{other.version}"

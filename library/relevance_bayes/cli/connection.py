@@ -1,4 +1,4 @@
-"""A client command's connection: address and key from the environment, refusals in plain text."""
+"""The connection of a client command: address and key from the environment, errors in plain text."""
 
 import os
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ HINTS = {
 
 @contextmanager
 def service(url: str) -> Iterator[Relevance]:
-    """A client of the service at `url`; what it refuses is printed on standard error, with the exit status 1."""
+    """Return a client of the service at `url`; errors are printed on standard error, with the exit status 1."""
     try:
         with connect(url, api_key=_api_key()) as client:
             yield client
@@ -29,7 +29,7 @@ def service(url: str) -> Iterator[Relevance]:
 
 
 def in_plain_text(problem: Problem) -> str:
-    """Return an error message: the fault, the option that it is about, and the remedy."""
+    """Return an error message: the error, the option that caused it, and the remedy."""
     hint, message = HINTS.get(problem.type), in_options(str(problem))
     return f"{message}\n{hint}" if hint else message
 

@@ -6,12 +6,12 @@ import typer
 
 
 def echo(text: str) -> None:
-    """A line on standard output, at once."""
+    """Print a line on standard output, unbuffered."""
     typer.echo(text)
 
 
 def warn(text: str) -> None:
-    """A line on standard error."""
+    """Print a line on standard error."""
     typer.echo(text, err=True)
 
 

@@ -1,4 +1,4 @@
-"""`relevance datasets`: the tables and images that were uploaded."""
+"""`relevance datasets`: uploaded tables and images."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -41,7 +41,7 @@ def datasets(
 
 
 def _named(columns: Sequence[Column]) -> str:
-    """The first columns, and how many more there are."""
+    """Return the names of the first columns, and the number of the others."""
     names = ", ".join(column.name for column in columns[:MAX_COLUMNS_SHOWN])
     more = len(columns) - MAX_COLUMNS_SHOWN
     return f"{names} and {more:,} more" if more > 0 else names

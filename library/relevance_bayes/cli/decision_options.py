@@ -18,7 +18,7 @@ _COSTS: Converter[list[list[float]]] = Converter(list[list[float]])
 
 
 def read_priors(given: str | None, classes: Sequence[Label]) -> dict[Label, float] | None:
-    """An object of class and prior, whose keys are those of `classes`; raises typer.Exit(1) where one is not."""
+    """Return the prior of each class; raises typer.Exit(1) where a key is not in `classes`."""
     if given is None:
         return None
     read = _read("--class-priors", given, _PRIORS)
@@ -26,7 +26,7 @@ def read_priors(given: str | None, classes: Sequence[Label]) -> dict[Label, floa
 
 
 def read_costs(given: str | None) -> list[list[float]] | None:
-    """Rows of costs; raises typer.Exit(1) where they are none."""
+    """Return the rows of costs; raises typer.Exit(1) where they are not rows of numbers."""
     return None if given is None else _read("--costs", given, _COSTS)
 
 
@@ -42,7 +42,7 @@ def _read(option: str, given: str, converter: Converter[T]) -> T:
 
 def _label(text: str, classes: Sequence[Label]) -> Label:
     if not classes:
-        return text  # a number is predicted: the service refuses it
+        return text  # the version predicts a number: the service rejects the option
     for label in classes:
         if text == label or (not isinstance(label, str) and text == json.dumps(label)):
             return label

@@ -1,4 +1,4 @@
-"""`relevance encode` and `relevance decode`: an image or a signal to few functions, and back."""
+"""`relevance encode` and `relevance decode`: an image or a signal as few functions, and back."""
 
 from pathlib import Path
 from typing import Annotated

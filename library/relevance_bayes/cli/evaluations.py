@@ -49,7 +49,7 @@ def evaluate(
 
 
 def show_evaluation(job: Evaluation) -> None:
-    """Print the figures found, as a table."""
+    """Print the metrics of an evaluation as a table."""
     facts: list[tuple[str, str | None]] = [
         ("version", None if job.version is None else f"{job.version.model}@{job.version.version}"),
         ("dataset", job.dataset_id),
@@ -68,7 +68,7 @@ def show_evaluation(job: Evaluation) -> None:
 
 
 def _seen(rows: int | None) -> str | None:
-    """Return how many rows a version was trained on, None where it was on none."""
+    """Return the number of rows that were seen in training, None where it is 0."""
     if rows is None:
         return "not known"
     return f"{rows:,}" if rows else None

@@ -1,4 +1,4 @@
-"""`relevance export` and `relevance import`: a version to a file, and back, perhaps on another service."""
+"""`relevance export` and `relevance import`: a version as a file, and back, on the same or another service."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -25,7 +25,7 @@ class Form(StrEnum):
 
 
 FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
-"""By what a file's name ends in."""
+"""Formats by suffix."""
 
 
 def export(

@@ -1,4 +1,4 @@
-"""`relevance jobs`: trainings, evaluations, batch predictions and promotions in one list, each found by its id."""
+"""`relevance jobs`: trainings, evaluations, batch predictions and promotions."""
 
 import heapq
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
 
 
 def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """One job, with its history."""
+    """Print a job with its transitions."""
     _, job = _found(client, job_id)
     if as_json:
         print_json(job)
@@ -96,7 +96,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 
 def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
-    """Print the events of a job until it has ended, then all of it."""
+    """Print the events of a job until its end, then the job."""
     collection, job = _found(client, job_id)
     watch(collection.follow(job_id), label=job.model)
     show_job(client, job_id, as_json=as_json)
@@ -124,7 +124,7 @@ def _collections(client: Relevance) -> tuple[Collection, ...]:
 
 
 def _found(client: Relevance, job_id: str) -> tuple[Collection, JobBase]:
-    """A job, and where those of its kind are, which its id does not tell. Raises ClientError where there is none."""
+    """Return a job and the collection that contains it; raises ClientError where no collection does."""
     for collection in _collections(client):
         try:
             return collection, collection.get(job_id, of=Job) if isinstance(collection, Trainings) else collection.get(
@@ -181,7 +181,7 @@ def _requested(job: JobBase) -> list[tuple[str, str | None]]:
 
 
 def _columns(job: JobBase) -> list[tuple[str, str | None]]:
-    """Return what a training reads, and what it does not."""
+    """Return the input columns and the ignored columns of a training."""
     if not isinstance(job, Job):
         return []
     return [
@@ -191,7 +191,7 @@ def _columns(job: JobBase) -> list[tuple[str, str | None]]:
 
 
 def _about(job: JobBase) -> str:
-    """The column that is to be learned, the version that is put to use, or the task."""
+    """Return the target of a training, its task if it has no target, or the version of another job."""
     match job:
         case SupervisedJob():
             return job.target
@@ -204,7 +204,7 @@ def _about(job: JobBase) -> str:
 
 
 def _outcome(job: JobBase) -> str:
-    """Return what came of it, or how far it is."""
+    """Return the result of a job, its error or its progress."""
     if job.error is not None:
         return in_plain_text(Problem.of_job(job))
     if job.progress is not None and not job.has_ended:

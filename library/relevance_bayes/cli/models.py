@@ -1,4 +1,4 @@
-"""`relevance models` and `versions`: what there is."""
+"""`relevance models` and `versions`: lists of models and versions."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -103,7 +103,7 @@ def show_model(client: Relevance, name: str, version: str | None, *, as_json: bo
 
 
 def list_vectors(client: Relevance, name: str, version: str | None, *, limit: int, as_json: bool) -> None:
-    """Print the functions that a version keeps, greatest weights first."""
+    """Print the functions that a version keeps, largest weights first."""
     learned = client.version(name, version, of=VersionBase)
     vectors = tuple(islice(client.relevance_vectors(learned.model, learned.version, sort="weight"), limit))
     if as_json:
@@ -130,9 +130,9 @@ def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _function(vector: RelevanceVector) -> str:
-    """Return what it is, and how it lies in each input that it sees."""
+    """Return the kind of a function, and its location and scale in each of its inputs."""
     name = vector.kind if vector.input is None else f"{vector.kind} {vector.input}"
-    lies = [
+    shape = [
         f"{given} {number(value)}{f' of {one.input}' if len(vector.shape) > 1 else ''}"
         for one in vector.shape
         for given, value in (("at", one.location), ("over", one.scale), ("frequency", one.frequency))
@@ -141,4 +141,4 @@ def _function(vector: RelevanceVector) -> str:
     phase = [] if vector.phase is None else [f"phase {number(vector.phase)}"]
     member = [] if vector.member is None else [f"member {vector.member}"]
     noise = ["of the log noise"] if vector.function == "log_noise" else []
-    return ", ".join([name, *lies, *phase, *member, *noise])
+    return ", ".join([name, *shape, *phase, *member, *noise])

@@ -52,7 +52,7 @@ def likelihoods() -> list[str]:
 
 def _one_of(name: str, names: list[str]) -> str:
     if name not in names:
-        raise typer.BadParameter(f"{name} is none of {', '.join(names)}")
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(names)}")
     return name
 
 
@@ -62,14 +62,14 @@ def likelihood_value(name: str | None, noise_sd: str | None, column: str | None)
         return None if name is None else {"type": name}
     hint = "--noise-sd" if column is None else "--noise-column"
     if noise_sd is not None and column is not None:
-        raise typer.BadParameter("one noise of all rows goes against one of each", param_hint=hint)
+        raise typer.BadParameter("pass one noise sd for all rows or a column of them, not both", param_hint=hint)
     if name not in {None, "gaussian"}:
         raise typer.BadParameter(f"{name} has no noise of a known sd", param_hint=hint)
     return {"type": "gaussian", "noise_sd": _noise_sd(noise_sd) if column is None else {"column": column}}
 
 
 def _noise_sd(given: str | None) -> Json:
-    """A number, or the name of a way to learn it."""
+    """Return a number, or the name of a method of learning it."""
     try:
         return None if given is None else float(given)
     except ValueError:
@@ -77,7 +77,7 @@ def _noise_sd(given: str | None) -> Json:
 
 
 def basis_value(kernel: str | None, width: str | None) -> Json:
-    """A basis of one kernel with the given members: the service adds the others."""
+    """Return a basis of one kernel with the given members; the service adds the others."""
     if kernel is None and width is None:
         return None
     given: dict[str, Json] = {"type": "kernel"}
@@ -95,7 +95,7 @@ def _width(text: str) -> Json:
 
 
 def widths(text: str, others: str = "") -> Json:
-    """A number, or a list of them. Raises typer.BadParameter, which names what else is possible."""
+    """Return a number or a list of numbers. Raises typer.BadParameter, whose message ends in `others`."""
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
@@ -113,7 +113,7 @@ def split_value(text: str) -> Json:
         case (("order" | "group"), str()):
             return {"type": kind, "column": column}
         case _:
-            detail = f"{text} is none of random, order, order:COLUMN, group:COLUMN"
+            detail = f"{text!r} is not one of random, order, order:COLUMN, group:COLUMN"
             raise typer.BadParameter(detail, param_hint="--split")
 
 
@@ -124,5 +124,5 @@ def request_value(request: Path) -> Document:
     except (ValueError, UnicodeDecodeError) as broken:
         raise typer.BadParameter(f"{request} is not JSON: {broken}", param_hint="--request") from broken
     if not isinstance(document, dict):
-        raise typer.BadParameter(f"{request} holds no JSON object", param_hint="--request")
+        raise typer.BadParameter(f"{request} is not a JSON object", param_hint="--request")
     return document

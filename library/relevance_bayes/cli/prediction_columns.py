@@ -1,4 +1,4 @@
-"""The columns that predictions add to their rows, by what was learned."""
+"""The columns that predictions add to their rows, by the task of the version."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ class PredictOptions:
     csv_escape_formulas: bool = False
 
     @property
-    def decides(self) -> bool:
-        """Return whether each row of classes has a decision."""
+    def has_decisions(self) -> bool:
+        """Return True where an option requires a decision for each row."""
         return any(given is not None for given in (self.class_priors, self.costs, self.reject_cost))
 
 
@@ -42,30 +42,30 @@ class Columns(Protocol):
 
     @property
     def prefix(self) -> str:
-        """Return what their names begin with in a file: its own columns may have the same names."""
+        """Return the prefix of their names in a file, whose columns may have the same names."""
 
     @property
     def classes(self) -> tuple[Label, ...]:
-        """Those that are predicted; none where numbers are."""
+        """Return the predicted classes; none where numbers are predicted."""
 
     @property
     def noise_column(self) -> str | None:
-        """The column in which rows may bring the sd of their noise."""
+        """Return the column of the noise sd of rows, if there is one."""
 
     @property
     def components(self) -> int | None:
-        """Return how many of a row are requested."""
+        """Return the number of components to request for each row."""
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Return what a prediction adds to its row."""
+        """Return the headings of the columns that a prediction adds to its row."""
 
     def cells(self, prediction: Prediction) -> Cells:
-        """Return what stands under `headings`."""
+        """Return the values of a prediction under `headings`."""
 
 
 def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
-    """The columns of a version."""
+    """Return the columns of a version's predictions."""
     match version:
         case SupervisedVersion():
             return SupervisedColumns(version, required)
@@ -77,43 +77,43 @@ def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
 
 @dataclass(frozen=True)
 class SupervisedColumns:
-    """Of numbers or classes."""
+    """Predictions of numbers or classes."""
 
     version: SupervisedVersion
     required: PredictOptions
 
     @property
     def prefix(self) -> str:
-        """The target."""
+        """Return the target."""
         return self.version.target
 
     @property
     def classes(self) -> tuple[Label, ...]:
-        """The version's."""
+        """Return the version's."""
         return self.version.classes
 
     @property
     def noise_column(self) -> str | None:
-        """The version's."""
+        """Return the version's."""
         return self.version.noise_column
 
     @property
     def components(self) -> int | None:
-        """As given: the service refuses it."""
+        """Return the given number, which the service rejects."""
         return self.required.components
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Return what a prediction adds to its row."""
+        """Return the headings of the columns that a prediction adds to its row."""
         explanation = () if self.required.explain is None else ("because",)
         if not self.classes:
             return ("mean", "sd", "lower", "upper", "support", *explanation)
-        decision = ("decision", "expected_cost") if self.required.decides else ()
+        decision = ("decision", "expected_cost") if self.required.has_decisions else ()
         probabilities = (f"probability_{label}" for label in self.classes)
         return ("predicted", *probabilities, *decision, "support", *explanation)
 
     def cells(self, prediction: Prediction) -> Cells:
-        """Return what stands under `headings`."""
+        """Return the values of a prediction under `headings`."""
         one = prediction
         numbers = (one.mean, one.sd, one.lower, one.upper, one.support)
         cells = self._classes(one) if self.classes else numbers
@@ -128,7 +128,7 @@ class SupervisedColumns:
 
 @dataclass(frozen=True)
 class ValueColumns:
-    """Of a known function, or of an image."""
+    """Values of a known function or of an image."""
 
     version: VersionBase
     required: PredictOptions
@@ -139,22 +139,22 @@ class ValueColumns:
 
     @property
     def prefix(self) -> str:
-        """The model."""
+        """Return the model's name."""
         return self.version.model
 
     @property
     def components(self) -> int | None:
-        """As given: the service refuses it."""
+        """Return the given number, which the service rejects."""
         return self.required.components
 
     def cells(self, prediction: Prediction) -> Cells:
-        """Return what stands under `headings`."""
+        """Return the values of a prediction under `headings`."""
         return (prediction.value,)
 
 
 @dataclass(frozen=True)
 class ComponentsColumns:
-    """Of components."""
+    """Components of rows."""
 
     version: ComponentsVersion
     required: PredictOptions
@@ -164,28 +164,28 @@ class ComponentsColumns:
 
     @property
     def prefix(self) -> str:
-        """The model."""
+        """Return the model's name."""
         return self.version.model
 
     @property
     def components(self) -> int:
-        """The given number, else the default."""
+        """Return the given number, else the default."""
         return self.required.components or COMPONENTS
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Return what a prediction adds to its row."""
+        """Return the headings of the columns that a prediction adds to its row."""
         reported = min(self.components, len(self.version.variances))
         return (*(f"component_{k}" for k in range(1, reported + 1)), "reconstruction_error", "log_density", "novelty")
 
     def cells(self, prediction: Prediction) -> Cells:
-        """Return what stands under `headings`."""
+        """Return the values of a prediction under `headings`."""
         one = prediction
         return (*(one.components or ()), one.reconstruction_error, one.log_density, one.novelty)
 
 
 def _because(response: Prediction) -> Iterator[str]:
-    """Return what the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
+    """Yield the terms of the sum of a prediction, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
     whole = response.explanation_sum
     if whole is not None:
         yield f"baseline: {whole.baseline:+.4g}"
@@ -195,6 +195,6 @@ def _because(response: Prediction) -> Iterator[str]:
 
 
 def _contribution(one: Contribution) -> str:
-    """A function and what it adds, as in "gaussian at row 17: +2.5"."""
+    """Return a function and its contribution, as in "gaussian at row 17: +2.5"."""
     place = one.kind if one.row is None else f"{one.kind} at row {one.row}"
     return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"

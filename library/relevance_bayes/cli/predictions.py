@@ -1,4 +1,4 @@
-"""`relevance predict`: rows of a file in, the same rows with their predictions out."""
+"""`relevance predict`: predictions for the rows of a file, written beside the rows."""
 
 import csv
 import sys
@@ -36,11 +36,11 @@ from relevance_bayes.types.formats import CSV, by_name, by_suffix
 from relevance_bayes.types.values import Label
 
 BATCH = 10_000
-"""Rows of one request."""
+"""The number of rows in one request."""
 
 
 ROWS_SHOWN = 20
-"""Rows of a table on a terminal."""
+"""The number of rows of a table on a terminal."""
 
 
 def predict(
@@ -151,11 +151,11 @@ def _predict_file(
     required: PredictOptions,
     output: Path | None,
 ) -> None:
-    """Send `file` as it is, and write the answer as it comes; raises typer.Exit(1) where there is no place for it."""
+    """Send `file` as it is, and write the response as it is; raises typer.Exit(1) where a terminal can't show it."""
     if output is None and not by_name(response).is_text and sys.stdout.isatty():
         refuse(f"{response} can't be shown on a terminal: pass --output FILE.")
     if (by_suffix(file) or CSV).is_document:
-        refuse("A file of JSON has options of its own: write its rows as .ndjson, or leave out --format.")
+        refuse("A JSON file contains options of its own: write its rows as .ndjson, or leave out --format.")
     learned = client.version(model, version, of=VersionBase)
     content = client.files.predict(
         learned.model,
@@ -187,7 +187,7 @@ def _predicted_rows(
         kinds[columns.noise_column] = "number"
     first = 0
     for rows in read_rows(file, kinds, size=BATCH):
-        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service names those that it misses
+        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service reports those that are missing
         cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
         try:
             response = client.predict(
@@ -208,7 +208,7 @@ def _predicted_rows(
 
 
 def _from_row(first: int, problem: Problem) -> ClientError:
-    """The same problem, saying where its rows are counted from: the service knows of one batch only."""
+    """Return the error with a note of the first row of its batch, from which its rows are counted."""
     note = f" (rows are counted from row {first:,} of the file)" if first else ""
     return ClientError(replace(problem, detail=problem.detail + note))
 
@@ -239,12 +239,12 @@ def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], requ
     titles = (*names, *columns.headings)
     print_table(titles, (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
     if more := sum(1 for _ in answered):
-        warn(f"... and {more:,} rows more: --output FILE writes them all.")
+        warn(f"... and {more:,} more rows: --output FILE writes all of them.")
 
 
 @contextmanager
 def _opened(output: Path | None) -> Iterator[TextIO]:
-    """Standard output, or a file that is there only once it is whole."""
+    """Return standard output, or a file that exists only once it is complete."""
     if output is None:
         yield sys.stdout
         return

@@ -42,7 +42,7 @@ def watch(events: Iterable[Event], *, label: str, console: Console | None = None
 
 
 def figures(progress: JobProgress) -> str:
-    """Return what the fit knows by now: functions kept, log evidence, noise."""
+    """Return the current figures of a fit: functions kept, log evidence, noise."""
     known = [
         None if progress.functions is None else f"{progress.functions} functions",
         None if progress.log_marginal_likelihood is None else f"log evidence {progress.log_marginal_likelihood:.1f}",

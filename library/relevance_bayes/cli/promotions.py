@@ -1,4 +1,4 @@
-"""`relevance promote`: an alias moves where another version is better on a file."""
+"""`relevance promote`: an alias is moved to another version if that is better on a file."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -113,7 +113,7 @@ def statistics(
 
 
 def read_tags(given: Sequence[str], option: str) -> dict[str, str]:
-    """NAME:VALUE each; raises typer.BadParameter."""
+    """Return the tags of texts NAME:VALUE; raises typer.BadParameter."""
     pairs = [text.partition(":") for text in given]
     if wrong := [text for text, (_, colon, _) in zip(given, pairs, strict=True) if not colon]:
         raise typer.BadParameter(f"{wrong[0]} is not NAME:VALUE", param_hint=option)

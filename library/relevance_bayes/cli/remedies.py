@@ -52,12 +52,9 @@ OPTIONS: Mapping[str, str] = {
 
 PHRASES: Mapping[str, str] = {
     'send "on_error": "per_row"': "leave out --fail-on-error",
-    "ask for a validation": "pass --validation 5",
-    "ask for classification": "pass --task classification",
-    "ask for regression": "pass --task regression",
-    "ask without `density`": "leave out --density",
+    "request a validation": "pass --validation 5",
 }
-"""Remedies whose words are no member with a value."""
+"""Remedies that are not a member and its value."""
 
 POINTER = re.compile(r"(?m)((?:^ *|\bAt ))(/[a-z][\w/]*)(?=[:,])")
 MEMBER_AND_VALUE = re.compile(r'\bsend "(\w+)": "?([\w.]+)"?(?:([^."]*) or "(\w+)")?')
@@ -68,9 +65,9 @@ MEMBERS = re.compile(r"\(`\w+`(?:, `\w+`)*\)")
 
 
 def in_options(message: str) -> str:
-    """A message in which pointers, members and values to send are options to pass; others stay as they are.
+    """Return a message with options in the place of pointers, of members, and of members with values.
 
-    A name in backticks may be a column's: it is taken for a member only after a word that asks for one.
+    A name in backticks may be that of a column: it is read as a member only after one of CUES.
     """
     text = POINTER.sub(_pointer, message)
     for phrase, remedy in PHRASES.items():

@@ -1,4 +1,4 @@
-"""Answers as tables for people, or as JSON for programs; on standard output."""
+"""Responses on standard output, as tables or as JSON."""
 
 import json
 import sys
@@ -18,21 +18,21 @@ Fact: TypeAlias = tuple[str, str | None]
 """A name and a text, None where there is nothing to show."""
 
 WIDTH_OFF_TERMINAL = 200
-"""Columns of text where there is no terminal that would say how many it has."""
+"""The width of tables where standard output is not a terminal, in characters."""
 
 
 def print_json(response: object) -> None:
-    """An answer of the client as the API would say it."""
+    """Print a response of the client as the API's JSON."""
     echo(json.dumps(encode(response), ensure_ascii=False, indent=2))
 
 
 def write_json(path: Path, response: object) -> None:
-    """The same into a file."""
+    """Write a response of the client to a file as the API's JSON."""
     path.write_text(f"{dumps(response)}\n", encoding="utf-8")
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_none: str) -> None:
-    """A plain table, or `if_none` where there are no rows."""
+    """Print a plain table, or `if_none` where there are no rows."""
     table = Table(*headings, box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for row in rows:
         table.add_row(*row)
@@ -43,13 +43,13 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_no
 
 
 def print_sentences(sentences: Iterable[str]) -> None:
-    """One paragraph a sentence."""
+    """Print each sentence as a paragraph."""
     for sentence in sentences:
         _print(sentence)
 
 
 def print_facts(facts: Iterable[Fact]) -> None:
-    """One line a fact; those that are None are left out."""
+    """Print a line for each fact that is not None."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name, value in facts:
         if value is not None:
@@ -58,19 +58,19 @@ def print_facts(facts: Iterable[Fact]) -> None:
 
 
 def number(value: float | None) -> str:
-    """A figure with four digits that count."""
+    """Return a number with four significant digits."""
     return "" if value is None else f"{value:.4g}"
 
 
 def cell_text(cell: str | int | float | bool | None) -> str:
-    """A value of a row, with four digits that count."""
+    """Return a value of a row, numbers with four significant digits."""
     if isinstance(cell, bool):
         return str(cell).lower()
     return number(cell) if isinstance(cell, float) else "" if cell is None else str(cell)
 
 
 def time_text(moment: datetime) -> str:
-    """A moment as the clock on the wall here has it."""
+    """Return a time in the local time zone."""
     return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 

@@ -15,7 +15,7 @@ from relevance_bayes.types.values import Cell, ColumnKind
 Row: TypeAlias = dict[str, Cell]
 
 DELIMITERS = "\t;|,"
-"""Those looked for in the header; the one that stands there most often divides cells."""
+"""The possible delimiters; the most frequent one in the header is used."""
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -23,7 +23,7 @@ BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 class RowReader(Protocol):
     """Reads the rows of a file, at most `size` at a time; columns that are not in `kinds` are texts.
 
-    Raises RelevanceError where the file can't be read as what its name says, or a value is not of its kind.
+    Raises RelevanceError where the file is not of the format of its suffix, or a value is not of its kind.
     """
 
     def __call__(self, path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]: ...
@@ -41,7 +41,7 @@ def text_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iter
     written = by_suffix(path) or CSV
     if written not in (CSV, NDJSON):
         detail = (
-            f"Rows of {written.name} are read by the service alone: say --format to send the file as it is, "
+            f"Rows of {written.name} are read by the service only: pass --format to send the file as it is, "
             "or use the server's command, relevance."
         )
         raise InvalidDataError(detail)

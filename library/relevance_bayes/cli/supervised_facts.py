@@ -1,4 +1,4 @@
-"""The facts of a supervised version in text: its measures, its members, the models that it was compared with."""
+"""The facts of a supervised version as text: measures, members, compared models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -23,14 +23,14 @@ MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_ou
 """The rows of metrics, by the API's names."""
 
 MIN_BENT = 0.005
-"""Warps below this are as good as none."""
+"""The smallest skew or tail of a warp that is shown."""
 
 EVIDENCE = {"exact": "", "laplace": " (Laplace's approximation)", "lower_bound": " or more (a lower bound)"}
-"""The terms beside the value of each kind of evidence."""
+"""The text after the value of each kind of evidence."""
 
 
 def supervised_facts(version: SupervisedVersion) -> Iterator[Fact]:
-    """Facts in the order in which they are read: measures, evidence, functions, members, compared models, settings."""
+    """Yield facts: measures, evidence, functions, members, compared models, settings."""
     found = version.hyperparameters
     yield from (("warning", warning.detail) for warning in version.warnings)
     yield "score", None if version.score is None else _score(version.score)
@@ -72,14 +72,14 @@ def _evidence(found: Evidence | None) -> str | None:
 
 
 def functions_text(version: SupervisedVersion) -> str:
-    """Return how many functions were kept, and of how many candidates: those of each model where there are several."""
+    """Return the numbers of functions and of candidates, those of each model where there are several."""
     if len(version.members) > 1:
         return f"{version.functions} in {len(version.members)} models, of {version.candidates:,} candidates each"
     return f"{version.functions} kept of {version.candidates:,} candidates"
 
 
 def member_text(member: Member, version: SupervisedVersion) -> str:
-    """Return what one of several models is, beginning with its class or its weight."""
+    """Return one of several models: its class or weight, kernel, functions, noise and widths."""
     found = member.hyperparameters
     widths = widths_text(found.widths, standardised=version.standardised, linear=_has_linear_columns(version))
     kernel = None if member.kernel is None else str(member.kernel["type"]).replace("_", " ")
@@ -96,7 +96,7 @@ def member_text(member: Member, version: SupervisedVersion) -> str:
 
 
 def _score(found: Score) -> str:
-    """Return how rows are predicted that were not learned from."""
+    """Return the score on rows that were not trained on, with its standard error."""
     if found.value is None:
         return "none" if found.reason is None else f"none: {in_options(found.reason)}"
     error = "" if found.standard_error is None else f" +- {number(found.standard_error)}"
@@ -106,7 +106,7 @@ def _score(found: Score) -> str:
 
 
 def _nearest_rows(found: LocalReport) -> Iterator[Fact]:
-    """The nearest-neighbour processes, the scores that they were compared by, and why one was not taken."""
+    """Yield the nearest-neighbour processes, their scores, and the reasons against those that were not selected."""
     kept = f"{found.neighbours} of {found.rows:,}, which are kept ({found.bytes / 2**20:.1f} MiB); of the {found.on}"
     sparse = "" if found.sparse_score is None else f"; the sparse model {number(found.sparse_score)}"
     yield "nearest rows", f"{'not taken' if found.on is None else kept}{sparse}"
@@ -117,7 +117,7 @@ def _nearest_rows(found: LocalReport) -> Iterator[Fact]:
 
 
 def _score_loss(version: SupervisedVersion) -> str | None:
-    """Return what the reduction to few functions costs, and what it saves."""
+    """Return the loss of score by the reduction to few functions, and their number before and after."""
     if version.score_loss is None:
         return None
     text = f"{version.score_loss:.3f} nats a row, by few functions"
@@ -126,20 +126,20 @@ def _score_loss(version: SupervisedVersion) -> str | None:
 
 
 def _classes(version: SupervisedVersion) -> str:
-    """Each, and how many rows learned from are of it where that is known."""
+    """Return the classes, and the number of training rows of each where it is known."""
     if not version.class_rows:
         return ", ".join(map(cell_text, version.classes))
     return ", ".join(f"{cell_text(one.label)} ({one.rows:,} rows)" for one in version.class_rows)
 
 
 def fit_name(fit: Alternative | ComparedModel) -> str:
-    """A fit by what may differ between those that are compared."""
+    """Return the properties of a fit in which compared fits differ: prior and noise."""
     noise = "heteroscedastic" if fit.likelihood.get("noise_sd") == "heteroscedastic" else fit.likelihood["type"]
     return f"{fit.prior['type']} with {noise} noise".replace("_", " ")
 
 
 def _compared(version: SupervisedVersion) -> Iterator[Fact]:
-    """Each alternative, and the reason why it was not selected."""
+    """Yield each alternative, and the reason why it was not selected."""
     heading = "compared models"
     for other in version.alternatives:
         basis = "" if other.basis is None else f", {basis_name(other.basis)}"
@@ -148,7 +148,7 @@ def _compared(version: SupervisedVersion) -> Iterator[Fact]:
 
 
 def _why_not(other: Alternative, version: SupervisedVersion) -> str:
-    """The distance of its score from the version's, or the reason why it has none."""
+    """Return the difference of its score from the version's, or the reason why it has none."""
     by_folds = other.kind == "fold_log_density"
     taken = version.integrated_evidence if not by_folds else None if version.score is None else version.score.value
     if other.score is None or taken is None:
@@ -156,22 +156,22 @@ def _why_not(other: Alternative, version: SupervisedVersion) -> str:
     nats, unit = taken - other.score, "nats a row" if by_folds else "nats"
     distance = f"{abs(nats):.3g} {unit} {'lower' if nats >= 0 else 'higher'}"
     measure = "score" if by_folds else "integrated evidence"
-    given_up = ", given up before its fit ended" if other.functions is None and not by_folds else ""
+    stopped = ", given up before its fit ended" if other.functions is None and not by_folds else ""
     reason = "" if other.reason is None else f", {other.reason}"
-    return f"its {measure} is {distance}{given_up}{reason}"
+    return f"its {measure} is {distance}{stopped}{reason}"
 
 
 def basis_name(basis: Choice) -> str:
-    """The name of a dictionary: its kernel, and what differs from others that were compared."""
+    """Return the name of a basis: its kernel, and the properties in which compared ones differ."""
     kernel, width = basis.get("kernel"), basis.get("width")
     name = str(kernel["type"] if isinstance(kernel, dict) else basis["type"])
-    shared = isinstance(width, dict) and width.get("type") == "evidence"
-    bent = basis.get("warp") == "evidence"
-    return f"{name}{' of one width' if shared else ''}{' of warped inputs' if bent else ''}".replace("_", " ")
+    is_shared = isinstance(width, dict) and width.get("type") == "evidence"
+    is_warped = basis.get("warp") == "evidence"
+    return f"{name}{' of one width' if is_shared else ''}{' of warped inputs' if is_warped else ''}".replace("_", " ")
 
 
 def _likelihood(version: SupervisedVersion) -> str:
-    """The likelihood, and how heavy its tails are."""
+    """Return the likelihood, and its degrees of freedom if it has some."""
     tails = version.hyperparameters.degrees_of_freedom
     name = str(version.likelihood["type"]).replace("_", " ")
     if version.likelihood.get("noise_sd") == "heteroscedastic":
@@ -180,7 +180,7 @@ def _likelihood(version: SupervisedVersion) -> str:
 
 
 def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
-    """A standard deviation, and what it is of."""
+    """Return a standard deviation, and its quantity where that is not the target."""
     if sd is None:
         return None
     match version.likelihood["type"]:
@@ -193,7 +193,7 @@ def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
 
 
 def _noise_sd(version: SupervisedVersion) -> str | None:
-    """That of all rows, or where each one's stands."""
+    """Return the noise sd of all rows, or the column of the noise sd of each."""
     given, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
     if version.likelihood.get("noise_sd") == "heteroscedastic":
         return f"a function of the inputs; root mean square {given}"
@@ -201,7 +201,7 @@ def _noise_sd(version: SupervisedVersion) -> str | None:
 
 
 def _outliers(outliers: Sequence[Outlier]) -> str:
-    """The least typical rows, and how many more there are."""
+    """Return the least typical rows, and the number of the others."""
     shown = ", ".join(str(outlier.row) for outlier in outliers[:MAX_OUTLIERS_SHOWN])
     more = len(outliers) - MAX_OUTLIERS_SHOWN
     rows = "row" if len(outliers) == 1 else "rows"
@@ -209,7 +209,7 @@ def _outliers(outliers: Sequence[Outlier]) -> str:
 
 
 def seen_widths(version: SupervisedVersion) -> str:
-    """Return the widths by input; inputs without effect on the kernels are named, with the effect that is left."""
+    """Return the widths by input; inputs without effect on the kernels are listed apart."""
     return widths_text(
         version.hyperparameters.widths, standardised=version.standardised, linear=_has_linear_columns(version)
     )
@@ -220,7 +220,7 @@ def _has_linear_columns(version: SupervisedVersion) -> bool:
 
 
 def widths_text(widths: Sequence[InputWidth], *, standardised: bool, linear: bool = False) -> str:
-    """The widths by input, and the inputs that the kernels do not see."""
+    """Return the widths by input, and the inputs that have no effect on the kernels."""
     unseen = [width.input for width in widths if width.input and standardised and width.width > UNSEEN]
     seen = [_width(width) for width in widths if width.input not in unseen]
     units = "as standardised" if standardised else "in the user's units"
@@ -234,7 +234,7 @@ def _width(width: InputWidth) -> str:
 
 
 def _warps(warps: Sequence[InputWarp]) -> str:
-    """Those that bend enough to be seen."""
+    """Return the warps that differ visibly from a line."""
     return ", ".join(
         f"{warp.input} (skew {warp.skew:.2f}, tail {warp.tail:.2f})"
         for warp in warps
@@ -252,17 +252,17 @@ def _gains(found: Hyperparameters) -> str | None:
 
 
 def counted(rows: int, *others: tuple[int, str]) -> str:
-    """A number of rows, and of others those that there are."""
+    """Return a number of rows, and those of `others` that are not 0."""
     return ", ".join([f"{rows:,}", *(f"{count:,} {what}" for count, what in others if count)])
 
 
 def _measured(rows: str, scores: Mapping[str, float]) -> str:
-    """Figures; those of rows that were learned from with the word that they are no score."""
+    """Return figures; leave-one-out figures are marked as a diagnostic."""
     return f"{_scores(scores)} (a diagnostic)" if rows == "leave_one_out" else _scores(scores)
 
 
 def _scores(scores: Mapping[str, float]) -> str:
-    """Figures with four digits that count; of rows, all of them."""
+    """Return figures with four significant digits; numbers of rows in full."""
     return ", ".join(
         f"{value:,.0f} rows" if name == "rows" else f"{name.replace('_', ' ')} {number(value)}"
         for name, value in scores.items()

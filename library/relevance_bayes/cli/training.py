@@ -1,4 +1,4 @@
-"""`relevance train`: upload, submit, watch, show what was learned."""
+"""`relevance train`: upload a file, train on it, show the version."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -221,7 +221,7 @@ def train(
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions:
-    """The values of options; None is "not given"."""
+    """The values of options, None where not given."""
 
     target: str | None = None
     model: str | None = None
@@ -246,7 +246,7 @@ class TrainOptions:
 
 
 def training_document(choices: TrainOptions, request: Path | None) -> Document:
-    """The request for the API: the file's, with the options over it. Raises typer.BadParameter."""
+    """Return the request of the API: that of the file, updated by the options. Raises typer.BadParameter."""
     document = {} if request is None else request_value(request)
     given: dict[str, Json] = {
         "target": choices.target,

@@ -17,21 +17,21 @@ from relevance_bayes.client.responses import (
 MAX_INPUTS_NAMED = 5
 
 UNSEEN = 100.0
-"""An input whose width is more than so many of its standard deviations has no effect on the kernels."""
+"""The width, in standard deviations of an input, above which the input has no effect on the kernels."""
 
 HARDLY = 1.05
-"""An error of a constant prediction that is at most so many times the model's is called hardly larger."""
+"""The largest ratio of the error of a constant prediction to the model's that is called hardly more."""
 
 NOMINAL_COVERAGE = 0.95
 
 MIN_MISCALIBRATION = 0.02
-"""A coverage that is nearer to the nominal one is never remarked on, however many rows it was measured on."""
+"""The smallest difference from the nominal coverage that is reported, whatever the number of rows."""
 
 OPTIMISTIC = "by leave-one-out, which tends to be optimistic; --validation 5 measures on rows left out"
 
 
 def verdict(version: VersionBase) -> Iterator[str]:
-    """The sentences that come first: of what a version is, and how good it is."""
+    """Yield the sentences on the task of a version and on its error."""
     match version:
         case SupervisedVersion():
             yield f"{_name(version)}, predicts {version.target} from {_count(len(version.inputs), 'input')}."
@@ -40,7 +40,7 @@ def verdict(version: VersionBase) -> Iterator[str]:
             if local is not None:
                 yield f"It predicts from the {local.neighbours} rows that are nearest, of {local.rows:,} that it keeps."
             if version.functions == 0 and local is None:
-                yield "No function was worth keeping: it predicts a constant, whatever the inputs."
+                yield "No function was kept: it predicts a constant."
             elif (inputs := _inputs(version)) is not None:
                 yield inputs
         case ComponentsVersion():
@@ -73,7 +73,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _measured(version: SupervisedVersion) -> tuple[Mapping[str, float], str, int] | None:
-    """The scores of rows that were not learned from, in words which rows these are, and their number.
+    """Return scores, a description of the rows on which they were measured, and the number of these rows.
 
     Held-out rows come before folds, and leave-one-out, a diagnostic, last.
     """
@@ -105,7 +105,7 @@ def _errors_of_numbers(version: SupervisedVersion) -> Iterator[str]:
 
 
 def _beside_the_mean(rmse: float, r2: float | None) -> str:
-    """The error of predicting the mean of the same rows, which is rmse / sqrt(1 - r2)."""
+    """Return a clause on the error of predicting the mean of the same rows, which is rmse / sqrt(1 - r2)."""
     if r2 is None or r2 >= 1.0:
         return ""
     ratio = 1 / sqrt(1 - r2)
@@ -122,7 +122,7 @@ def _times(ratio: float) -> str:
 
 
 def _miscalibrated(coverage: float, rows: int) -> str:
-    """A remark where the share is further from 95 % than chance explains, by more than two standard errors."""
+    """Return a clause where the coverage differs from 95 % by more than two standard errors."""
     standard_error = sqrt(NOMINAL_COVERAGE * (1 - NOMINAL_COVERAGE) / max(rows, 1))
     if abs(coverage - NOMINAL_COVERAGE) <= max(2 * standard_error, MIN_MISCALIBRATION):
         return ""
@@ -156,7 +156,7 @@ def _unmeasured(version: SupervisedVersion) -> str:
 
 
 def _inputs(version: SupervisedVersion) -> str | None:
-    """The inputs in the order of their relevance, the kernels' 1/width^2; None where no width tells them apart."""
+    """Return a sentence on the inputs by their relevance, 1/width^2; None where all relevances are equal."""
     relevances = _relevances(version)
     if relevances is None or len(version.inputs) < 2:
         return None
@@ -184,9 +184,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _relevances(version: SupervisedVersion) -> dict[str, float] | None:
-    """Of each input the greatest 1/width^2 of its columns, averaged over members; None where all are the same.
+    """Return the largest 1/width^2 of the columns of each input, averaged over members; None where all are equal.
 
-    A member whose inputs share one width ranks none, and does not count.
+    Members whose inputs share one width are left out.
     """
     if not version.standardised:
         return None
@@ -209,13 +209,13 @@ def _weight(member: Member) -> float:
 
 
 def _owners(column: str, inputs: Mapping[str, float]) -> Sequence[str]:
-    """The input that a column of the kernels encodes: `colour` of `colour=red`, `age` of `age missing`."""
+    """Return the input that a column of the kernels encodes: `colour` of `colour=red`, `age` of `age missing`."""
     owners = [name for name in inputs if column == name or column.startswith((f"{name}=", f"{name} "))]
     return sorted(owners, key=len)[-1:]
 
 
 def _figure(value: float) -> str:
-    """Three digits that count."""
+    """Return a number with three significant digits."""
     return cell_text(float(f"{value:.3g}"))
 
 

@@ -1,4 +1,4 @@
-"""The text in which the command line shows a version: the verdict first, then its facts."""
+"""A version as text: the verdict, then its facts."""
 
 from collections.abc import Iterable, Mapping
 
@@ -38,7 +38,7 @@ def _facts(version: VersionBase) -> Iterable[Fact]:
 
 
 def _annotations(version: VersionBase) -> list[Fact]:
-    """Description and tags, and the version of another service that it was."""
+    """Return description, tags, and the version that it was imported from."""
     match version:
         case SupervisedVersion() | ApproximationVersion() | ComponentsVersion():
             imported = imported_text(version.imported)
@@ -52,12 +52,12 @@ def _annotations(version: VersionBase) -> list[Fact]:
 
 
 def tags_text(tags: Mapping[str, str]) -> str:
-    """Tags as options take them."""
+    """Return tags in the syntax of --tag."""
     return ", ".join(f"{name}:{value}" for name, value in tags.items())
 
 
 def measured_text(version: VersionBase) -> str:
-    """The first figure of a version that predicts, and on which rows it was measured."""
+    """Return the first figure of a supervised version, and the rows on which it was measured."""
     if not isinstance(version, SupervisedVersion) or not version.metrics:
         return ""
     rows, scores = next(iter(version.metrics.items()))
@@ -103,9 +103,7 @@ def _of_components(version: ComponentsVersion) -> list[Fact]:
         ("ignored columns", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
         (
             "rows",
-            counted(
-                version.rows, (version.rows_drawn if many else 0, "learned from"), (version.rows_dropped, "dropped")
-            ),
+            counted(version.rows, (version.rows_drawn if many else 0, "trained on"), (version.rows_dropped, "dropped")),
         ),
         ("kept", f"{version.functions} rows, which carry {len(version.variances)} components"),
         ("explained variance", f"{version.explained_variance:.1%} of the rows' images"),
@@ -120,5 +118,5 @@ def _terms_of(version: ApproximationVersion) -> str:
 
 
 def imported_text(found: ImportedFrom | None) -> str | None:
-    """Where a version was before it came here."""
+    """Return the version from which another one was imported."""
     return None if found is None else f"version {found.version} of {found.model}, SHA-256 {found.digest[:12]}…"

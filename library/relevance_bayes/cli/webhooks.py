@@ -1,4 +1,4 @@
-"""`relevance webhooks`: URLs that are notified when a job has ended."""
+"""`relevance webhooks`: URLs that receive a message at the end of a job."""
 
 from enum import StrEnum
 from itertools import islice

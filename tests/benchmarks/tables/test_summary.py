@@ -9,8 +9,8 @@ from benchmarks.tables.summary import (
     class_summary,
     is_covered,
     is_lost,
+    rankings,
     regression_summary,
-    standings,
     to_best,
 )
 
@@ -54,7 +54,7 @@ def test_an_engine_without_a_distribution_has_no_such_figures() -> None:
 
 
 def test_ranks_wins_and_normalised_scores() -> None:
-    by_rmse, by_nll = standings(REAL, "rmse"), standings(REAL, "nll")
+    by_rmse, by_nll = rankings(REAL, "rmse"), rankings(REAL, "nll")
     assert {name: one.mean_rank for name, one in by_rmse.items()} == {"ours": 2.5, "GP": 1.5, "trees": 2.0}
     assert {name: one.wins for name, one in by_rmse.items()} == {"ours": 0.0, "GP": 0.5, "trees": 0.5}
     assert {name: one.normalised for name, one in by_nll.items()} == {"ours": 0.5, "GP": 0.5}
@@ -62,7 +62,7 @@ def test_ranks_wins_and_normalised_scores() -> None:
 
 def test_a_draw_shares_rank_and_win() -> None:
     same = {"a": {"one": {0: {"rmse": 1.0}}, "two": {0: {"rmse": 1.0}}, "three": {0: {"rmse": 2.0}}}}
-    found = standings(same, "rmse")
+    found = rankings(same, "rmse")
     assert (found["one"].mean_rank, found["one"].wins) == (1.5, 0.5)
     assert (found["three"].mean_rank, found["three"].normalised) == (3.0, 0.0)
 

@@ -63,7 +63,7 @@ def test_rows_come_in_batches_of_the_size_asked_for(tmp_path: Path) -> None:
         ("rows.csv", b"x\n\xff\n", "not UTF-8"),
         ("rows.ndjson", b"{\n", "Line 1 is not JSON"),
         ("rows.ndjson", b"[1]\n", "Expected an object"),
-        ("rows.parquet", b"PAR1", "Rows of parquet are read by the service alone"),
+        ("rows.parquet", b"PAR1", "Rows of parquet are read by the service only"),
     ],
 )
 def test_what_is_no_row_is_said_with_its_place(tmp_path: Path, name: str, content: bytes, given: str) -> None:

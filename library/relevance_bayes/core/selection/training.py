@@ -42,7 +42,7 @@ from relevance_bayes.core.selection.scoring import (
 from relevance_bayes.core.selection.validation import validated
 from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
 
-NOT_REQUESTED = "No rows were left out to measure on: ask for a validation."
+NOT_REQUESTED = "No rows were left out to measure on: request a validation."
 
 
 @dataclass(frozen=True, eq=False)
