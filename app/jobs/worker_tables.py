@@ -13,5 +13,5 @@ class WorkerRow(Base):
     __tablename__ = "workers"
 
     executor: Mapped[str] = mapped_column(primary_key=True)
-    beat_at: Mapped[datetime]
+    heartbeat_at: Mapped[datetime]
     left_at: Mapped[datetime | None] = mapped_column(default=None)

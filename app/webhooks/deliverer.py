@@ -89,7 +89,7 @@ class Deliverer:
             target = read_target(delivery_attempt.url)
             status = self.post(target, headers, body, allowed=self.allowed, deadline=Deadline(self.stopping))
         except NotSent as error:
-            return Attempt(at, time.monotonic() - began, error=error.obstacle)
+            return Attempt(at, time.monotonic() - began, error=error.reason)
         except InvalidRequestError:  # a URL that was allowed when it was registered
             return Attempt(at, time.monotonic() - began, error="address-refused")
         return Attempt(at, time.monotonic() - began, status=status)

@@ -16,7 +16,7 @@ from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.identity import uuid7
 from app.jobs.records import JobEnded
-from app.webhooks.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
+from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
 from app.webhooks.records import Delivery, DeliveryAttempt
 from app.webhooks.retention import DELIVERIES_AT_ONCE, forget_deliveries
 from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
@@ -156,7 +156,7 @@ class DeliveryRepository:
                 at=attempt.at,
                 seconds=attempt.seconds,
                 status=attempt.status,
-                obstacle=attempt.error,
+                error=attempt.error,
             )
         )
         self.tx.session.flush()
@@ -214,8 +214,8 @@ class DeliveryRepository:
         made: dict[UUID, list[Attempt]] = defaultdict(list)
         attempts = select(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_([row.id for row in rows]))
         for row in self.tx.session.scalars(attempts.order_by(WebhookAttemptRow.delivery_id, WebhookAttemptRow.number)):
-            obstacle = None if row.obstacle is None else OBSTACLE.validate_python(row.obstacle)
-            made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, obstacle))
+            error = None if row.error is None else ERROR.validate_python(row.error)
+            made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, error))
         return [_delivery(row, tuple(made[row.id])) for row in rows]
 
 

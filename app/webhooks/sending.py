@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from app.addresses import Allowance, Target
 from app.webhooks.deadline import CONNECT_SECONDS, Deadline
-from relevance_bayes.types.webhooks import Obstacle
+from relevance_bayes.types.webhooks import DeliveryError
 
 SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, SocketAddress]
@@ -30,11 +30,11 @@ DROP_SECONDS = 0.5
 
 
 class NotSent(Exception):
-    """The request got no status; `obstacle` is the reason."""
+    """The request got no status; `reason` is the reason."""
 
-    def __init__(self, obstacle: Obstacle) -> None:
-        super().__init__(obstacle)
-        self.obstacle: Obstacle = obstacle
+    def __init__(self, reason: DeliveryError) -> None:
+        super().__init__(reason)
+        self.reason: DeliveryError = reason
 
 
 def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline) -> int:

@@ -25,7 +25,7 @@ HEARTBEATS_PER_IDLE_CHECK = 5
 """Heartbeats per check of other workers and lost jobs, while every job has ended."""
 
 
-class BeatStreak:
+class HeartbeatStreak:
     """The duration of heartbeats without a gap, by two clocks, one of which stops while a machine sleeps."""
 
     def __init__(self, *, interval: float, limit: float) -> None:
@@ -74,7 +74,7 @@ class Heartbeat:
         self._on_heartbeat = on_heartbeat
         self._on_activity = on_activity
         self._outage = outage or DatabaseOutage()
-        self._streak = BeatStreak(interval=interval, limit=limit)
+        self._streak = HeartbeatStreak(interval=interval, limit=limit)
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
 

@@ -79,7 +79,7 @@ def test_nothing_is_asked_of_the_engine_when_all_are_well(reaper: Reaper) -> Non
 def test_a_beat_starts_the_time_anew_whatever_clock_it_is_by(reaper: Reaper, engine: Engine) -> None:
     for when in ("2001-01-01 00:00:00", "2050-01-01 00:00:00", "2020-01-01 00:00:00"):
         with engine.begin() as connection:
-            connection.execute(text(f"UPDATE workers SET beat_at = '{when}' WHERE executor = 'silent'"))
+            connection.execute(text(f"UPDATE workers SET heartbeat_at = '{when}' WHERE executor = 'silent'"))
         reaper.record_heartbeat("living")
         reaper.look(later=LIMIT - 1.0)
         assert "silent" not in reaper.recovery.recovered
