@@ -5,13 +5,20 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
-from app.jobs.documents import KIND, PROBLEM, PROGRESS, STATE
-from app.jobs.records import Job
+from app.database.json_documents import Document
+from app.jobs.records import Job, Problem
 from app.jobs.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
-from relevance_bayes.types.jobs import Event, JobKind, JobState, Resumption, Transition
+from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption, Transition
+
+PROGRESS = Document(TypeAdapter(Progress))
+PROBLEM = Document(TypeAdapter(Problem))
+KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
+STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
+
 
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 

@@ -16,8 +16,7 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts
-from app.jobs.documents import PROBLEM, PROGRESS
-from app.jobs.histories import row_of
+from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobKind, JobState, Progress, Resumption
@@ -139,7 +138,7 @@ class JobRepository:
         notify(self.tx.session, job_id)
         return True
 
-    def cancel_requested(self, job_id: UUID) -> bool:
+    def is_cancel_requested(self, job_id: UUID) -> bool:
         """Return whether the owner has requested the job's cancellation."""
         requested = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
         return self.tx.session.scalar(requested) is not None

@@ -10,7 +10,7 @@ from app.database.changes import changed
 from app.database.column_types import DatabaseNow, SecondsSince
 from app.database.transaction import Transaction
 from app.jobs.ports import LastHeartbeat
-from app.jobs.worker_tables import WorkerRow
+from app.jobs.tables import WorkerRow
 
 
 @dataclass(frozen=True)

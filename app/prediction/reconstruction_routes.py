@@ -1,5 +1,9 @@
 """Routes of reconstructions: an image, a function."""
 
+import io
+from typing import Literal
+
+import numpy as np
 from fastapi import APIRouter, Request, Response
 
 from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, conditional_response
@@ -8,13 +12,31 @@ from app.http.negotiation import AcceptsJson, image_media_type
 from app.http.openapi import problems
 from app.http.references import VersionReference
 from app.http.rendering import to_json
-from app.prediction.pictures import image_bytes
-from app.prediction.schemas.expansion import expansion_record
+from app.prediction.schemas.versions import expansion_record
 from app.prediction.served_versions import ServedVersions
 from app.tasks.images.prediction import ImageModel
+from relevance_bayes.core.types import Array
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import Expansion
 from relevance_bayes.types.references import Reference
+
+
+def image_bytes(pixels: Array, media_type: Literal["image/png", "application/x-npy"], *, peak: float) -> bytes:
+    """Return pixels (height, width) as PNG in 8 bits, or as npy, exactly.
+
+    Black and white are 0 and 1 where `peak` is 1, else the least and the greatest intensity.
+    """
+    sink = io.BytesIO()
+    if media_type == "application/x-npy":
+        np.save(sink, pixels, allow_pickle=False)
+        return sink.getvalue()
+    from PIL import Image  # here, because most processes never draw one
+
+    black, white = (0.0, 1.0) if peak == 1.0 else (float(pixels.min()), float(pixels.max()))
+    shades = np.clip((pixels - black) / ((white - black) or 1.0), 0.0, 1.0) * 255.0
+    Image.fromarray(shades.round().astype(np.uint8)).save(sink, "PNG")
+    return sink.getvalue()
+
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 

@@ -6,7 +6,7 @@ from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import problems
 from app.http.references import VersionReference
-from app.prediction.schemas.statistics import statistics_record
+from app.prediction.schemas.versions import statistics_record
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from relevance_bayes.types.statistics import Statistics

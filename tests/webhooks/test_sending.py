@@ -10,8 +10,7 @@ import pytest
 from app.addresses import Allowance, read_target
 from app.jobs.worker.retry import Interrupted
 from app.webhooks import sending
-from app.webhooks.deadline import LAST_SECONDS, Deadline
-from app.webhooks.sending import NotSent, post
+from app.webhooks.sending import LAST_SECONDS, Deadline, NotSent, post
 from relevance_bayes.types.webhooks import DeliveryError
 from tests.receivers import Behaviour, floods, hangs, nobody, receiving, responses, says, says_slowly
 

@@ -11,9 +11,8 @@ from app.errors import UnavailableError
 from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.ports import Recovery
 from app.jobs.records import JobActivity
-from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
+from app.jobs.worker.orphan_recovery import HeartbeatWatch, reconcile_jobs, recover_orphans
 from app.jobs.worker.outage import DatabaseOutage
-from app.jobs.worker.reconciliation import reconcile_jobs
 from app.jobs.worker_repository import WorkerRepository
 
 logger = logging.getLogger(__name__)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, TypeAdapter
 
 from app.jobs.records import Job
-from app.registry.schemas.basis import BasisOut, shown_bases
-from app.registry.schemas.likelihoods import AnyLikelihood, shown
+from app.registry.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
 from app.tasks.schemas.jobs.shared import shared_by_trainings
 from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior

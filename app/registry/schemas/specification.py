@@ -1,10 +1,33 @@
-"""The API's schemas of likelihoods: those of the core, and Gaussian noise given by a column."""
+"""The API's schemas of basis functions and likelihoods."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import BaseModel
+
+from relevance_bayes.core.basis import Basis, Group, Single
 from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, LogVariance, OtherNumberTarget
 from relevance_bayes.core.spec import TargetLikelihood
+
+
+class GroupOut(BaseModel):
+    """A group: functions of the named inputs only."""
+
+    inputs: Sequence[str]
+    of: Single
+    type: Literal["group"] = "group"
+
+
+BasisOut = Single | GroupOut
+
+
+def shown_bases(bases: Sequence[Basis], inputs: Sequence[str]) -> list[BasisOut]:
+    """Return the API's form of a plan's bases, whose groups index its `inputs`."""
+    return [
+        GroupOut(inputs=[inputs[place] for place in basis.inputs], of=basis.of) if isinstance(basis, Group) else basis
+        for basis in bases
+    ]
 
 
 @dataclass(frozen=True)

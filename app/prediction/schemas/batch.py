@@ -1,15 +1,23 @@
-"""API schemas of batch prediction requests."""
+"""The API's schemas of batch predictions."""
 
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field, GetPydanticSchema, TypeAdapter
+from pydantic_core.core_schema import literal_schema
 
 from app.formats import BATCH_FORMATS, DEFAULT, listed
-from app.jobs.request_schemas import Priority, VersionSelector
+from app.jobs.records import Job
+from app.jobs.schemas import Priority, VersionSelector, shared_by_jobs
+from app.prediction.batch_jobs import PREDICTION, RESULT
 from app.prediction.requests import PredictionRequest
-from app.prediction.schemas.file_format import FileFormat
 from app.prediction.schemas.predict import PredictionOptions
+from relevance_bayes.types import batch_predictions as records
+
+FileFormat = Annotated[
+    str, GetPydanticSchema(lambda _source, _handler: literal_schema([one.name for one in BATCH_FORMATS]))
+]
+"""The name of a format of batch predictions."""
 
 
 class BatchPredictionIn(PredictionOptions):
@@ -63,3 +71,21 @@ class BatchPredictionIn(PredictionOptions):
 
 
 BATCH_PREDICTION_IN: TypeAdapter[BatchPredictionIn] = TypeAdapter(BatchPredictionIn)
+
+
+_RECORD = TypeAdapter(records.BatchPrediction)
+
+
+def batch_prediction_record(job: Job) -> records.BatchPrediction:
+    """Return a batch prediction for a response; raises TypeError for a job of another kind."""
+    request, plan = PREDICTION.read(job)
+    made = RESULT.read_optional(job.result)
+    own = {
+        "task": plan.task,
+        "target": plan.target,
+        "format": request.format,
+        "columns": plan.columns,
+        "on_error": request.on_error,
+        "result": None if made is None else records.BatchPredicted(made.rows, made.rows_not_predicted, made.size),
+    }
+    return _RECORD.validate_python(shared_by_jobs(job) | own)

@@ -4,8 +4,8 @@ from typing import get_args
 
 import pytest
 
-from app.registry.documents import REPORT
 from app.registry.trainings import TRAINING
+from app.registry.version_codec import REPORT
 from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.dictionaries import Fourier
 from relevance_bayes.core.kernels import Kernel

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.registry.annotations import MAX_TAGS, Annotation, AnnotationPatch, Member
+from app.registry.records import MAX_TAGS, Annotation, AnnotationPatch, Member
 from relevance_bayes.types.errors import InvalidRequestError
 
 NAMES = st.sampled_from("abcd")

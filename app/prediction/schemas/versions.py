@@ -1,10 +1,23 @@
-"""API schemas of usage statistics."""
+"""The API's schemas of a version's expansion and statistics."""
 
 from datetime import datetime
 
 from app.prediction.usage_counts import BOUNDS, Counted
 from app.registry.records import Version
+from app.tasks.prediction import VersionExpansion
+from relevance_bayes.types.functions import Expansion
 from relevance_bayes.types.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
+
+
+def expansion_record(expansion: VersionExpansion) -> Expansion:
+    """Return an expansion for a response."""
+    return Expansion(
+        inputs=expansion.inputs,
+        centres=tuple(map(tuple, expansion.centres.tolist())),
+        widths=tuple(map(tuple, expansion.widths.tolist())),
+        weights=tuple(expansion.weights.tolist()),
+        constant=expansion.constant,
+    )
 
 
 def statistics_record(version: Version, since: datetime, counted: Counted) -> Statistics:
