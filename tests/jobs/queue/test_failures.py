@@ -4,12 +4,12 @@ import logging
 
 import psycopg
 import pytest
-from app.jobs.queue.failures import LOGGERS, reported_outages
 from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
 from app.database.engine import make_engine
+from app.jobs.queue.failures import LOGGERS, reported_outages
 
 NOBODY_LISTENS = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
 

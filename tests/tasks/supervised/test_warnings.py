@@ -2,9 +2,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from app.tasks.supervised.warnings import outliers
 
 from app.tasks.supervised.materialise import Materialised
+from app.tasks.supervised.warnings import outliers
 from relevance_bayes.core.basis import ConstantFunction
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.marginal import LogEvidence

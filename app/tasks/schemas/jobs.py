@@ -1,18 +1,23 @@
-"""The API's form of supervised jobs."""
+"""The API's schemas of training jobs, one class for each kind of task."""
 
 from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from app.jobs.records import Job
+from app.jobs.schemas import shared_by_jobs
 from app.registry.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
-from app.tasks.schemas.jobs.shared import shared_by_trainings
+from app.registry.trainings import TRAINING
+from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.plans.requests import Effort, LocalPlan, Missing, Split, SupervisedPlan, Task, Validation
 from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.jobs import JobBase
 from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.trainings import ApproximationJob, ImageJob
+from relevance_bayes.types.trainings import Job as TrainingJob
 from relevance_bayes.types.values import Label
 
 
@@ -85,40 +90,51 @@ class SupervisedJobOut(JobBase):
     """The nearest-neighbour processes that the first of `basis` is compared with; null where there are none."""
 
 
-_RECORD = TypeAdapter(SupervisedJobOut)
+@dataclass(frozen=True, kw_only=True)
+class ComponentsJobOut(TrainingJob):
+    """A job that finds components of rows, with its resolved request and progress."""
+
+    task: Literal["components"]
+    kernel: Annotated[Covariance, Field(discriminator="type")]
+    widths: tuple[float, ...] | None
+    """The width for all inputs, or one for each; null where it follows from the rows."""
+    min_explained_variance: float
+    """The share of the variance in feature space that components are to explain."""
+    standardise: bool
+    missing: Missing
+    seed: int
 
 
-def supervised_job(job: Job, plan: SupervisedPlan) -> SupervisedJobOut:
-    """Return the API's form of a job with this plan."""
-    spec = plan.spec
-    own = {
-        "task": plan.task,
-        "task_reason": plan.task_reason,
-        "target": plan.target,
-        "classes": plan.classes,
+AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJob | ImageJob | ComponentsJobOut
+TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
+
+_RECORD: TypeAdapter[AnyJobOut] = TypeAdapter(TrainingJobOut)
+
+
+def job_out(job: Job) -> AnyJobOut:
+    """Return the API's form of a training job: the members of its plan by their names, and those of all jobs."""
+    _, plan = TRAINING.read(job)
+    shown_otherwise = _of_supervised(plan) if isinstance(plan, SupervisedPlan) else {}
+    return _RECORD.validate_python({**vars(plan), **shared_by_jobs(job), **shown_otherwise})
+
+
+def _of_supervised(plan: SupervisedPlan) -> dict[str, object]:
+    """Return the members that differ from those of the plan."""
+    spec, names = plan.spec, [column.name for column in plan.inputs]
+    return {
         "likelihood": shown(spec.likelihood, plan.noise_column),
-        "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
+        "basis": shown_bases(spec.basis, names),
         "prior": spec.prior,
         "algorithm": spec.algorithm,
         "compared_models": [
             ComparedModelOut(prior=other_fit.prior, likelihood=shown(other_fit.likelihood, plan.noise_column))
             for other_fit in plan.compared_models
         ],
-        "standardise": plan.standardise,
-        "missing": plan.missing,
-        "split": plan.split,
-        "holdout": plan.holdout,
-        "validation": plan.validation,
         "seed": spec.seed,
-        "effort": plan.effort,
-        "max_score_loss": plan.max_score_loss,
-        "pool": shown_bases([one.basis[0] for one in plan.pool], [column.name for column in plan.inputs]),
-        "alternatives": shown_bases(
-            [one.basis[0] for one in plan.alternatives], [column.name for column in plan.inputs]
-        ),
+        "pool": shown_bases([one.basis[0] for one in plan.pool], names),
+        "alternatives": shown_bases([one.basis[0] for one in plan.alternatives], names),
         "local": None if plan.local is None else _local(plan.local),
     }
-    return _RECORD.validate_python(shared_by_trainings(job, plan) | own)
 
 
 def _local(plan: LocalPlan) -> LocalPlanOut:
