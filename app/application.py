@@ -13,14 +13,13 @@ from app.accounts import routes as keys
 from app.accounts.schemas import API_KEY_IN, ROTATION_IN
 from app.datasets import routes as datasets
 from app.datasets.schemas import DATASET_IN
-from app.evaluation import comparison_routes as comparisons
 from app.evaluation import promotion_routes as promotions
 from app.evaluation import routes as evaluations
 from app.evaluation.schemas.comparisons import COMPARE_IN
 from app.evaluation.schemas.requests import EVALUATION_IN, PROMOTION_IN
 from app.exports import routes as exports
 from app.exports.formats import DOCUMENT
-from app.http import documentation_pages, guide, health
+from app.http import documentation_pages, health
 from app.http.authentication import AllowAny, Authenticator
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
@@ -37,9 +36,8 @@ from app.jobs import event_routes as job_events
 from app.jobs.waiter import JobWaiter
 from app.parts import Parts
 from app.prediction import batch_routes as batch_predictions
-from app.prediction import reconstruction_routes as reconstructions
 from app.prediction import routes as predictions
-from app.prediction import statistics_routes as statistics
+from app.prediction import version_routes
 from app.prediction.runner import PredictionRunner
 from app.prediction.schemas.batch import BATCH_PREDICTION_IN
 from app.prediction.schemas.predict import PREDICT_IN
@@ -108,13 +106,13 @@ for _router in (
     job_events.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
     datasets.router,
     models.router,
-    statistics.router,
+    version_routes.statistics_router,
     evaluations.of_versions,
     promotions.of_aliases,
     exports.router,
-    reconstructions.router,
+    version_routes.router,
     aliases.router,
-    comparisons.router,
+    evaluations.comparisons,
     webhooks.router,
     keys.router,
     health.router,
@@ -123,7 +121,6 @@ for _router in (
     inference.router,
     inference.inferences,
     documentation_pages.router,
-    guide.router,
 ):
     ROUTES.include_router(_router)
 

@@ -34,7 +34,9 @@ def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
     )
     for move in session.scalars(moves):
         resumed = _resumed(move.resumed_attempt, move.resumed_at)
-        made[move.job_id].append(Transition(state(move.state), move.at, move.attempt, move.reason, resumed))
+        made[move.job_id].append(
+            Transition(STATE.validate_python(move.state), move.at, move.attempt, move.reason, resumed)
+        )
     return [_job(row, tuple(made[row.id])) for row in rows]
 
 
@@ -63,7 +65,9 @@ def _event(
 ) -> Event:
     if written is not None:
         return Event(number, at, "progress", progress=PROGRESS.read(written))
-    made = Transition(state(moved or ""), at, attempt or 0, reason, _resumed(resumed_attempt, resumed_at))
+    made = Transition(
+        STATE.validate_python(moved or ""), at, attempt or 0, reason, _resumed(resumed_attempt, resumed_at)
+    )
     return Event(number, at, "transition", transition=made)
 
 
@@ -71,22 +75,12 @@ def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
     return None if attempt is None or at is None else Resumption(attempt, at)
 
 
-def state(text: str) -> JobState:
-    """Return the state that a stored text names."""
-    return STATE.validate_python(text)
-
-
-def kind(text: str) -> JobKind:
-    """Return the kind that a stored text names."""
-    return KIND.validate_python(text)
-
-
 def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
     return Job(
         id=row.id,
         owner=row.owner,
-        kind=kind(row.kind),
-        state=state(row.state),
+        kind=KIND.validate_python(row.kind),
+        state=STATE.validate_python(row.state),
         created_at=row.created_at,
         dataset_id=row.dataset_id,
         for_model=row.for_model,

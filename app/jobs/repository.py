@@ -116,7 +116,7 @@ class JobRepository:
         if row is None:
             return None
         has_died = row.state == "running" and not row.handed_back
-        return EarlierAttempts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
+        return EarlierAttempts(histories.KIND.validate_python(row.kind), row.attempt, row.running_seconds, has_died)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""
@@ -219,7 +219,7 @@ class JobRepository:
         )
         if now is None:
             raise no_such_job(job_id, kind)
-        return histories.state(now)
+        return histories.STATE.validate_python(now)
 
     def _move(
         self,
@@ -262,7 +262,7 @@ class JobRepository:
         self.tx.session.flush()
         notify(self.tx.session, job_id)
         if ends:
-            self.tx.publish(JobEnded(job_id, moved.owner, histories.kind(row.kind), state, now))
+            self.tx.publish(JobEnded(job_id, moved.owner, histories.KIND.validate_python(row.kind), state, now))
         return moved
 
 

@@ -22,7 +22,7 @@ PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()
 OF_IMAGES = frozenset(
     {
         "app/http/negotiation.py",
-        "app/prediction/reconstruction_routes.py",
+        "app/prediction/version_routes.py",
         "library/relevance_bayes/cli/encoding.py",
         "library/relevance_bayes/client/encodings.py",
         "library/relevance_bayes/client/relevance.py",

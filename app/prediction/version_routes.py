@@ -1,4 +1,4 @@
-"""Routes of reconstructions: an image, a function."""
+"""Routes of a version besides predictions: its expansion, its image and its usage statistics."""
 
 import io
 from typing import Literal
@@ -12,13 +12,15 @@ from app.http.negotiation import AcceptsJson, image_media_type
 from app.http.openapi import problems
 from app.http.references import VersionReference
 from app.http.rendering import to_json
-from app.prediction.schemas.versions import expansion_record
+from app.prediction.schemas.versions import expansion_record, statistics_record
 from app.prediction.served_versions import ServedVersions
+from app.registry.catalogue import Catalogue
 from app.tasks.images.prediction import ImageModel
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import Expansion
 from relevance_bayes.types.references import Reference
+from relevance_bayes.types.statistics import Statistics
 
 
 def image_bytes(pixels: Array, media_type: Literal["image/png", "application/x-npy"], *, peak: float) -> bytes:
@@ -86,3 +88,17 @@ def image(reference: VersionReference, owner: Owner, services: ServicesDependenc
 
 def _kept(reference: Reference) -> str:
     return UNCHANGING if reference.is_exact else REVALIDATED
+
+
+statistics_router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
+
+
+@statistics_router.get(
+    "/{name}/versions/{version}/statistics",
+    summary="Get the usage statistics of a version",
+    responses=problems(404, 406),
+)
+def statistics(reference: VersionReference, owner: Owner, services: ServicesDependency) -> Statistics:
+    """Requests, rows, errors and times since the process that answers began; each process of the API counts its own."""
+    found, counters = services[Catalogue].version(owner, reference), services[ServedVersions].counters
+    return statistics_record(found, counters.since, counters.until_now(found))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.http import guide
+from app.http import documentation_pages as guide
 from tests.problems import assert_problem
 
 PAGE = "<html><script>var theme = 1;</script><form></form></html>"
