@@ -1,4 +1,4 @@
-"""Checkpoints of running fits."""
+"""Checkpoints of running fits, and their logs as bytes."""
 
 from dataclasses import dataclass
 from uuid import UUID

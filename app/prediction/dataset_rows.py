@@ -1,4 +1,4 @@
-"""The versions of a job and the rows of its dataset, with reports of progress."""
+"""The columns of a dataset that a version reads, checked; and its rows, with reports of progress."""
 
 from collections.abc import Iterator, Mapping
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Models and their immutable, numbered versions."""
+"""Models, their immutable, numbered versions, annotations, aliases and lineage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

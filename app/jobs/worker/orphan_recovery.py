@@ -1,4 +1,4 @@
-"""Orphan recovery: jobs of dead workers are returned to the queue."""
+"""Recovery: jobs of dead workers are returned to the queue, and a job whose queue entry has ended is ended too."""
 
 import logging
 from collections.abc import Mapping
