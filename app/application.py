@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
@@ -11,62 +11,43 @@ from pydantic import TypeAdapter
 from app import __version__
 from app.accounts import routes as keys
 from app.accounts.schemas import API_KEY_IN, ROTATION_IN
-from app.accounts.service import ApiKeys
 from app.datasets import routes as datasets
-from app.datasets.ingest import Ingest
 from app.datasets.schemas import DATASET_IN
-from app.datasets.service import Datasets
-from app.evaluation import comparison_routes as comparisons
 from app.evaluation import promotion_routes as promotions
 from app.evaluation import routes as evaluations
-from app.evaluation.schemas.compare import COMPARE_IN
+from app.evaluation.schemas.comparisons import COMPARE_IN
 from app.evaluation.schemas.requests import EVALUATION_IN, PROMOTION_IN
-from app.evaluation.service import Scoring
 from app.exports import routes as exports
-from app.exports.json_file import DOCUMENT
-from app.exports.service import Exporting, Importing
-from app.http import documentation_pages, guide, health
+from app.exports.formats import DOCUMENT
+from app.http import documentation_pages, health
 from app.http.authentication import AllowAny, Authenticator
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
 from app.http.handlers import add_handlers
-from app.http.head_requests import HeadRequests
-from app.http.idempotency_keys import Idempotency
-from app.http.middleware import Entrance, Rules
+from app.http.middleware import Entrance, HeadRequests, Rules
 from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
 from app.http.readiness import ReadinessProbe
-from app.http.readiness_report import Readiness
-from app.http.shutdown import Shutdown
-from app.http.shutdown_signal import on_shutdown
+from app.http.shutdown import Shutdown, on_shutdown
 from app.inference import routes as inference
 from app.inference import statistics_routes as inference_statistics
 from app.inference.schemas import INFERENCE_IN
 from app.jobs import event_routes as job_events
-from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiter
-from app.jobs.watcher import JobWatcher
+from app.parts import Parts
 from app.prediction import batch_routes as batch_predictions
-from app.prediction import reconstruction_routes as reconstructions
 from app.prediction import routes as predictions
-from app.prediction import statistics_routes as statistics
-from app.prediction.batch_service import BatchPredictions
+from app.prediction import version_routes
 from app.prediction.runner import PredictionRunner
-from app.prediction.schemas.batch_requests import BATCH_PREDICTION_IN
+from app.prediction.schemas.batch import BATCH_PREDICTION_IN
 from app.prediction.schemas.predict import PREDICT_IN
-from app.prediction.served_versions import ServedVersions
 from app.registry import alias_routes as aliases
 from app.registry import routes as models
-from app.registry.catalogue import Catalogue
-from app.registry.schemas.aliases import ALIAS_IN
-from app.registry.schemas.annotations import ANNOTATION_IN
-from app.registry.service import Aliases, Annotations
+from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN
 from app.tasks import routes as training_jobs
 from app.tasks.schemas.requests import TRAINING_JOB_IN
-from app.tasks.service import Training
 from app.webhooks import routes as webhooks
 from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
-from app.webhooks.service import Webhooks
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -125,13 +106,13 @@ for _router in (
     job_events.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
     datasets.router,
     models.router,
-    statistics.router,
+    version_routes.statistics_router,
     evaluations.of_versions,
     promotions.of_aliases,
     exports.router,
-    reconstructions.router,
+    version_routes.router,
     aliases.router,
-    comparisons.router,
+    evaluations.comparisons,
     webhooks.router,
     keys.router,
     health.router,
@@ -140,7 +121,6 @@ for _router in (
     inference.router,
     inference.inferences,
     documentation_pages.router,
-    guide.router,
 ):
     ROUTES.include_router(_router)
 
@@ -152,60 +132,6 @@ SHUTDOWN = "shutdown"
 
 State: TypeAlias = Mapping[str, int | Shutdown | None]
 Beside: TypeAlias = Callable[[Services], AbstractAsyncContextManager[int]]
-
-
-class Parts(Protocol):
-    """The parts that an application is made from."""
-
-    @property
-    def ingest(self) -> Ingest: ...
-
-    @property
-    def idempotency(self) -> Idempotency: ...
-
-    @property
-    def datasets(self) -> Datasets: ...
-
-    @property
-    def catalogue(self) -> Catalogue: ...
-
-    @property
-    def aliases(self) -> Aliases: ...
-
-    @property
-    def annotations(self) -> Annotations: ...
-
-    @property
-    def exporting(self) -> Exporting: ...
-
-    @property
-    def importing(self) -> Importing: ...
-
-    @property
-    def jobs(self) -> Jobs: ...
-
-    @property
-    def training(self) -> Training: ...
-
-    @property
-    def scoring(self) -> Scoring: ...
-
-    @property
-    def batch_predictions(self) -> BatchPredictions: ...
-
-    @property
-    def prediction(self) -> ServedVersions: ...
-
-    @property
-    def watcher(self) -> JobWatcher: ...
-
-    @property
-    def webhooks(self) -> Webhooks: ...
-
-    @property
-    def keys(self) -> ApiKeys: ...
-
-    def ready(self) -> Readiness: ...
 
 
 def make_application(
@@ -231,26 +157,7 @@ def make_application(
     )
     shutdown = Shutdown(parts.watcher.stop)
     services = Services(
-        parts.ingest,
-        parts.idempotency,
-        parts.datasets,
-        parts.catalogue,
-        parts.aliases,
-        parts.annotations,
-        parts.exporting,
-        parts.importing,
-        parts.jobs,
-        parts.training,
-        parts.scoring,
-        parts.batch_predictions,
-        parts.prediction,
-        parts.webhooks,
-        parts.keys,
-        JobWaiter(parts.jobs, parts.watcher),
-        ReadinessProbe(lambda: parts.ready()),
-        runner,
-        shutdown,
-        limits,
+        *parts.services(), JobWaiter(parts.jobs, parts.watcher), ReadinessProbe(parts.ready), runner, shutdown, limits
     )
     app = FastAPIOffline(
         docs_url=None,

@@ -7,10 +7,10 @@ from app.http.authentication import Authenticator
 from app.http.dependencies import Limits
 from app.logs import configure_logging
 from app.settings import Settings
-from app.wiring import Parts, build
+from app.wiring import ProcessParts, build
 
 
-def create_app(settings: Settings | None = None, parts: Parts | None = None) -> FastAPI:
+def create_app(settings: Settings | None = None, parts: ProcessParts | None = None) -> FastAPI:
     """Return the application; `settings` and `parts` not given are made, and closed at shutdown."""
     if settings is None:  # an ASGI server called, and nobody has set this process up
         settings = Settings()

@@ -1,19 +1,16 @@
 """All tables of the service: importing this module completes the metadata of `Base`, as migrations need it."""
 
 from app.accounts import tables as keys
-from app.database import hold_tables as holds
+from app.database import holds
 from app.database.base import Base
 from app.datasets import tables as datasets
 from app.http import tables as idempotency_keys
 from app.jobs import tables as jobs
-from app.jobs import worker_tables as workers
 from app.prediction import tables as results
-from app.registry import alias_tables as aliases
-from app.registry import annotation_tables as annotations
 from app.registry import tables as models
 from app.webhooks import tables as webhooks
 
 __all__ = ["Base"]
 
-TABLES = (aliases, annotations, datasets, holds, idempotency_keys, jobs, keys, models, results, webhooks, workers)
+TABLES = (datasets, holds, idempotency_keys, jobs, keys, models, results, webhooks)
 """The modules that define them."""

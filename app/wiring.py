@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
@@ -24,7 +23,7 @@ from app.database.engine import make_engine
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
 from app.database.reachability import Reachability
-from app.database.transaction import OpenTransaction, open_transactions
+from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
 from app.errors import UnavailableError
@@ -34,11 +33,10 @@ from app.exports.service import Exporting, Importing
 from app.http.idempotency_keys import Idempotency
 from app.http.readiness_report import Readiness
 from app.http.timed_calls import TimedCalls
-from app.jobs.limits import Limits
+from app.jobs.fit import Limits
 from app.jobs.queue import migrations as queue_migrations
-from app.jobs.queue.client import Control, Submitter, make_client
+from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
 from app.jobs.queue.engine import Engine
-from app.jobs.queue.entry_retention import EndedEntries
 from app.jobs.queue.polling import AdaptivePolling
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
@@ -53,6 +51,7 @@ from app.jobs.worker.program import FILES, program
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
 from app.jobs.worker_repository import WorkerRepository
+from app.parts import Parts
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
@@ -63,8 +62,8 @@ from app.tasks.runner import Runner
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.deliverer import Deliverer, Finder
+from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.service import Webhooks
-from app.webhooks.subscribers import SUBSCRIBERS
 
 PERIODIC_TASK_SECONDS = 600.0
 DAY = 86_400.0
@@ -96,26 +95,10 @@ class Base:
         self.engine.dispose()
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The parts of an API process."""
+@dataclass(eq=False)
+class ProcessParts(Parts):
+    """The parts of an API process, with its connections."""
 
-    ingest: Ingest
-    idempotency: Idempotency
-    catalogue: Catalogue
-    datasets: Datasets
-    aliases: Aliases
-    annotations: Annotations
-    exporting: Exporting
-    importing: Importing
-    jobs: Jobs
-    training: Training
-    scoring: Scoring
-    prediction: ServedVersions
-    batch_predictions: BatchPredictions
-    watcher: JobWatcher
-    webhooks: Webhooks
-    keys: ApiKeys
     authenticator: KeyAuthenticator
     base: Base
     reachability: Reachability
@@ -124,7 +107,7 @@ class Parts:
 
     def ready(self) -> Readiness:
         """Return the readiness within READY_SECONDS; never raises while the database is unreachable."""
-        without_database = Readiness(False, False, False, self.prediction.holds_versions)
+        without_database = Readiness(False, False, False, self.prediction.has_loaded_versions)
         if self.reachability.is_away:
             return without_database
         try:
@@ -145,7 +128,7 @@ class Parts:
         self.base.close()
 
 
-def build(settings: Settings) -> Parts:
+def build(settings: Settings) -> ProcessParts:
     """Return the parts of an API process; connections are opened at first use."""
     reachability = Reachability()
     base = _base(settings, reachability)
@@ -156,7 +139,7 @@ def build(settings: Settings) -> Parts:
         reachability=reachability,
         stale_seconds=settings.stale_if_error_seconds,
     )
-    return Parts(
+    return ProcessParts(
         ingest=Ingest(base.transaction, now),
         idempotency=Idempotency(base.transaction),
         datasets=Datasets(base.transaction),
@@ -278,11 +261,6 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
         return _alive(base.transaction, settings.heartbeat_timeout_seconds)
     finally:
         base.close()
-
-
-def now() -> datetime:
-    """Return the current time, in UTC."""
-    return datetime.now(UTC)
 
 
 def threads_of_a_fit(slots: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.datasets.records import Dataset
 from app.jobs import fit as fits
-from app.jobs.limits import Limits
+from app.jobs.fit import Limits
 from app.settings import Settings
 from app.tasks.supervised.training import SupervisedTraining
 from app.tasks.task import expected

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from app.evaluation.metrics.paired import PairedDifferences
-from app.evaluation.promotion_results import verdict
+from app.evaluation.results import verdict
 from benchmarks.options import Options
 from benchmarks.report import Table
 from relevance_bayes.core.types import Array

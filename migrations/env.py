@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from app.database.column_types import UtcDateTime
 from app.database.engine import make_engine
-from app.database.migrations import exclusive, ours
+from app.database.migrations import exclusive, is_own
 from app.tables import Base
 
 
@@ -22,7 +22,7 @@ def run(connection: Connection) -> None:
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,
-        include_name=ours,
+        include_name=is_own,
         render_item=plain_type,
         render_as_batch=True,
         compare_type=True,

@@ -30,14 +30,15 @@ from app.identity import BUILT_IN_OWNER
 from app.jobs.ports import QueueControl
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
+from app.parts import Parts
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from app.registry.service import Aliases, Annotations
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
+from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.service import Webhooks
-from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
@@ -81,7 +82,7 @@ class Report(Readiness):
     worker: bool = True
 
 
-class StoredParts:
+class StoredParts(Parts):
     """An application's parts over a database; at most `max_unfinished` jobs may wait."""
 
     def __init__(
@@ -93,24 +94,27 @@ class StoredParts:
         clock: Clock = now,
         max_unfinished: int = 1_000,
     ) -> None:
+        prediction = ServedVersions(transaction, 10**6)
+        super().__init__(
+            ingest=Ingest(transaction, clock),
+            idempotency=Idempotency(transaction),
+            catalogue=Catalogue(transaction, weight_unit),
+            datasets=Datasets(transaction),
+            aliases=Aliases(transaction),
+            annotations=Annotations(transaction),
+            exporting=Exporting(transaction),
+            importing=Importing(transaction),
+            jobs=Jobs(transaction, queue),
+            training=Training(transaction, clock, max_unfinished=max_unfinished),
+            scoring=Scoring(transaction, clock, max_unfinished=max_unfinished),
+            prediction=prediction,
+            batch_predictions=BatchPredictions(transaction, prediction, clock, max_unfinished=max_unfinished),
+            watcher=JobWatcher(transaction, notifier),
+            webhooks=Webhooks(transaction, Allowance(), clock),
+            keys=ApiKeys(transaction),
+        )
         self.report = Report()
         self.transaction = transaction
-        self.ingest = Ingest(transaction, clock)
-        self.idempotency = Idempotency(transaction)
-        self.catalogue = Catalogue(transaction, weight_unit)
-        self.datasets = Datasets(transaction)
-        self.aliases = Aliases(transaction)
-        self.annotations = Annotations(transaction)
-        self.exporting = Exporting(transaction)
-        self.importing = Importing(transaction)
-        self.jobs = Jobs(transaction, queue)
-        self.training = Training(transaction, clock, max_unfinished=max_unfinished)
-        self.scoring = Scoring(transaction, clock, max_unfinished=max_unfinished)
-        self.prediction = ServedVersions(transaction, 10**6)
-        self.batch_predictions = BatchPredictions(transaction, self.prediction, clock, max_unfinished=max_unfinished)
-        self.watcher = JobWatcher(transaction, notifier)
-        self.webhooks = Webhooks(transaction, Allowance(), clock)
-        self.keys = ApiKeys(transaction)
 
     @staticmethod
     def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":

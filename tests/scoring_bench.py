@@ -20,7 +20,7 @@ from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records
 from app.registry.records import NewVersion
 from app.registry.repository import ModelRepository
-from app.webhooks.subscribers import SUBSCRIBERS
+from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import (
     Block,

@@ -11,23 +11,22 @@ from sqlalchemy import Engine, delete, event, func, select, update
 from sqlalchemy.orm import Session
 
 from app.database.engine import file_of, make_engine
-from app.database.hold_tables import JobHoldRow
+from app.database.holds import JobHoldRow
 from app.database.notifier import notify
 from app.database.transaction import Transaction, open_transactions
 from app.datasets.block_codec import encode_block
-from app.datasets.documents import COLUMNS
 from app.datasets.records import Dataset
+from app.datasets.repository import COLUMNS
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import UnavailableError
-from app.jobs.documents import PROBLEM, PROGRESS
-from app.jobs.histories import row_of
+from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobTransitionRow, TrainingJobRow
 from app.registry.records import NewVersion, Version
 from app.registry.repository import ModelRepository
 from app.registry.tables import ModelRow, ModelVersionRow
-from app.webhooks.subscribers import SUBSCRIBERS
+from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import FINISHED
 from tests.doubles.queue import RecordingQueue

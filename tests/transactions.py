@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, open_transactions
-from app.webhooks.subscribers import SUBSCRIBERS
+from app.webhooks.delivery_repository import SUBSCRIBERS
 from tests.doubles.queue import ListedQueue
 
 

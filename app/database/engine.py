@@ -96,10 +96,10 @@ def _write_ahead(cursor: DBAPICursor, busy_milliseconds: int) -> None:
 
 def lock_for_writing(connection: Connection) -> None:
     """Take SQLite's write lock now, not at the first write; does nothing on PostgreSQL, which has row locks."""
-    if connection.dialect.name == "sqlite" and not _in_transaction(connection):
+    if connection.dialect.name == "sqlite" and not _is_in_transaction(connection):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _in_transaction(connection: Connection) -> bool:
+def _is_in_transaction(connection: Connection) -> bool:
     raw = connection.connection.dbapi_connection
     return raw is not None and bool(raw.in_transaction)

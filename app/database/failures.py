@@ -29,7 +29,7 @@ def translated() -> Iterator[None]:
     except PoolTimeoutError as error:
         raise UnavailableError("The database is too busy; try again later.") from error
     except DBAPIError as error:
-        if _no_such_table(error):
+        if _is_missing_table(error):
             raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
         if _code_of_sqlite(error) == sqlite3.SQLITE_CANTOPEN:
             raise UnavailableError(
@@ -43,7 +43,7 @@ def translated() -> Iterator[None]:
         raise
 
 
-def _no_such_table(error: DBAPIError) -> bool:
+def _is_missing_table(error: DBAPIError) -> bool:
     return isinstance(error.orig, UndefinedTable) or (
         _is_programming_error(error) and "no such table" in str(error.orig)
     )

@@ -59,7 +59,7 @@ def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressib
     header = json.dumps(
         {"arrays": described, "value": value}, ensure_ascii=False, sort_keys=True, separators=(",", ":")
     ).encode()
-    packed = compressible and _worth_packing(body)
+    packed = compressible and _is_compressible(body)
     stored = zlib.compress(body, 1) if packed else bytes(body)
     preamble = PREAMBLE.pack(MAGIC, VERSION, COMPRESSED * packed, content, len(header), len(stored), 0)
     covered = preamble[: -CHECKSUM.size]
@@ -128,7 +128,7 @@ def _checksum(*parts: bytes | memoryview) -> int:
     return checksum
 
 
-def _worth_packing(body: bytearray) -> bool:
+def _is_compressible(body: bytearray) -> bool:
     sample = body[:SAMPLE]
     return len(zlib.compress(sample, 1)) < WORTH * len(sample)
 

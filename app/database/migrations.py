@@ -38,7 +38,7 @@ def downgrade(engine: Engine, revision: str = "base") -> None:
         command.downgrade(_config(connection), revision)
 
 
-def ours(name: str | None, kind: Kind, _parents: MutableMapping[Parent, str | None]) -> bool:
+def is_own(name: str | None, kind: Kind, _parents: MutableMapping[Parent, str | None]) -> bool:
     """Return whether Alembic compares an object; the queue has tables of its own in the same database."""
     return kind != "table" or name in Base.metadata.tables
 

@@ -39,7 +39,7 @@ class OneFile:
             raise MalformedBodyError(f"The form can't be read: {error}.") from None
 
     @property
-    def found(self) -> bool:
+    def has_file(self) -> bool:
         """Return whether the file has begun, and its type and name are known."""
         return self._found
 

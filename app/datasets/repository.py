@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
@@ -12,16 +13,19 @@ from app.database import keyset
 from app.database.changes import changed
 from app.database.engine import lock_for_writing
 from app.database.holds import CANCEL, count_holds, hold
+from app.database.json_documents import Document
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.datasets.block_codec import decode_block, encode_block
-from app.datasets.documents import COLUMNS
 from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import InUseError
 from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import NotFoundError
+
+COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))
+
 
 BLOCKS_AT_ONCE = 8
 """The number of blocks deleted in one transaction; on SQLite about 60 ms for blocks of 2 MB."""

@@ -18,12 +18,10 @@ from app.http.disconnection import run_for_client
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, StoredResponse
-from app.http.lists import DatasetsQuery
+from app.http.lists import DatasetsQuery, Limit
 from app.http.negotiation import FORM, AcceptsJson
-from app.http.openapi import problems
-from app.http.pages import Limit
+from app.http.openapi import contents, described, problems
 from app.http.rendering import to_json
-from app.http.row_formats import contents, described
 from relevance_bayes.types import datasets as records
 from relevance_bayes.types.pages import Page
 

@@ -91,7 +91,7 @@ async def _take_apart(
     found: TableFormat | None = None
     async for piece in pieces:
         data = form.feed(piece)
-        if found is None and form.found:
+        if found is None and form.has_file:
             found = table_format_of(form.media_type or "", form.name)
             if found.is_read_whole:
                 file.allow(limits.max_body_bytes)

@@ -4,14 +4,66 @@ No checkpoint is stored: a pass costs as much as predicting, seconds for a milli
 the beginning.
 """
 
-from app.evaluation.accumulator import ScoreAccumulator
+from dataclasses import dataclass
+from functools import reduce
+from typing import TypeAlias
+
+from app.evaluation.metrics.classes import ClassScores
+from app.evaluation.metrics.numbers import NumberScores
 from app.evaluation.requests import EvaluationPlan
 from app.evaluation.results import Evaluation
 from app.jobs.records import Job
 from app.jobs.worker.attempts import Attempt
-from app.prediction import evaluate_block
+from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
-from app.prediction.training_rows import seen_rows, training_rows_of
+from app.prediction.training_rows import KnownRows, seen_rows, training_rows_of
+from app.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
+from app.tasks.prediction import LabelledBlock
+from relevance_bayes.core.types import Mask
+
+Scores: TypeAlias = NumberScores | ClassScores
+
+
+@dataclass
+class ScoreAccumulator:
+    """The metrics of a version, accumulated over blocks."""
+
+    scores: Scores
+    without_target: int = 0
+    not_predicted: int = 0
+    seen_in_training: int | None = None
+
+    @classmethod
+    def of(cls, served: ServedVersion, training_rows: KnownRows) -> "ScoreAccumulator":
+        """Return an accumulator without rows, for a version whose training rows may be known."""
+        classes = served.model.classes
+        scores = ClassScores.empty(classes) if classes else NumberScores.empty()
+        return cls(scores, seen_in_training=None if training_rows is None else 0)
+
+    def add(self, found: LabelledBlock) -> None:
+        """Add the rows of a block."""
+        self.scores = reduce(_added, found.labelled, self.scores)
+        self.without_target += found.without_target
+        self.not_predicted += found.not_predicted
+
+    def count_seen(self, seen: Mask) -> None:
+        """Count the rows, True in the mask (N,), that the version was trained on."""
+        if self.seen_in_training is not None:
+            self.seen_in_training += int(seen.sum())
+
+    def result(self) -> Evaluation:
+        """Return the metrics of all rows."""
+        return Evaluation(self.scores.result(), self.without_target, self.not_predicted, self.seen_in_training)
+
+
+def _added(scores: Scores, labelled: Labelled) -> Scores:
+    match scores, labelled:
+        case NumberScores(), LabelledNumbers():
+            return scores + NumberScores.of(labelled)
+        case ClassScores(), LabelledClasses():
+            return scores + ClassScores.of(labelled)
+        case _:
+            raise TypeError(f"expected rows of one kind, got {type(labelled).__name__} for {type(scores).__name__}")
 
 
 def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:

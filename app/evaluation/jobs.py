@@ -3,9 +3,8 @@
 from pydantic import TypeAdapter
 
 from app.database.json_documents import Document
-from app.evaluation.promotion_results import Promotion
 from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest
-from app.evaluation.results import Evaluation
+from app.evaluation.results import Evaluation, Promotion
 from app.jobs.forms import JobForm
 
 EVALUATION = JobForm(

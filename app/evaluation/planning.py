@@ -6,7 +6,7 @@ from app.datasets.records import Dataset
 from app.errors import ConflictError
 from app.evaluation.metrics.losses import CLASS_METRICS, NUMBER_METRICS
 from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest
-from app.prediction.column_checks import refuse_unfit
+from app.prediction.dataset_rows import refuse_unfit
 from app.registry.records import Version
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.plans.requests import GroupSplit, Task

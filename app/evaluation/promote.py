@@ -10,12 +10,12 @@ import numpy as np
 
 from app.database.transaction import Transaction
 from app.errors import ConflictError
-from app.evaluation.accumulator import ScoreAccumulator
+from app.evaluation.evaluate import ScoreAccumulator
 from app.evaluation.jobs import PROMOTION_RESULT
 from app.evaluation.metrics.losses import losses
 from app.evaluation.metrics.paired import PairedDifferences
-from app.evaluation.promotion_results import Promotion, verdict
 from app.evaluation.requests import PromotionPlan
+from app.evaluation.results import Promotion, verdict
 from app.http.conditions import UNCONDITIONAL
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
@@ -24,7 +24,7 @@ from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 from app.registry.alias_repository import AliasRepository
-from app.registry.aliases import MAX_REASON_LENGTH
+from app.registry.records import MAX_REASON_LENGTH
 from app.registry.repository import ModelRepository
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.core.types import Array

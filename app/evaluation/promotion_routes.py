@@ -12,13 +12,13 @@ from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifie
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, StoredResponse
+from app.http.lists import Wait
 from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
-from app.http.pages import Wait
 from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.http.rendering import to_json
-from app.jobs.lists import ScoringsQuery
 from app.jobs.records import Job
+from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
 from relevance_bayes.types.pages import Page

@@ -1,26 +1,30 @@
-"""The routes of evaluations: metrics of a version's predictions for a dataset."""
+"""Routes of evaluations and of comparisons of two versions."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from app.evaluation.comparison_codec import comparison_json
+from app.evaluation.schemas.comparisons import ClassesComparisonOut, NumbersComparisonOut
 from app.evaluation.schemas.jobs import evaluation_record
 from app.evaluation.schemas.requests import EVALUATION_IN
 from app.evaluation.service import Scoring
 from app.http.bodies import read_strictly
-from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
+from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, limits_of
+from app.http.disconnection import run_for_client
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, StoredResponse
+from app.http.lists import Wait
 from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
-from app.http.pages import Wait
 from app.http.references import VersionReference
 from app.http.rendering import to_json
-from app.jobs.lists import ScoringsQuery, StateQuery
 from app.jobs.records import Job, JobFilter
+from app.jobs.schemas import ScoringsQuery, StateQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
+from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
@@ -110,3 +114,27 @@ async def evaluation(job_id: str, owner: Owner, job_waiter: JobWaiterDependency,
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> Evaluation:
     """Cancel an evaluation: a queued one ends at once, a running one within about a second."""
     return evaluation_record(services[Jobs].cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))
+
+
+comparisons = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
+
+
+@comparisons.post(
+    "/{name}/versions/{version}/compare",
+    summary="Compare two versions on rows",
+    response_model=NumbersComparisonOut | ClassesComparisonOut,
+    openapi_extra=json_body("CompareIn"),
+    responses=problems(400, 404, 406, 409, 413, 415, 422),
+)
+async def compare(
+    reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, request: Request
+) -> Response:
+    """Compare the predictions of this version and another one, of any model with the same inputs and target.
+
+    Both versions predict each row of the table, which has the form of that of a prediction.
+    """
+    max_rows = limits_of(request).max_prediction_rows
+    content = await run_for_client(
+        request.receive, comparison_json, services[ServedVersions], owner, reference, body, max_rows
+    )
+    return Response(content, media_type="application/json")

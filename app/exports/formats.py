@@ -4,12 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from pydantic import TypeAdapter
+
 from app.errors import ConflictError, NotInstalledError
-from app.exports import json_file, npz_file
+from app.exports import npz_file
 from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.schema import VersionDocument
 from relevance_bayes.documents.writing import document_of
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
+
+DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)
+"""Parses documents with all errors, writes them, and generates their JSON schema."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,7 @@ class Rendering:
 
 
 def _json(exported: ExportedVersion) -> bytes:
-    return json_file.write(document_of(exported))
+    return DOCUMENT.dump_json(document_of(exported))
 
 
 def _npz(exported: ExportedVersion) -> bytes:

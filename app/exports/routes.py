@@ -9,8 +9,7 @@ from starlette.exceptions import HTTPException
 
 from app.errors import MalformedBodyError
 from app.exports import npz_file
-from app.exports.formats import NPZ, RENDERINGS, Format
-from app.exports.json_file import DOCUMENT
+from app.exports.formats import DOCUMENT, NPZ, RENDERINGS, Format
 from app.exports.service import Exporting, Importing
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members

@@ -7,7 +7,7 @@ from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.registry.records import NewVersion, Version
 from app.registry.repository import ModelRepository
-from app.tasks.refusals import refuse
+from app.tasks.options import refuse
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.plans.names import name_faults

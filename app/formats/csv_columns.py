@@ -157,7 +157,7 @@ def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool)
     return NumberColumn(values), cell_faults
 
 
-def all_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
+def has_only_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
     """Return whether all cells are finite numbers that float64 represents exactly."""
     values = _cast(texts, decimal)
     return values is not None and not (np.abs(values) >= MAX_EXACT_INTEGER).any()

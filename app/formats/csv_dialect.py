@@ -61,7 +61,7 @@ def find_dialect(file: BinaryIO, options: ReadOptions) -> Dialect:
     if not records:
         raise InvalidDataError("The first line of the file is too long." if text.strip() else "The file is empty.")
     first, cells = records[0], [record.cells for record in records]
-    header = options.header if options.header is not None else _leads_a_header(cells)
+    header = options.header if options.header is not None else _has_header(cells)
     names = [cell.strip() for cell in first.cells] if header else [""] * len(first.cells)
     ends = [0, *(record.end for record in records)]
     return Dialect(
@@ -137,7 +137,7 @@ def _find_delimiter(text: str, *, whole: bool) -> str:
     return max(reversed(DELIMITERS), key=first.count)
 
 
-def _leads_a_header(records: Sequence[Sequence[str]]) -> bool:
+def _has_header(records: Sequence[Sequence[str]]) -> bool:
     """Return whether the first record is a header.
 
     It is where a text is above only numbers or timestamps; it is not where it contains a number or a timestamp;

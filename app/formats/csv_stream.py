@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from app.formats.cell_faults import MAX_FAULTS_REPORTED, refuse
-from app.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
+from app.formats.csv_columns import column_of_texts, has_only_numbers, numbers_of_texts, pointed
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of, why_unreadable
 from app.formats.options import Decimal, ReadOptions
@@ -141,7 +141,9 @@ def _has_number(table: pa.Table, mark: str) -> bool:
 
 
 def _kind_of(table: pa.Table, position: int, decimal: Decimal) -> ColumnKind:
-    if all(all_numbers(texts, decimal) for texts in table.column(position).chunks if isinstance(texts, pa.StringArray)):
+    if all(
+        has_only_numbers(texts, decimal) for texts in table.column(position).chunks if isinstance(texts, pa.StringArray)
+    ):
         return "number"
     return kind_of_texts(pointed(text, decimal) for text in _texts(table, position))
 

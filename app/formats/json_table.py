@@ -7,6 +7,7 @@ from operator import itemgetter
 
 from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, refuse, shown
 from app.formats.cells import JSON, block_of, column_of
+from app.formats.expected import need_rows
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS, check_containers, check_members
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
@@ -188,12 +189,12 @@ def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: 
             for name, length in islice((item for item in lengths.items() if item[1] != rows), MAX_FAULTS)
         ]
     )
-    _need_rows(rows)
+    need_rows(rows)
     return Cells(required, tuple(lists[name] for name in required), ())
 
 
 def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
-    _need_rows(len(rows))
+    need_rows(len(rows))
     first = rows[0]
     if names is not None:
         required = tuple(names)
@@ -274,7 +275,7 @@ def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | Non
     repeated = [*islice(((i, name) for i, name in enumerate(given) if i > first[name]), MAX_FAULTS)]
     refuse([Fault("The column is named twice.", pointer=pointer(("names", i)), column=name) for i, name in repeated])
     required = _required(given, names, not_read)
-    _need_rows(len(rows))
+    need_rows(len(rows))
     width = len(given)
     empty: list[JSON] = [None] * width
     lists: list[list[JSON]] = []
@@ -302,8 +303,3 @@ def _required(found: tuple[str, ...], names: Sequence[str] | None, not_read: Col
     unknown = (Fault("There is no such column.", column=name) for name in found if name not in required)
     refuse([*islice(chain(missing, unknown), MAX_FAULTS)])
     return tuple(names)
-
-
-def _need_rows(rows: int) -> None:
-    if not rows:
-        raise InvalidDataError("The table has no rows.")

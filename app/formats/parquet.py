@@ -24,13 +24,13 @@ class Parquet(TableFormat, RowFormat, AssembledFormat):
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
         """Read row groups as blocks."""
-        from app.formats.parquet_stream import open_parquet
+        from app.formats.parquet_file import open_parquet
 
         return open_parquet(file, declared=declared, max_columns=limits.max_columns, max_rows=limits.max_rows)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Read the rows of the expected columns; other columns are not decompressed."""
-        from app.formats.parquet_rows import read_parquet
+        from app.formats.parquet_file import read_parquet
 
         return read_parquet(body, expected)
 

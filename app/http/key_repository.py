@@ -72,9 +72,9 @@ class IdempotencyKeyRepository:
     def remove_expired(self) -> bool:
         """Delete some expired keys; return whether to call again, in a new transaction."""
         # Read before the deletion, which alone takes SQLite's write lock.
-        oldest = select(RequestKeyRow).order_by(RequestKeyRow.heard_at).limit(AT_ONCE).subquery()
+        oldest = select(RequestKeyRow).order_by(RequestKeyRow.updated_at).limit(AT_ONCE).subquery()
         over = select(oldest.c.owner, oldest.c.scope, oldest.c.key).where(
-            SecondsSince(oldest.c.heard_at) > self.tx.response_retention
+            SecondsSince(oldest.c.updated_at) > self.tx.response_retention
         )
         found = [tuple(row) for row in self.tx.session.execute(over)]
         if not found:
@@ -91,7 +91,7 @@ class IdempotencyKeyRepository:
         # On PostgreSQL this waits for a transaction that stores the same key, and then finds it stored or free.
         taken = self.tx.session.execute(
             insert(RequestKeyRow)
-            .values(**row, heard_at=DatabaseNow(), **values)
+            .values(**row, updated_at=DatabaseNow(), **values)
             .on_conflict_do_nothing(index_elements=["owner", "scope", "key"])
             .returning(RequestKeyRow.key)
         )
@@ -100,11 +100,11 @@ class IdempotencyKeyRepository:
 
     def _change(self, key: RequestKey, holder: UUID, values: dict[str, object]) -> None:
         mine = update(RequestKeyRow).where(_is(key), RequestKeyRow.holder == holder, RequestKeyRow.status.is_(None))
-        if not changed(self.tx.session, mine.values(heard_at=DatabaseNow(), **values)):
+        if not changed(self.tx.session, mine.values(updated_at=DatabaseNow(), **values)):
             raise _in_use()
 
     def _over(self) -> ColumnElement[bool]:
-        silent = SecondsSince(RequestKeyRow.heard_at)
+        silent = SecondsSince(RequestKeyRow.updated_at)
         return or_(silent > self.tx.response_retention, and_(RequestKeyRow.status.is_(None), silent > LEASE_SECONDS))
 
 

@@ -1,14 +1,24 @@
-"""The query parameters of lists: page, order and filters."""
+"""Query parameters of lists: keyset pagination and long polling."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from app.database.pages import Order, PageRequest
 from relevance_bayes.types.values import AnyTask
 from relevance_bayes.types.webhooks import DeliveryState
+
+Limit = Annotated[int, Query(ge=1, le=1000, description="The maximum number of items.")]
+After = Annotated[str | None, Query(description="`after` of the previous page; without it, the first page.")]
+
+MAX_WAIT_SECONDS = 60.0
+Wait = Annotated[
+    float, Query(ge=0, le=MAX_WAIT_SECONDS, description="Maximum seconds to wait for a change (long polling).")
+]
+
 
 MAX_TAG_FILTERS = 10
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import unquote_plus
 
+import anyio
 import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +22,32 @@ from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.staleness import CURRENT, Staleness
 from app.identity import new_request_id
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+
+
+class HeadRequests:
+    """A middleware that responds to HEAD with the headers of the application's response to GET.
+
+    The application is cancelled once its headers are sent: no file is read, and no event stream waits.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        with anyio.CancelScope() as answered:
+
+            async def send_headers(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    await send(message)
+                    await send({"type": "http.response.body", "body": b""})
+                    answered.cancel()
+
+            # A copy of the scope: the server omits the body of a HEAD response by the method of its own scope.
+            await self._app({**scope, "method": "GET"}, receive, send_headers)
+
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"

@@ -108,7 +108,7 @@ def _quality(parameter: str) -> float:
     return min(float(f"0{value.strip()}"), 1.0)
 
 
-def wants_events(accept: Sequence[str]) -> bool:
+def prefers_events(accept: Sequence[str]) -> bool:
     """Return whether Accept prefers an event stream to JSON; raises 406 where it accepts neither."""
     given = ",".join(accept) if accept else None
     events, json = weight(given, EVENT_STREAM), weight(given, "application/json")

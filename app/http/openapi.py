@@ -1,7 +1,7 @@
 """OpenAPI beyond what FastAPI infers: the bodies that routes read themselves, and examples recorded from a real run."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -9,9 +9,32 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from app.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
+from app.formats import ROW_FORMATS
+from app.formats.format import Format, RowFormat
+from app.formats.options import OptionName
 from app.http.authentication import sufficient_scopes
 from app.http.paths import has_owner
 from app.http.problems import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+
+DESCRIBED: Mapping[OptionName, str] = {
+    "delimiter": "the delimiter, detected by default.",
+    "decimal": "the decimal separator, `.` or `,`, detected by default.",
+    "sheet": "the name of the sheet, by default the first.",
+}
+"""Descriptions of the options of a body's format."""
+
+
+def contents(formats: Iterable[Format]) -> dict[str, dict[str, object]]:
+    """Return the OpenAPI content of formats other than JSON, by media type."""
+    text, binary = {"type": "string"}, {"type": "string", "format": "binary"}
+    return {one.media_type: {"schema": text if one.is_text else binary} for one in formats if not one.is_document}
+
+
+def described(option: OptionName) -> str:
+    """Return the description of an option, after the formats that have it."""
+    titles = ", ".join(one.title for one in ROW_FORMATS if isinstance(one, RowFormat) and option in one.row_options)
+    return f"{titles}: {DESCRIBED[option]}"
+
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]

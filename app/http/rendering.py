@@ -1,6 +1,9 @@
-"""Records as JSON."""
+"""Records as JSON and as server-sent events (`text/event-stream`)."""
 
+from fastapi.sse import format_sse_event
 from pydantic import TypeAdapter
+
+from relevance_bayes.types.jobs import Event
 
 _ADAPTERS: dict[type, TypeAdapter[object]] = {}
 """Adapters by class, made at first use."""
@@ -13,3 +16,16 @@ def to_json(record: object) -> bytes:
     if adapter is None:
         adapter = _ADAPTERS.setdefault(kind, TypeAdapter(kind))
     return adapter.dump_json(record)
+
+
+RETRY_MILLISECONDS = 1000
+"""The delay after which a client reconnects when its stream breaks."""
+
+BEGINNING = format_sse_event(retry=RETRY_MILLISECONDS)
+STILL_HERE = format_sse_event(comment="still here")
+"""A comment that keeps an idle connection open through proxies."""
+
+
+def rendered(event: Event) -> bytes:
+    """Return an event as bytes: its number as `id`, its kind as `event`, its JSON as `data`."""
+    return format_sse_event(id=str(event.number), event=event.kind, data_str=to_json(event).decode())

@@ -33,7 +33,7 @@ class BacklogRepository:
         if after is not None:
             query = query.where(job.id > after)
         rows = self.tx.session.execute(query.order_by(job.id).limit(limit))
-        return tuple((row.id, histories.state(row.state), row.attempt) for row in rows)
+        return tuple((row.id, histories.STATE.validate_python(row.state), row.attempt) for row in rows)
 
     def among(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
         """Return those of these jobs that have not ended."""

@@ -1,17 +1,20 @@
-"""Checkpoints of running fits."""
+"""Checkpoints of running fits, and their logs as bytes."""
 
 from dataclasses import dataclass
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.database.changes import changed
-from app.database.frame import UnreadableBytesError
+from app.database.frame import Content, Stored, UnreadableBytesError, read, write
+from app.database.frame_records import pack, unpack
 from app.database.transaction import Transaction
 from app.jobs.attempts import Checkpoint, Kept
-from app.jobs.fit_log_codec import decode_fit_log, encode_fit_log
 from app.jobs.tables import JobCheckpointRow, TrainingJobRow
+from relevance_bayes.core.algorithms.state import State
+from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.types.jobs import Resumption
 
 
@@ -55,3 +58,28 @@ class CheckpointRepository:
         except UnreadableBytesError:  # the fit begins anew
             return None
         return Kept(Checkpoint(by, fit_log), Resumption(found.attempt, found.at))
+
+
+def encode_fit_log(fit_log: tuple[LogEntry, ...]) -> bytes:
+    """Return a log as bytes."""
+    arrays: list[Stored] = []
+    value = pack(fit_log, arrays)
+    return write(Content.FIT_LOG, value, arrays, compressible=True)
+
+
+def decode_fit_log(data: bytes) -> tuple[LogEntry, ...]:
+    """Return a log from its bytes; raises UnreadableBytesError."""
+    value, arrays = read(Content.FIT_LOG, data)
+    entries = unpack(value, State, arrays)
+    if not isinstance(entries, tuple):
+        raise UnreadableBytesError(f"expected a log of fits, got {type(entries).__name__}")
+    return tuple(_entry(entry) for entry in entries)
+
+
+def _entry(entry: object) -> LogEntry:
+    match entry:
+        case State() | None:
+            return entry
+        case np.ndarray():
+            return entry.astype(np.float64, copy=False)
+    raise UnreadableBytesError(f"expected an entry of a log of fits, got {type(entry).__name__}")

@@ -14,10 +14,10 @@ from starlette.types import Send
 
 from app.errors import UnavailableError
 from app.http.dependencies import Owner, identifier
-from app.http.event_stream import BEGINNING, STILL_HERE, rendered
-from app.http.negotiation import EVENT_STREAM, wants_events
+from app.http.lists import Limit, Wait
+from app.http.negotiation import EVENT_STREAM, prefers_events
 from app.http.openapi import problems
-from app.http.pages import Limit, Wait
+from app.http.rendering import BEGINNING, STILL_HERE, rendered
 from app.jobs.waiter import Batch, JobWaiter, JobWaiterDependency
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
@@ -102,7 +102,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         reconnects by itself.
         """
         job = identifier(job_id, NOUNS[kind])
-        if wants_events(request.headers.getlist("accept")):
+        if prefers_events(request.headers.getlist("accept")):
             seen = after if last_event_id is None else last_event_id
             first = await job_waiter.batch(owner, kind, job, seen)
             if first.is_end and not first.content:
@@ -125,7 +125,7 @@ async def _rendered(
         while True:
             if batch.content:
                 yield batch.content
-            if batch.is_end or job_waiter.watcher.stopped:
+            if batch.is_end or job_waiter.watcher.is_stopped:
                 return
             if not batch.is_full:
                 with anyio.move_on_after(STILL_HERE_SECONDS) as silence:

@@ -1,14 +1,37 @@
 """The fit of a task, which runs in a child process: this file and the tasks' fits import only the core."""
 
+import resource
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.jobs.limits import Limits
 from relevance_bayes.core.fit_log import FitLog, LogEntry
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step, Trained
 from relevance_bayes.core.spec import Spec
+
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Threads of passes over all rows, `memory` in bytes, and rows times candidates; None: no limit."""
+
+    threads: int = 1
+    memory: int | None = None
+    candidate_cells: int | None = None
+
+
+def limit_memory(most: int) -> None:
+    """Limit the memory that this process may allocate, in bytes; mapped files do not count.
+
+    Beyond the limit an allocation fails, and Python raises MemoryError. Only Linux enforces it.
+    """
+    if sys.platform == "linux":
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
 
 
 class Trainer(Protocol):

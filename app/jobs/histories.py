@@ -5,13 +5,20 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
-from app.jobs.documents import KIND, PROBLEM, PROGRESS, STATE
-from app.jobs.records import Job
+from app.database.json_documents import Document
+from app.jobs.records import Job, Problem
 from app.jobs.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
-from relevance_bayes.types.jobs import Event, JobKind, JobState, Resumption, Transition
+from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption, Transition
+
+PROGRESS = Document(TypeAdapter(Progress))
+PROBLEM = Document(TypeAdapter(Problem))
+KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
+STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
+
 
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 
@@ -27,7 +34,9 @@ def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
     )
     for move in session.scalars(moves):
         resumed = _resumed(move.resumed_attempt, move.resumed_at)
-        made[move.job_id].append(Transition(state(move.state), move.at, move.attempt, move.reason, resumed))
+        made[move.job_id].append(
+            Transition(STATE.validate_python(move.state), move.at, move.attempt, move.reason, resumed)
+        )
     return [_job(row, tuple(made[row.id])) for row in rows]
 
 
@@ -56,7 +65,9 @@ def _event(
 ) -> Event:
     if written is not None:
         return Event(number, at, "progress", progress=PROGRESS.read(written))
-    made = Transition(state(moved or ""), at, attempt or 0, reason, _resumed(resumed_attempt, resumed_at))
+    made = Transition(
+        STATE.validate_python(moved or ""), at, attempt or 0, reason, _resumed(resumed_attempt, resumed_at)
+    )
     return Event(number, at, "transition", transition=made)
 
 
@@ -64,28 +75,18 @@ def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
     return None if attempt is None or at is None else Resumption(attempt, at)
 
 
-def state(text: str) -> JobState:
-    """Return the state that a stored text names."""
-    return STATE.validate_python(text)
-
-
-def kind(text: str) -> JobKind:
-    """Return the kind that a stored text names."""
-    return KIND.validate_python(text)
-
-
 def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
     return Job(
         id=row.id,
         owner=row.owner,
-        kind=kind(row.kind),
-        state=state(row.state),
+        kind=KIND.validate_python(row.kind),
+        state=STATE.validate_python(row.state),
         created_at=row.created_at,
         dataset_id=row.dataset_id,
         for_model=row.for_model,
         request=row.request,
         plan=row.plan,
-        scored=tuple(number for number in (row.of_version, row.rival_version) if number is not None),
+        scored=tuple(number for number in (row.of_version, row.compared_version) if number is not None),
         attempt=row.attempt,
         started_at=row.started_at,
         finished_at=row.finished_at,
@@ -115,7 +116,7 @@ def row_of(job: Job) -> TrainingJobRow:
         plan=job.plan,
         for_model=job.for_model,
         of_version=job.scored[0] if job.scored else None,
-        rival_version=job.scored[1] if len(job.scored) > 1 else None,
+        compared_version=job.scored[1] if len(job.scored) > 1 else None,
         priority=job.priority,
         retry_of=job.retry_of,
         events=1,

@@ -16,8 +16,7 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts
-from app.jobs.documents import PROBLEM, PROGRESS
-from app.jobs.histories import row_of
+from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobKind, JobState, Progress, Resumption
@@ -117,7 +116,7 @@ class JobRepository:
         if row is None:
             return None
         has_died = row.state == "running" and not row.handed_back
-        return EarlierAttempts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
+        return EarlierAttempts(histories.KIND.validate_python(row.kind), row.attempt, row.running_seconds, has_died)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""
@@ -139,7 +138,7 @@ class JobRepository:
         notify(self.tx.session, job_id)
         return True
 
-    def cancel_requested(self, job_id: UUID) -> bool:
+    def is_cancel_requested(self, job_id: UUID) -> bool:
         """Return whether the owner has requested the job's cancellation."""
         requested = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
         return self.tx.session.scalar(requested) is not None
@@ -220,7 +219,7 @@ class JobRepository:
         )
         if now is None:
             raise no_such_job(job_id, kind)
-        return histories.state(now)
+        return histories.STATE.validate_python(now)
 
     def _move(
         self,
@@ -263,7 +262,7 @@ class JobRepository:
         self.tx.session.flush()
         notify(self.tx.session, job_id)
         if ends:
-            self.tx.publish(JobEnded(job_id, moved.owner, histories.kind(row.kind), state, now))
+            self.tx.publish(JobEnded(job_id, moved.owner, histories.KIND.validate_python(row.kind), state, now))
         return moved
 
 

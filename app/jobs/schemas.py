@@ -1,8 +1,69 @@
-"""The members of jobs of all kinds."""
+"""Members of requests for jobs, query parameters of lists of jobs, and members of jobs of all kinds."""
 
+from typing import Annotated, TypeAlias
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.http.lists import ListQuery
 from app.http.problems import ProblemKind
-from app.jobs.records import Job, Problem
-from relevance_bayes.types.jobs import JobProblem, VersionName
+from app.jobs.records import MAX_PRIORITY, MIN_PRIORITY, Job, JobFilter, Problem
+from relevance_bayes.types.jobs import JobKind, JobProblem, JobState, VersionName
+from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
+
+NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
+
+
+Priority = Annotated[
+    int,
+    Field(
+        ge=MIN_PRIORITY,
+        le=MAX_PRIORITY,
+        description="Your queued jobs with a greater priority start first; those of equal priority in their order of "
+        "submission. It has no effect between owners, who take turns at random.",
+    ),
+]
+
+
+VersionSelector: TypeAlias = (
+    Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
+)
+"""A selector of a version in a request: its number or an alias."""
+
+
+class JobIn(BaseModel):
+    """The members of all requests for jobs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    priority: Priority = 0
+
+
+class StateQuery(ListQuery):
+    """Filters of jobs by state."""
+
+    state: JobState | None = Field(None, description="Only jobs in this state.")
+
+
+class JobsQuery(StateQuery):
+    """Filters of jobs by model and dataset."""
+
+    model: str | None = Field(None, description="Only jobs that create or use versions of this model.")
+    dataset_id: UUID | None = Field(None, description="Only jobs that train on this dataset, or predict for it.")
+
+    def which(self, kind: JobKind) -> JobFilter:
+        """Return the filter for the service."""
+        return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
+
+
+class ScoringsQuery(JobsQuery):
+    """Filters of jobs that use a version of a model."""
+
+    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only jobs that use this version.")
+
+    def which(self, kind: JobKind) -> JobFilter:
+        """Return the filter for the service."""
+        return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)
 
 
 def shared_by_jobs(job: Job) -> dict[str, object]:

@@ -17,7 +17,7 @@ class TrainingJobRow(Base):
     """A job of any kind. `dataset_id` is no foreign key: a job outlives its dataset. `events` counts its events.
 
     `for_model` is the model's name in the plan, `model` the one under which a version was recorded. A job that uses
-    versions uses number `of_version` of `for_model` and, in a comparison, `rival_version`; a number is never given
+    versions uses number `of_version` of `for_model` and, in a comparison, `compared_version`; a number is never given
     twice. `result` is its result (JSON).
     `deaths` counts attempts that died; where `handed_back` is set, the newest attempt is counted or did not die.
     `last_words` is the end of the output of a child that died. `running_seconds` is the running time of all attempts.
@@ -73,7 +73,7 @@ class TrainingJobRow(Base):
     for_model: Mapped[str] = mapped_column(server_default="")
     kind: Mapped[str] = mapped_column(server_default="training", default="training")
     of_version: Mapped[int | None] = mapped_column(default=None)
-    rival_version: Mapped[int | None] = mapped_column(default=None)
+    compared_version: Mapped[int | None] = mapped_column(default=None)
     result: Mapped[str | None] = mapped_column(default=None)
     priority: Mapped[int] = mapped_column(server_default="0", default=0)
     retry_of: Mapped[UUID | None] = mapped_column(default=None)
@@ -130,3 +130,13 @@ class JobCheckpointRow(Base):
     at: Mapped[datetime]
     by: Mapped[str]
     content: Mapped[bytes]
+
+
+class WorkerRow(Base):
+    """The last heartbeat of a worker process, by the database's clock, and whether it has left."""
+
+    __tablename__ = "workers"
+
+    executor: Mapped[str] = mapped_column(primary_key=True)
+    heartbeat_at: Mapped[datetime]
+    left_at: Mapped[datetime | None] = mapped_column(default=None)

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from app.http.dependencies import services_of
-from app.http.event_stream import rendered
+from app.http.rendering import rendered
 from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
@@ -103,7 +103,7 @@ class JobWaiter:
         with self.change_event(job_id) as rung, anyio.move_on_after(wait):
             while True:
                 found = await anyio.to_thread.run_sync(look, limiter=self._few)
-                if is_enough(found) or self.watcher.stopped:
+                if is_enough(found) or self.watcher.is_stopped:
                     break
                 await rung.wait()
                 rung.clear()

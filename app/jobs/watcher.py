@@ -52,12 +52,12 @@ class JobWatcher:
         self._waiting: dict[UUID, list[Wake]] = {}
         self._counts: dict[UUID, int | None] = {}
         self._thread: Thread | None = None
-        self._stopped = False
+        self._is_stopped = False
 
     @property
-    def stopped(self) -> bool:
+    def is_stopped(self) -> bool:
         """Return whether this process shuts down: requests should stop waiting."""
-        return self._stopped
+        return self._is_stopped
 
     @contextmanager
     def watching(self, job_id: UUID, wake: Wake) -> Iterator[None]:
@@ -67,7 +67,7 @@ class JobWatcher:
         """
         with self._changed:
             self._waiting.setdefault(job_id, []).append(wake)
-            if not self._stopped and (self._thread is None or not self._thread.is_alive()):
+            if not self._is_stopped and (self._thread is None or not self._thread.is_alive()):
                 self._thread = Thread(target=self._run, name="watcher", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
@@ -84,7 +84,7 @@ class JobWatcher:
     def stop(self) -> None:
         """Wake all waiting requests for the last time; may be called again."""
         with self._changed:
-            self._stopped = True
+            self._is_stopped = True
             self._changed.notify_all()
             jobs = tuple(self._waiting)
         self._wake(jobs)
@@ -113,7 +113,7 @@ class JobWatcher:
                 if failures == 0:
                     logger.warning("notifications of jobs can't be received", extra={"why": error.detail})
                 with self._changed:
-                    self._changed.wait_for(lambda: self._stopped, PAUSES[min(failures, len(PAUSES) - 1)])
+                    self._changed.wait_for(lambda: self._is_stopped, PAUSES[min(failures, len(PAUSES) - 1)])
                 failures += 1
                 with suppress(UnavailableError):  # queries may succeed even so
                     self._check()
@@ -121,8 +121,8 @@ class JobWatcher:
     def _is_needed(self, *, within: float | None = None) -> bool:
         """Wait at most `within` seconds, or until shutdown; return whether a request waits."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._stopped, within)
-            return bool(self._waiting) and not self._stopped
+            self._changed.wait_for(lambda: self._waiting or self._is_stopped, within)
+            return bool(self._waiting) and not self._is_stopped
 
     def _check(self) -> None:
         """Wake the requests of jobs whose number of events differs from that of the last check."""

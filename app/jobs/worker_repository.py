@@ -10,7 +10,7 @@ from app.database.changes import changed
 from app.database.column_types import DatabaseNow, SecondsSince
 from app.database.transaction import Transaction
 from app.jobs.ports import LastHeartbeat
-from app.jobs.worker_tables import WorkerRow
+from app.jobs.tables import WorkerRow
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class WorkerRepository:
     def record_heartbeat(self, executor: str) -> None:
         """Record a heartbeat; a worker that has left stays so."""
         insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
-        first = insert(WorkerRow).values(executor=executor, beat_at=DatabaseNow())
+        first = insert(WorkerRow).values(executor=executor, heartbeat_at=DatabaseNow())
         self.tx.session.execute(
-            first.on_conflict_do_update(index_elements=["executor"], set_={"beat_at": DatabaseNow()})
+            first.on_conflict_do_update(index_elements=["executor"], set_={"heartbeat_at": DatabaseNow()})
         )
 
     def leave(self, executor: str) -> None:
@@ -33,8 +33,8 @@ class WorkerRepository:
 
     def last_heartbeats(self) -> Mapping[str, LastHeartbeat]:
         """Return the last heartbeat of each recorded executor."""
-        rows = self.tx.session.execute(select(WorkerRow.executor, WorkerRow.beat_at, WorkerRow.left_at))
-        return {row.executor: LastHeartbeat(row.beat_at, left=row.left_at is not None) for row in rows}
+        rows = self.tx.session.execute(select(WorkerRow.executor, WorkerRow.heartbeat_at, WorkerRow.left_at))
+        return {row.executor: LastHeartbeat(row.heartbeat_at, left=row.left_at is not None) for row in rows}
 
     def forget(self, executor: str) -> None:
         """Delete an executor's row, once it has no job to be recovered."""
@@ -42,5 +42,6 @@ class WorkerRepository:
 
     def alive(self, *, within: float) -> tuple[str, ...]:
         """Return the executors with a heartbeat within so many seconds that have not left."""
-        here = select(WorkerRow.executor).where(WorkerRow.left_at.is_(None), SecondsSince(WorkerRow.beat_at) <= within)
-        return tuple(self.tx.session.scalars(here.order_by(WorkerRow.executor)))
+        recent = SecondsSince(WorkerRow.heartbeat_at) <= within
+        here = select(WorkerRow.executor).where(WorkerRow.left_at.is_(None), recent).order_by(WorkerRow.executor)
+        return tuple(self.tx.session.scalars(here))

@@ -1,8 +1,7 @@
 """Predictions of versions, whatever their task."""
 
-from app.prediction.outputs import outputs_of, requested_outputs
 from app.prediction.predict import USUAL, PredictRequest, evaluate_block, predict
-from app.prediction.served import ServedVersion, version_metadata
+from app.prediction.served import ServedVersion, outputs_of, requested_outputs, version_metadata
 
 __all__ = [
     "USUAL",

@@ -14,19 +14,18 @@ from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifie
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, StoredResponse
+from app.http.lists import Wait
 from app.http.negotiation import AcceptsJson, accepts, media_type_of
 from app.http.openapi import json_body, problems
-from app.http.pages import Wait
 from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.http.rendering import to_json
-from app.jobs.lists import ScoringsQuery
 from app.jobs.records import Job
+from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
 from app.prediction.batch_jobs import PREDICTION
 from app.prediction.batch_service import BatchPredictions
-from app.prediction.schemas.batch_jobs import batch_prediction_record
-from app.prediction.schemas.batch_requests import BATCH_PREDICTION_IN
+from app.prediction.schemas.batch import BATCH_PREDICTION_IN, batch_prediction_record
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
 

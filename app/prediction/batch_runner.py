@@ -10,8 +10,7 @@ from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
-from app.formats.faults import errors_by_row, faulty_rows
-from app.formats.flat_table import FlatTable, KeptColumn
+from app.formats.flat_table import FlatTable, KeptColumn, errors_by_row, faulty_rows
 from app.formats.format import AssembledFormat, PartsFormat
 from app.jobs.records import Job, Problem
 from app.jobs.worker.attempts import Attempt, Pace, Superseded

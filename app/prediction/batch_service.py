@@ -14,7 +14,7 @@ from app.jobs.repository import JobRepository
 from app.jobs.service import ended
 from app.prediction import PredictRequest, ServedVersion, predict, requested_outputs
 from app.prediction.batch_jobs import PREDICTION
-from app.prediction.column_checks import refuse_unfit
+from app.prediction.dataset_rows import refuse_unfit
 from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
 from app.prediction.served_versions import ServedVersions

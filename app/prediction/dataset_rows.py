@@ -1,9 +1,10 @@
-"""The versions of a job and the rows of its dataset, with reports of progress."""
+"""The columns of a dataset that a version reads, checked; and its rows, with reports of progress."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from uuid import UUID
 
 from app.database.transaction import Transaction
+from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.jobs.records import Job
 from app.jobs.worker.attempts import Attempt, Pace
@@ -13,7 +14,30 @@ from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.jobs import Progress
+from relevance_bayes.types.values import ColumnKind
+
+
+def refuse_unfit(
+    required: Mapping[str, ColumnKind], dataset: Dataset, *, optional: Mapping[str, ColumnKind] | None = None
+) -> None:
+    """Raises InvalidRequestError unless a dataset has the columns that a version reads, as the kinds that they are."""
+    known = {column.name: column.kind for column in dataset.columns}
+    there = {name: kind for name, kind in (optional or {}).items() if name in known}
+    faults = [Fault(detail, pointer="/dataset_id") for detail in _unfit({**required, **there}, known)]
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise InvalidRequestError(f"{faults[0].detail.removesuffix('.')}{more}.", faults)
+
+
+def _unfit(required: Mapping[str, ColumnKind], known: Mapping[str, ColumnKind]) -> Iterator[str]:
+    for name, kind in required.items():
+        if name not in known:
+            yield f"The dataset has no column {name!r}, which the version reads."
+        elif known[name] != kind:
+            yield f"Column {name!r} of the dataset is of kind {known[name]}, the version's is {kind}."
+
 
 PROGRESS_SECONDS = 1.0
 

@@ -14,13 +14,12 @@ from app.formats.line_rows import Line, read_lines
 from app.http.decompression import Decompressor
 from app.http.problems import fault_members, kind_of
 from app.prediction import PredictRequest, ServedVersion, requested_outputs
-from app.prediction.format_checks import check_writable
 from app.prediction.json_codec import options_of
 from app.prediction.query import read_query
 from app.prediction.render import prediction_lines
 from app.prediction.runner import PredictionRunner, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
-from app.prediction.table_codec import ContentNegotiation, expected_of, request_of, version_link
+from app.prediction.table_codec import ContentNegotiation, check_writable, expected_of, request_of, version_link
 from app.prediction.usage_counts import CountedRequest
 from app.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError, sentence

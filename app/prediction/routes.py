@@ -8,14 +8,13 @@ from starlette.types import Receive, Scope, Send
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, listed
 from app.http.fast_path import FastPath
 from app.http.large_bodies import LargeBody
-from app.http.openapi import problems
+from app.http.openapi import contents, problems
 from app.http.raw_route import RawRoute, documented, reference_of
-from app.http.row_formats import contents
 from app.prediction.json_codec import JsonCodec
 from app.prediction.line_streaming import stream_lines
 from app.prediction.runner import Codec, DeferredCodec, PredictionRunner, runner_of
+from app.prediction.schemas.predict import query_parameters
 from app.prediction.schemas.predictions import PredictionsOut
-from app.prediction.schemas.query_parameters import query_parameters
 from app.prediction.table_codec import ContentNegotiation, TableCodec, response_of, version_link
 
 JSON = b"application/json"

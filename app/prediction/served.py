@@ -1,11 +1,14 @@
-"""A loaded version."""
+"""A loaded version, and the outputs of its predictions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.tasks.prediction import PredictiveModel
+from app.tasks.union import task_of
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import ColumnKind
 
@@ -36,3 +39,26 @@ class ServedVersion:
 def version_metadata(version: Version) -> dict[str, str]:
     """Return the metadata of the version for formats of files that have metadata."""
     return {"model": version.model, "version": str(version.number)}
+
+
+def outputs_of(version: Version) -> tuple[str, ...]:
+    """Return the outputs that this version's predictions can have."""
+    return task_of(version.report).outputs(version.report)
+
+
+def requested_outputs(version: Version, requested: Sequence[str] | None) -> tuple[str, ...]:
+    """The members that predictions are to have, all where none were `requested`, in the order of the request.
+
+    Raises InvalidRequestError for those that they can't have.
+    """
+    possible = outputs_of(version)
+    if requested is None:
+        return possible
+    faults = [
+        Fault(f"A model of {version.report.task} answers {', '.join(possible)}.", pointer=f"/outputs/{place}")
+        for place, output in enumerate(requested)
+        if output not in possible
+    ]
+    if faults:
+        raise InvalidRequestError("This model's predictions don't have such an output.", faults)
+    return tuple(dict.fromkeys(requested))

@@ -164,7 +164,7 @@ class ServedVersions:
         return served
 
     @property
-    def holds_versions(self) -> bool:
+    def has_loaded_versions(self) -> bool:
         """Return whether a version with a known reference is loaded, which can predict without the database."""
         with self._lock:
             return any(one.version_id in self._served for one in self._meanings.values())

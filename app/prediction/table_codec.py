@@ -1,6 +1,6 @@
 """Predictions for rows in any format in any format."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -8,21 +8,44 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from app.formats.expected import Expected, ReadRows
-from app.formats.faults import errors_by_row, faulty_rows
-from app.formats.flat_table import FlatTable
+from app.formats.flat_table import FlatTable, errors_by_row, faulty_rows
 from app.formats.format import Format, RowFormat, WritableFormat
 from app.http.decompression import expanded
 from app.http.dependencies import content_encoding_of
 from app.http.negotiation import media_type_of, response_format, row_format_of
 from app.prediction import PredictRequest, ServedVersion, outputs_of, requested_outputs, version_metadata
-from app.prediction.format_checks import check_writable
 from app.prediction.json_codec import JsonCodec, check_rows, options_of
 from app.prediction.query import Pairs, read_query
 from app.prediction.render import prediction_lines, predictions_json
 from app.prediction.runner import Content, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
+from app.tasks.options import PredictOptions
 from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+
+def check_writable(response: WritableFormat, options: PredictOptions, outputs: Sequence[str] | None) -> None:
+    """Raise InvalidRequestError for options and `outputs` that the format cannot represent."""
+    given = {
+        "covariance": options.covariance and not response.is_document,
+        "explain": options.explain is not None and not response.is_nested,
+    }
+    faults = [
+        Fault(f"A response in {response.name} has no `{name}`: request JSON.", pointer=f"/{name}")
+        for name, is_given in given.items()
+        if is_given
+    ]
+    faults += [
+        Fault(
+            f"A response in {response.name} has numbers alone: use `probabilities` instead.",
+            pointer=f"/outputs/{place}",
+        )
+        for place, output in enumerate(outputs or ())
+        if output == "label" and not response.has_texts
+    ]
+    if faults:
+        raise InvalidRequestError(faults[0].detail, faults)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.http.conditions import Condition
 from app.identity import uuid7
-from app.registry.alias_tables import AliasMoveRow, ModelAliasRow
-from app.registry.aliases import MAX_ALIASES, Alias, MovedAlias, nowhere
+from app.registry.records import MAX_ALIASES, Alias, MovedAlias, nowhere
 from app.registry.repository import ModelRepository
-from app.registry.tables import ModelRow, ModelVersionRow
+from app.registry.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector

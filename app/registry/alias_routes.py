@@ -14,14 +14,13 @@ from app.http.conditional_requests import (
     conditional_response,
 )
 from app.http.dependencies import JsonBody, Owner, ServicesDependency
-from app.http.lists import ListQuery
+from app.http.lists import After, Limit, ListQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
-from app.http.pages import After, Limit
 from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.http.rendering import to_json
-from app.registry.aliases import Alias
-from app.registry.schemas.aliases import ALIAS_IN, Reason, alias_record
+from app.registry.records import Alias
+from app.registry.schemas.names import ALIAS_IN, Reason, alias_record
 from app.registry.service import Aliases
 from relevance_bayes.types import aliases as records
 from relevance_bayes.types.aliases import AliasMove

@@ -10,9 +10,7 @@ from app.database.transaction import OpenTransaction
 from app.datasets.repository import DatasetRepository
 from app.jobs.repository import JobRepository
 from app.registry.alias_repository import AliasRepository
-from app.registry.annotations import NO_TAGS
-from app.registry.lineage import Lineage
-from app.registry.records import Model, Version
+from app.registry.records import NO_TAGS, Lineage, Model, Version
 from app.registry.repository import ModelRepository
 from app.registry.trainings import TRAINING
 from relevance_bayes.documents.models import Predictor, VersionReport

@@ -7,8 +7,7 @@ from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, aliased
 
 from app.database.transaction import Transaction
-from app.registry.alias_tables import ModelAliasRow
-from app.registry.tables import ModelRow, ModelVersionRow
+from app.registry.tables import ModelAliasRow, ModelRow, ModelVersionRow
 from relevance_bayes.types.references import NamedVersion
 
 MAX_AT_ONCE = 200

@@ -12,10 +12,9 @@ from app.database.engine import lock_for_writing
 from app.database.notifier import MODELS, notify
 from app.errors import ConflictError
 from app.identity import uuid7
-from app.registry.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.registry.records import NewVersion, Version
 from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
-from app.registry.version_codec import encode_predictor
+from app.registry.version_codec import CELLS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
 from relevance_bayes.plans.requests import TrainingPlan
 from relevance_bayes.types.functions import RelevanceVector
 

@@ -16,16 +16,21 @@ from app.database.notifier import MODELS, notify
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import InUseError
-from app.registry.alias_tables import AliasMoveRow, ModelAliasRow
-from app.registry.annotation_tables import ModelTagRow, VersionTagRow
-from app.registry.annotations import NO_TAGS, Annotation
-from app.registry.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.registry.naming import aliases_of
 from app.registry.recording import record
-from app.registry.records import Model, NewVersion, Version
-from app.registry.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from app.registry.records import NO_TAGS, Annotation, Model, NewVersion, Version
+from app.registry.tables import (
+    AliasMoveRow,
+    ModelAliasRow,
+    ModelRow,
+    ModelTagRow,
+    ModelVersionRow,
+    PosteriorRow,
+    RelevanceVectorRow,
+    VersionTagRow,
+)
 from app.registry.tagging import retag, tagged, tags_of
-from app.registry.version_codec import decode_predictor
+from app.registry.version_codec import CELLS, NAMES, REPORT, SHAPE, WEIGHTS, decode_predictor
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import ListedFunction, RelevanceVector

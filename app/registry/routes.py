@@ -16,17 +16,15 @@ from app.http.conditional_requests import (
     tag_of,
 )
 from app.http.dependencies import JsonBody, Owner, ServicesDependency
-from app.http.lists import ModelsQuery, VersionsQuery
+from app.http.lists import After, Limit, ModelsQuery, VersionsQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
-from app.http.pages import After, Limit
 from app.http.references import ModelName, VersionReference
 from app.http.rendering import to_json
 from app.registry.catalogue import Catalogue
 from app.registry.records import Model, Version
 from app.registry.schemas import VersionOut, version_out
-from app.registry.schemas.annotations import ANNOTATION_IN
-from app.registry.schemas.lineage import lineage_record
+from app.registry.schemas.names import ANNOTATION_IN, lineage_record
 from app.registry.schemas.shared import model_record
 from app.registry.service import Annotations
 from relevance_bayes.types import models as records

@@ -7,9 +7,7 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.http.conditions import UNCONDITIONAL, Condition
 from app.registry.alias_repository import AliasRepository
-from app.registry.aliases import Alias, MovedAlias
-from app.registry.annotations import AnnotationPatch
-from app.registry.records import Model, Version
+from app.registry.records import Alias, AnnotationPatch, Model, MovedAlias, Version
 from app.registry.repository import ModelRepository
 from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.references import Reference, Selector

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, insert, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.database.changes import changed
-from app.registry.annotation_tables import ModelTagRow, VersionTagRow
+from app.registry.tables import ModelTagRow, VersionTagRow
 
 TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]
 

@@ -4,13 +4,18 @@ The value of the frame is {"format_version": that of the documents, "arrays": th
 members `task`, `inputs`, `target` and `model` with {"array": name} in the place of each array}.
 """
 
+from pydantic import TypeAdapter
+
 from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read, write
+from app.database.json_documents import Document
 from relevance_bayes.documents.arrays import Stored, extract_arrays, restore_arrays
-from relevance_bayes.documents.models import Predictor
+from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.documents.reading import predictor_of
 from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION
 from relevance_bayes.documents.writing import content_of
 from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.functions import ClassWeight, InputShape
+from relevance_bayes.types.values import Cell
 
 
 def encode_predictor(predictor: Predictor) -> bytes:
@@ -40,3 +45,10 @@ def decode_predictor(data: bytes) -> Predictor:
 
 def _array(arrays: Arrays, number: int) -> Stored:
     return arrays.real(number) if arrays.dtype(number) == "<f8" else arrays.indices(number)
+
+
+REPORT = Document(TypeAdapter(VersionReport))
+NAMES = Document(TypeAdapter(tuple[str, ...]))
+WEIGHTS = Document(TypeAdapter(tuple[ClassWeight, ...]))
+SHAPE = Document(TypeAdapter(tuple[InputShape, ...]))
+CELLS: Document[dict[str, Cell]] = Document(TypeAdapter(dict[str, Cell]))

@@ -50,7 +50,7 @@ class Decisions:
 
 def most_probable(probabilities: Array) -> Indices:
     """Return the index of the greatest of each row's probabilities (N, K), the last of equal ones: (N,)."""
-    return _last_argmax(probabilities)
+    return np.asarray(probabilities.shape[1] - 1 - probabilities[:, ::-1].argmax(axis=1), np.intp)
 
 
 def with_priors(probabilities: Array, old: Array, new: Array) -> Array:
@@ -82,15 +82,11 @@ def decided(probabilities: Array, costs: Array | None = None, reject_cost: float
     else:
         with np.errstate(over="ignore"):
             risk = np.minimum(probabilities @ costs, _MAX_FLOAT)
-        chosen = _last_argmax(-risk)
+        chosen = most_probable(-risk)
         expected = _taken(risk, chosen)
     if reject_cost is None:
         return Decisions(chosen, expected, np.zeros(len(chosen), np.bool_))
     return Decisions(chosen, np.minimum(expected, reject_cost), expected > reject_cost)
-
-
-def _last_argmax(values: Array) -> Indices:
-    return np.asarray(values.shape[1] - 1 - values[:, ::-1].argmax(axis=1), np.intp)
 
 
 def _taken(values: Array, places: Indices) -> Array:

@@ -20,9 +20,29 @@ from relevance_bayes.core.dictionaries import Shape
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, members_of
 from relevance_bayes.core.types import Indices
-from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units, raw_cells
 from relevance_bayes.types.functions import ClassWeight, FunctionName, InputShape, RelevanceVector
 from relevance_bayes.types.values import Cell, Label
+
+BlockHolding = Callable[[int], tuple[int, Block]]
+"""Returns the block that contains a dataset row, with the number of its first row."""
+
+EMPTY: Block = {}
+
+
+def raw_rows(
+    rows: Sequence[int], names: Sequence[str], integral: Sequence[str], holding: BlockHolding
+) -> dict[int, dict[str, Cell]]:
+    """Return the raw cells of dataset rows; each block is read once."""
+    found: dict[int, dict[str, Cell]] = {}
+    first, block = 0, EMPTY
+    for row in sorted(set(rows)):
+        if row >= first + block_rows(block):
+            first, block = holding(row)
+        found[row] = raw_cells(block, row - first, names, integral=integral)
+    return found
+
 
 MEAN: FunctionName = "mean"
 LOG_NOISE: FunctionName = "log_noise"

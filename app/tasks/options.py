@@ -1,11 +1,17 @@
-"""The options of predictions."""
+"""The options of predictions, and the refusal of invalid ones."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from app.tasks.decisions import DecisionOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+
+def refuse(faults: Sequence[Fault]) -> None:
+    """Raise InvalidRequestError with all faults, if there are any."""
+    if faults:
+        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
 
 
 @dataclass(frozen=True)

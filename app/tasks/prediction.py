@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
-from app.tasks.expansion import VersionExpansion
+from app.errors import ConflictError
 from app.tasks.labelled import Labelled
 from app.tasks.options import PredictOptions
 from relevance_bayes.core.types import Array, Mask
@@ -13,6 +13,28 @@ from relevance_bayes.tables.columns import Block, FlatColumn, Labels
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import Label
+
+ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'
+
+
+@dataclass(frozen=True, eq=False)
+class VersionExpansion:
+    """f(x) = constant + sum_j weights_j exp(-sum_k ((x_k - centres_jk) / widths_jk)^2), over the named `inputs`.
+
+    `centres` and `widths` (J, d), `weights` (J,).
+    """
+
+    inputs: tuple[str, ...]
+    centres: Array
+    widths: Array
+    weights: Array
+    constant: float
+
+
+def no_expansion(why: str) -> ConflictError:
+    """Return the error of a version that is no sum of Gaussians."""
+    return ConflictError(f"The version is no sum of Gaussians of its inputs: {why}; {ADVICE}.")
+
 
 Rows: TypeAlias = "slice[int, int, None]"
 

@@ -9,12 +9,12 @@ from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifie
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, StoredResponse
+from app.http.lists import Wait
 from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
-from app.http.pages import Wait
 from app.http.rendering import to_json
-from app.jobs.lists import JobsQuery
 from app.jobs.records import Job
+from app.jobs.schemas import JobsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency
 from app.tasks.schemas.jobs import TrainingJobOut, job_out

@@ -9,8 +9,8 @@ from app.datasets.records import Dataset
 from app.jobs.fit import Fit
 from app.registry.records import NewVersion, Version
 from app.tasks.complete_rows import Read
+from app.tasks.listing import BlockHolding
 from app.tasks.prediction import PredictiveModel
-from app.tasks.raw_rows import BlockHolding
 from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport

@@ -1,10 +1,12 @@
 """One delivery attempt of a message to a webhook, from its queue entry to the entry of the next attempt."""
 
+import json
 import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from threading import Event
 from typing import Protocol
 from uuid import UUID
@@ -13,16 +15,57 @@ from app import __version__
 from app.addresses import Allowance, Target, read_target
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.jobs.ports import Recovery
+from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted, retry
-from app.webhooks.deadline import Deadline
 from app.webhooks.delivery_repository import DeliveryRepository
-from app.webhooks.messages import message, trial_message
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
-from app.webhooks.sending import NotSent, post
+from app.webhooks.sending import Deadline, NotSent, post
 from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.webhooks import Attempt
+from relevance_bayes.types.webhooks import TEST, Attempt, MessageType
+
+
+def trial_message(webhook_id: UUID, at: datetime) -> bytes:
+    """Return the test message: the same bytes each time."""
+    content = {"type": TEST, "timestamp": _moment(at), "data": {"webhook_id": str(webhook_id)}}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def message(event: MessageType, job: Job) -> bytes:
+    """Return the message about a job's end: the same bytes each time, since an ended job never changes.
+
+    The members of `data` are those of the job's resource, without the long ones.
+    """
+    data = {
+        "id": str(job.id),
+        "state": job.state,
+        "created_at": _moment(job.created_at),
+        "started_at": _moment(job.started_at),
+        "finished_at": _moment(job.finished_at),
+        "attempt": job.attempt,
+        "version": None if job.number is None else {"model": job.model or job.for_model, "version": job.number},
+        "error": None if job.error is None else _problem(job.error, job.path),
+        "dataset_id": str(job.dataset_id),
+        "model": job.for_model,
+        "task": json.loads(job.plan)["task"],
+    }
+    content = {"type": event, "timestamp": _moment(job.finished_at), "data": data}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _problem(problem: Problem, path: str) -> dict[str, str]:
+    return {
+        "type": f"/problems/{problem.kind}",
+        "title": problem.title,
+        "detail": problem.detail,
+        "instance": path,
+    }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat().replace("+00:00", "Z")
+
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +132,7 @@ class Deliverer:
             target = read_target(delivery_attempt.url)
             status = self.post(target, headers, body, allowed=self.allowed, deadline=Deadline(self.stopping))
         except NotSent as error:
-            return Attempt(at, time.monotonic() - began, error=error.obstacle)
+            return Attempt(at, time.monotonic() - began, error=error.reason)
         except InvalidRequestError:  # a URL that was allowed when it was registered
             return Attempt(at, time.monotonic() - began, error="address-refused")
         return Attempt(at, time.monotonic() - began, status=status)

@@ -6,22 +6,32 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select, text, update
+from sqlalchemy import Select, delete, insert, select, text, update
+from sqlalchemy.orm import Session
 
 from app.database import keyset
 from app.database.changes import changed
 from app.database.column_types import DatabaseNow, SecondsSince
 from app.database.pages import Page, PageRequest
-from app.database.transaction import Transaction
+from app.database.transaction import Subscriber, Transaction, on
 from app.errors import ConflictError
 from app.identity import uuid7
 from app.jobs.records import JobEnded
-from app.webhooks.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
+from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
 from app.webhooks.records import Delivery, DeliveryAttempt
-from app.webhooks.retention import DELIVERIES_AT_ONCE, forget_deliveries
 from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, MessageType
+
+DELIVERIES_AT_ONCE = 100
+
+
+def forget_deliveries(session: Session, which: Select[UUID]) -> int:
+    """Delete these deliveries with their attempts; return their number."""
+    found = session.scalars(which).all()
+    changed(session, delete(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_(found)))
+    return changed(session, delete(WebhookDeliveryRow).where(WebhookDeliveryRow.id.in_(found)))
+
 
 ATTEMPTS_KEPT = 50
 """The number of attempts of one delivery that are kept, the newest."""
@@ -73,7 +83,7 @@ class DeliveryRepository:
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None
     ) -> Page[Delivery]:
         """Return a page of deliveries, newest first; raises NotFoundError, InvalidRequestError for a bad cursor."""
-        self._webhook(owner, webhook_id)
+        self._is_enabled(owner, webhook_id)
         row = WebhookDeliveryRow
         query = select(row).where(row.webhook_id == webhook_id).execution_options(populate_existing=True)
         if state is not None:
@@ -156,7 +166,7 @@ class DeliveryRepository:
                 at=attempt.at,
                 seconds=attempt.seconds,
                 status=attempt.status,
-                obstacle=attempt.error,
+                error=attempt.error,
             )
         )
         self.tx.session.flush()
@@ -198,10 +208,10 @@ class DeliveryRepository:
 
     def _enabled(self, owner: str, webhook_id: UUID) -> None:
         """Raise NotFoundError, or ConflictError where the webhook is disabled."""
-        if not self._webhook(owner, webhook_id):
+        if not self._is_enabled(owner, webhook_id):
             raise ConflictError("The webhook is disabled: enable it first.")
 
-    def _webhook(self, owner: str, webhook_id: UUID) -> bool:
+    def _is_enabled(self, owner: str, webhook_id: UUID) -> bool:
         """Return whether a webhook is enabled; raises NotFoundError."""
         hook = WebhookRow
         mine = select(hook.enabled).where(hook.owner == owner, hook.id == webhook_id, hook.deleted_at.is_(None))
@@ -214,8 +224,8 @@ class DeliveryRepository:
         made: dict[UUID, list[Attempt]] = defaultdict(list)
         attempts = select(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_([row.id for row in rows]))
         for row in self.tx.session.scalars(attempts.order_by(WebhookAttemptRow.delivery_id, WebhookAttemptRow.number)):
-            obstacle = None if row.obstacle is None else OBSTACLE.validate_python(row.obstacle)
-            made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, obstacle))
+            error = None if row.error is None else ERROR.validate_python(row.error)
+            made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, error))
         return [_delivery(row, tuple(made[row.id])) for row in rows]
 
 
@@ -231,3 +241,10 @@ def _delivery(row: WebhookDeliveryRow, attempts: tuple[Attempt, ...]) -> Deliver
         next_attempt_at=row.queued_at + timedelta(seconds=row.delay) if row.state == "pending" else None,
         attempts=attempts,
     )
+
+
+def _deliver(tx: Transaction, ended: JobEnded) -> None:
+    DeliveryRepository(tx).begin(ended)
+
+
+SUBSCRIBERS: tuple[Subscriber, ...] = (on(JobEnded, _deliver),)

@@ -3,9 +3,9 @@
 from pydantic import TypeAdapter
 
 from app.database.json_documents import Document
-from relevance_bayes.types.webhooks import DeliveryState, EventType, MessageType, Obstacle
+from relevance_bayes.types.webhooks import DeliveryError, DeliveryState, EventType, MessageType
 
 EVENTS: Document[tuple[EventType, ...]] = Document(TypeAdapter(tuple[EventType, ...]))
 DELIVERY_STATE: TypeAdapter[DeliveryState] = TypeAdapter(DeliveryState)
 MESSAGE_TYPE: TypeAdapter[MessageType] = TypeAdapter(MessageType)
-OBSTACLE: TypeAdapter[Obstacle] = TypeAdapter(Obstacle)
+ERROR: TypeAdapter[DeliveryError] = TypeAdapter(DeliveryError)

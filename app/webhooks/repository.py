@@ -12,9 +12,9 @@ from app.database.engine import lock_for_writing
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
+from app.webhooks.delivery_repository import DELIVERIES_AT_ONCE, forget_deliveries
 from app.webhooks.documents import EVENTS
 from app.webhooks.records import MAX_WEBHOOKS, Webhook
-from app.webhooks.retention import DELIVERIES_AT_ONCE, forget_deliveries
 from app.webhooks.tables import WebhookDeliveryRow, WebhookRow
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EventType

@@ -7,8 +7,10 @@ or connects to an address that was checked without resolving the name again.
 import re
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import ip_address
 from queue import Empty, SimpleQueue
@@ -16,8 +18,44 @@ from threading import Event, Thread
 from typing import TypeAlias
 
 from app.addresses import Allowance, Target
-from app.webhooks.deadline import CONNECT_SECONDS, Deadline
-from relevance_bayes.types.webhooks import Obstacle
+from app.jobs.worker.retry import Interrupted
+from relevance_bayes.types.webhooks import DeliveryError
+
+SECONDS = 10.0
+"""Seconds for one attempt, from the DNS lookup to the status."""
+
+CONNECT_SECONDS = 4.0
+"""Seconds of these for one connection and its TLS handshake; less than a worker's grace period."""
+
+LAST_SECONDS = 2.0
+"""Seconds for a request in progress at shutdown; an unfinished one is handed back, and sent again by another worker."""
+
+PIECE = 0.25
+
+
+@dataclass
+class Deadline:
+    """A countdown from its construction; it ends soon once `stopping` is set."""
+
+    stopping: Event
+    seconds: float = SECONDS
+    began: float = field(default_factory=time.monotonic)
+    shutdown_signal: float | None = field(default=None, init=False)
+
+    def piece(self, most: float = PIECE) -> float:
+        """Return the seconds to wait before the next check; raises TimeoutError, Interrupted."""
+        now = time.monotonic()
+        left = self.began + self.seconds - now
+        if left <= 0:
+            raise TimeoutError
+        if self.stopping.is_set():
+            if self.shutdown_signal is None:
+                self.shutdown_signal = now
+            left = min(left, self.shutdown_signal + LAST_SECONDS - now)
+            if left <= 0:
+                raise Interrupted
+        return min(most, left)
+
 
 SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, SocketAddress]
@@ -30,11 +68,11 @@ DROP_SECONDS = 0.5
 
 
 class NotSent(Exception):
-    """The request got no status; `obstacle` is the reason."""
+    """The request got no status; `reason` is the reason."""
 
-    def __init__(self, obstacle: Obstacle) -> None:
-        super().__init__(obstacle)
-        self.obstacle: Obstacle = obstacle
+    def __init__(self, reason: DeliveryError) -> None:
+        super().__init__(reason)
+        self.reason: DeliveryError = reason
 
 
 def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline) -> int:

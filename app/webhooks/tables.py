@@ -72,11 +72,11 @@ class WebhookAttemptRow(Base):
     """A delivery attempt, numbered within its delivery from 1; only the newest are kept."""
 
     __tablename__ = "webhook_attempts"
-    __table_args__ = (CheckConstraint("(status IS NULL) <> (obstacle IS NULL)", name="outcome"),)
+    __table_args__ = (CheckConstraint("(status IS NULL) <> (error IS NULL)", name="outcome"),)
 
     delivery_id: Mapped[UUID] = mapped_column(ForeignKey("webhook_deliveries.id", ondelete="CASCADE"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     at: Mapped[datetime]
     seconds: Mapped[float]
     status: Mapped[int | None]
-    obstacle: Mapped[str | None]
+    error: Mapped[str | None]

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from app.database.frame import PREAMBLE, Content, Json, UnreadableBytesError, write
 from app.database.frame_records import pack
 from app.datasets.block_codec import decode_block, encode_block
-from app.jobs.fit_log_codec import decode_fit_log, encode_fit_log
+from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
 from app.registry.version_codec import decode_predictor, encode_predictor
 from relevance_bayes.core.algorithms.state import Process, State, Termination, Trial
 from relevance_bayes.core.approximation import Expansion

@@ -15,19 +15,19 @@ from sqlalchemy.exc import DBAPIError
 
 from app.database.base import Base
 from app.database.engine import make_engine
-from app.database.hold_tables import JobHoldRow
-from app.database.migrations import downgrade, migrate, ours
+from app.database.holds import JobHoldRow
+from app.database.migrations import downgrade, is_own, migrate
 from app.database.revision import is_migrated
 from app.database.transaction import OpenTransaction
 from app.errors import InUseError, UnavailableError
-from app.exports.json_file import DOCUMENT
+from app.exports.formats import DOCUMENT
 from app.http.conditions import Condition
 from app.jobs.attempts import Claim
-from app.jobs.documents import PROBLEM
+from app.jobs.histories import PROBLEM
 from app.jobs.records import Problem
 from app.jobs.repository import JobRepository
 from app.registry.alias_repository import AliasRepository
-from app.registry.annotations import Annotation
+from app.registry.records import Annotation
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from relevance_bayes.core.marginal import LogEvidence
@@ -43,21 +43,21 @@ from tests.narrowing import of_data, of_kind
 
 def test_the_migrations_build_what_the_tables_declare(engine: Engine) -> None:
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"include_name": ours, "compare_type": True})
+        context = MigrationContext.configure(connection, opts={"include_name": is_own, "compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
 
 
 def test_tables_of_the_engine_that_runs_jobs_are_left_alone(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE of_somebody_else (id TEXT PRIMARY KEY)"))
-        context = MigrationContext.configure(connection, opts={"include_name": ours, "compare_type": True})
+        context = MigrationContext.configure(connection, opts={"include_name": is_own, "compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
 
 
 def test_a_missing_column_is_noticed(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE workers DROP COLUMN left_at"))
-        context = MigrationContext.configure(connection, opts={"include_name": ours, "compare_type": True})
+        context = MigrationContext.configure(connection, opts={"include_name": is_own, "compare_type": True})
         assert len(compare_metadata(context, Base.metadata)) == 1
 
 

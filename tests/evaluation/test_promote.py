@@ -8,14 +8,13 @@ import pytest
 
 from app.evaluation import promote as under_test
 from app.evaluation.jobs import PROMOTION, PROMOTION_RESULT
-from app.evaluation.promotion_results import Promotion
 from app.evaluation.requests import PromotionRequest
+from app.evaluation.results import Promotion
 from app.http.conditions import UNCONDITIONAL
 from app.jobs.worker.attempts import Attempt
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.registry.alias_repository import AliasRepository
-from app.registry.aliases import MAX_ALIASES
-from app.registry.records import NewSupervisedVersion
+from app.registry.records import MAX_ALIASES, NewSupervisedVersion
 from app.tasks.labelled import LabelledNumbers
 from app.tasks.prediction import LabelledBlock
 from app.tasks.supervised.predictions import RegressionPrediction

@@ -10,8 +10,7 @@ from starlette.testclient import TestClient
 from app.evaluation.jobs import PROMOTION_RESULT
 from app.evaluation.metrics.numbers import NumberScores
 from app.evaluation.metrics.paired import PairedDifferences
-from app.evaluation.promotion_results import Promotion, verdict
-from app.evaluation.results import Evaluation
+from app.evaluation.results import Evaluation, Promotion, verdict
 from app.http.conditions import UNCONDITIONAL
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.tables import TrainingJobRow

@@ -12,7 +12,7 @@ import pytest
 from app.webhooks.records import PAUSES, new_secret, signature
 from app.webhooks.schemas import MessageOut
 from app.webhooks.schemas import TestMessageOut as WebhookTest
-from relevance_bayes.types.webhooks import Obstacle
+from relevance_bayes.types.webhooks import DeliveryError
 from tests.examples.python_blocks import BLOCK
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "webhooks.md").read_text()
@@ -59,7 +59,7 @@ def test_the_pages_pauses_are_those_that_are_made() -> None:
 
 
 def test_the_pages_obstacles_are_all_there_are() -> None:
-    assert set(re.findall(r"^\| `([a-z-]+)` \| [A-Z]", PAGE, re.MULTILINE)) >= set(get_args(Obstacle))
+    assert set(re.findall(r"^\| `([a-z-]+)` \| [A-Z]", PAGE, re.MULTILINE)) >= set(get_args(DeliveryError))
 
 
 def test_the_pages_messages_are_some() -> None:

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.tracing import written
-from app.exports.python_file.classes import class_members
+from app.exports.python_file.formulas import class_members
 from app.exports.python_file.text import needed
 from app.exports.python_file.writing import Program
 from relevance_bayes.core.likelihoods import ClassLikelihood

@@ -12,8 +12,7 @@ from pydantic import JsonValue
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.exports import npz_file
-from app.exports.formats import RENDERINGS
-from app.exports.json_file import DOCUMENT
+from app.exports.formats import DOCUMENT, RENDERINGS
 from relevance_bayes.core.basis import SingleFunctions
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised

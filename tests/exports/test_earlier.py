@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.exports.formats import RENDERINGS
-from app.exports.json_file import DOCUMENT
+from app.exports.formats import DOCUMENT, RENDERINGS
 from app.tasks.supervised.importing import checked
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from app.exports.onnx_file.functions import kernel_columns
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.tracing import OPERATORS, OTHERS
-from app.exports.python_file.kernels import kernel_function
+from app.exports.python_file.functions import kernel_function
 from app.exports.python_file.text import needed, pieces_by_name
 from app.exports.python_file.tracing import PIECES
 from app.exports.python_file.writing import Program

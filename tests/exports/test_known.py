@@ -10,8 +10,7 @@ import onnxruntime
 import pytest
 
 from app.exports import npz_file
-from app.exports.formats import RENDERINGS
-from app.exports.json_file import DOCUMENT
+from app.exports.formats import DOCUMENT, RENDERINGS
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.tables.columns import NumberColumn
 from tests.exports.known import KNOWN, rows_of, values_of

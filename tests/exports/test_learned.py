@@ -11,8 +11,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from app.exports import npz_file
-from app.exports.formats import RENDERINGS
-from app.exports.json_file import DOCUMENT
+from app.exports.formats import DOCUMENT, RENDERINGS
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.tables.encoding import encode_inputs

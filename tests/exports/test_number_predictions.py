@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.exports.onnx_file.tracing import is_writable
-from app.exports.python_file.numbers import Z_95, number_members
+from app.exports.python_file.formulas import Z_95, number_members
 from app.exports.python_file.text import needed
 from app.exports.python_file.writing import Program
 from relevance_bayes.core.likelihoods import Likelihood

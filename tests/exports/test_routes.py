@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from app.application import make_application
-from app.exports.formats import RENDERINGS, Format
-from app.exports.json_file import DOCUMENT
+from app.exports.formats import DOCUMENT, RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.core.likelihoods import OneAgainstRest
 from relevance_bayes.documents.exported import ExportedSupervised

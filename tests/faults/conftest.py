@@ -19,7 +19,7 @@ from app.identity import BUILT_IN_OWNER
 from app.jobs.fit import Trainer
 from app.jobs.records import Job
 from app.settings import Settings
-from app.wiring import Parts, build, migrate
+from app.wiring import ProcessParts, build, migrate
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
 from tests import postgres
@@ -38,7 +38,7 @@ class Place:
     """A service on a database of its own, whose workers are real processes and die in every way."""
 
     settings: Settings
-    parts: Parts
+    parts: ProcessParts
     folder: Path
     marks: Path
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)

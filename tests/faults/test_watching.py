@@ -21,7 +21,7 @@ from sqlalchemy import text
 from app.identity import BUILT_IN_OWNER
 from app.jobs.repository import JobRepository
 from app.settings import Settings
-from app.wiring import Parts, build
+from app.wiring import ProcessParts, build
 from relevance_bayes.client.http import Http
 from tests import samples
 from tests.end_to_end.deployment import Deployment, deployed
@@ -37,7 +37,7 @@ class Place:
     """API processes over a database, and a job on it whose events the tests write."""
 
     deployment: Deployment
-    parts: Parts
+    parts: ProcessParts
     job_id: UUID
 
     @property

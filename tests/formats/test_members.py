@@ -13,7 +13,7 @@ from app.formats import FORMATS, by_media_type, by_suffix
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
 from app.formats.options import ReadOptions
-from app.http.row_formats import DESCRIBED
+from app.http.openapi import DESCRIBED
 from relevance_bayes.types.formats import FILE_FORMATS, FileFormat
 
 ROOT = Path(__file__).parents[2]
@@ -22,8 +22,7 @@ PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()
 OF_IMAGES = frozenset(
     {
         "app/http/negotiation.py",
-        "app/prediction/pictures.py",
-        "app/prediction/reconstruction_routes.py",
+        "app/prediction/version_routes.py",
         "library/relevance_bayes/cli/encoding.py",
         "library/relevance_bayes/client/encodings.py",
         "library/relevance_bayes/client/relevance.py",
@@ -33,7 +32,7 @@ OF_IMAGES = frozenset(
 
 OTHERWISE_NAMED = {
     "app/prediction/requests.py": "csv",  # where no format is asked for
-    "app/prediction/schemas/batch_requests.py": "parquet",  # an example
+    "app/prediction/schemas/batch.py": "parquet",  # an example
     "app/exports/npz_file.py": ".npy",  # members of an npz file
 }
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.parquet_stream import open_parquet
+from app.formats.parquet_file import open_parquet
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from relevance_bayes.types.values import ColumnKind
 from tests.formats.files import Table, spooled, table_of

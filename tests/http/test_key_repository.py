@@ -29,11 +29,11 @@ class Changed(Exception):
 def age(engine: Engine, seconds: int) -> None:
     """Have all keys been heard of so much earlier."""
     shift = {
-        "sqlite": f"strftime('%Y-%m-%d %H:%M:%f000', heard_at, '-{seconds} seconds')",
-        "postgresql": f"heard_at - interval '{seconds} seconds'",
+        "sqlite": f"strftime('%Y-%m-%d %H:%M:%f000', updated_at, '-{seconds} seconds')",
+        "postgresql": f"updated_at - interval '{seconds} seconds'",
     }[engine.dialect.name]
     with engine.begin() as connection:
-        connection.execute(text(f"UPDATE request_keys SET heard_at = {shift}"))
+        connection.execute(text(f"UPDATE request_keys SET updated_at = {shift}"))
 
 
 def found(transaction: OpenTransaction, key: RequestKey = KEY) -> StoredResponse | None:

@@ -270,10 +270,10 @@ def test_a_queued_job_is_cancelled_at_once(transaction: OpenTransaction) -> None
 def test_a_running_job_is_only_asked_to_end_and_once(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:
-        assert not JobRepository(tx).cancel_requested(job_id)
+        assert not JobRepository(tx).is_cancel_requested(job_id)
         first = JobRepository(tx).request_cancel(samples.OWNER, job_id)
         again = JobRepository(tx).request_cancel(samples.OWNER, job_id)
-        assert JobRepository(tx).cancel_requested(job_id)
+        assert JobRepository(tx).is_cancel_requested(job_id)
     assert first.state == again.state == "running"
     assert first.cancel_requested_at == again.cancel_requested_at is not None
     with transaction() as tx:

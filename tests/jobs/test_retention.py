@@ -6,7 +6,7 @@ from sqlalchemy import Engine, text
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.repository import JobRepository
 from app.jobs.retention import forget_progress
-from app.webhooks.subscribers import SUBSCRIBERS
+from app.webhooks.delivery_repository import SUBSCRIBERS
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_delivery_repository import age

@@ -234,10 +234,10 @@ def test_the_next_who_waits_soon_finds_the_connection_open(reported: Reported, w
 
 def test_at_the_end_everybody_is_woken_and_can_see_why(reported: Reported, watcher: JobWatcher) -> None:
     with settled(reported, watcher, uuid7(), uuid7()) as bells:
-        before = watcher.stopped
+        before = watcher.is_stopped
         watcher.stop()
         assert all(change_event.is_set() for change_event in bells)
-        assert (before, watcher.stopped) == (False, True)
+        assert (before, watcher.is_stopped) == (False, True)
         until(lambda: reported.open_now == 0)
     with waiting(watcher, uuid7()):
         assert reported.open_now == 0

@@ -8,13 +8,13 @@ from app.jobs.worker_repository import WorkerRepository
 
 def _age(engine: Engine, executor: str, seconds: int) -> None:
     earlier = (
-        f"strftime('%Y-%m-%d %H:%M:%f000', beat_at, '-{seconds} seconds')"
+        f"strftime('%Y-%m-%d %H:%M:%f000', heartbeat_at, '-{seconds} seconds')"
         if engine.dialect.name == "sqlite"
-        else f"beat_at - interval '{seconds} seconds'"
+        else f"heartbeat_at - interval '{seconds} seconds'"
     )
     with engine.begin() as connection:
         connection.execute(
-            text(f"UPDATE workers SET beat_at = {earlier} WHERE executor = :executor"), {"executor": executor}
+            text(f"UPDATE workers SET heartbeat_at = {earlier} WHERE executor = :executor"), {"executor": executor}
         )
 
 
@@ -91,6 +91,6 @@ def test_a_beat_is_by_the_clock_of_the_database(transaction: OpenTransaction, en
     with transaction() as tx:
         WorkerRepository(tx).record_heartbeat("a")
     now = "strftime('%Y-%m-%d', 'now')" if engine.dialect.name == "sqlite" else "(now() AT TIME ZONE 'UTC')::date::text"
-    day = "date(beat_at)" if engine.dialect.name == "sqlite" else "(beat_at AT TIME ZONE 'UTC')::date::text"
+    day = "date(heartbeat_at)" if engine.dialect.name == "sqlite" else "(heartbeat_at AT TIME ZONE 'UTC')::date::text"
     with engine.connect() as connection:
         assert connection.execute(text(f"SELECT {day} >= {now} FROM workers")).scalar_one()

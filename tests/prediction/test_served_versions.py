@@ -145,10 +145,10 @@ def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
     opened = stored.opened
     assert not prediction.refresh()
     assert stored.opened == opened
-    assert prediction.holds_versions
+    assert prediction.has_loaded_versions
     watch.now += 1.0
     assert not prediction.refresh()
-    assert not prediction.holds_versions
+    assert not prediction.has_loaded_versions
 
 
 def test_a_version_in_place_of_one_that_was_used_lately_is_loaded_and_no_other(
@@ -393,10 +393,10 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
 
 
 def test_nothing_is_held_before_a_version_was_asked_for(stored: SmallDatabase, prediction: ServedVersions) -> None:
-    assert not prediction.holds_versions
+    assert not prediction.has_loaded_versions
     names_of_one_version(stored, prediction)
     stored.reachable = False
-    assert prediction.holds_versions
+    assert prediction.has_loaded_versions
 
 
 def test_many_first_requests_at_once_are_all_answered(stored: SmallDatabase) -> None:

@@ -9,9 +9,8 @@ import pytest
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION_RESULT, PROMOTION_RESULT
-from app.evaluation.promotion_results import Promotion
 from app.evaluation.requests import EvaluationRequest, PromotionRequest
-from app.evaluation.results import Evaluation
+from app.evaluation.results import Evaluation, Promotion
 from app.registry.records import NewSupervisedVersion
 from app.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split

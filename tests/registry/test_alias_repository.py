@@ -13,9 +13,9 @@ from app.errors import ConflictError, InUseError, PreconditionFailedError
 from app.http.conditions import ANY, UNCONDITIONAL, Condition
 from app.prediction.served_versions import ServedVersions
 from app.registry import alias_repository as under_test
-from app.registry import aliases as limits
+from app.registry import records as limits
 from app.registry.alias_repository import AliasRepository
-from app.registry.aliases import MovedAlias
+from app.registry.records import MovedAlias
 from app.registry.repository import ModelRepository
 from app.registry.service import Aliases
 from app.tasks.service import finish_training

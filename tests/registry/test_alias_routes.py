@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.registry.aliases import MAX_REASON_LENGTH
+from app.registry.records import MAX_REASON_LENGTH
 from tests.applications import SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version

@@ -6,7 +6,7 @@ from sqlalchemy import Engine, text
 from app.database.migrations import downgrade, migrate
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
-from app.registry.annotations import Annotation
+from app.registry.records import Annotation
 from app.registry.repository import ModelRepository
 from relevance_bayes.types.errors import NotFoundError
 from tests import samples

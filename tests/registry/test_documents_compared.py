@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from app.registry.documents import REPORT
 from app.registry.trainings import TRAINING
+from app.registry.version_codec import REPORT
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent

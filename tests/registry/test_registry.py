@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.registry.annotations import MAX_DESCRIPTION_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH
+from app.registry.records import MAX_DESCRIPTION_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH
 from tests.applications import DATASET, SUBMIT, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version

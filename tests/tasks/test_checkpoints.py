@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.jobs.fit import Fit, FitCheckpoint, Fitted
+from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
+from app.jobs.fit import Fit, FitCheckpoint, Fitted, Limits
 from app.jobs.fit import run as run_fit
-from app.jobs.fit_log_codec import decode_fit_log, encode_fit_log
-from app.jobs.limits import Limits
 from app.tasks.approximation.fit import ApproximationFit
 from app.tasks.components.fit import ComponentsFit
 from app.tasks.images.fit import ImageFit

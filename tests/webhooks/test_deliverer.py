@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import accumulate
 from threading import Event
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from sqlalchemy import text
 
 from app.addresses import Allowance, Target
 from app.database.pages import PageRequest
-from app.database.transaction import OpenTransaction, open_transactions
+from app.database.transaction import OpenTransaction, now, open_transactions
 from app.http.rendering import to_json
 from app.identity import uuid7
 from app.jobs.queue.client import Control, Submitter, make_client
@@ -29,21 +30,51 @@ from app.jobs.worker.retry import Interrupted
 from app.tasks.schemas.jobs import job_out
 from app.tasks.service import finish_training
 from app.webhooks import deliverer as deliverer_module
-from app.webhooks.deadline import Deadline
-from app.webhooks.deliverer import Deliverer, Finder
-from app.webhooks.delivery_repository import DeliveryRepository
-from app.webhooks.messages import message
-from app.webhooks.records import PAUSES, Delivery, Webhook, new_secret
+from app.webhooks.deliverer import Deliverer, Finder, message
+from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
+from app.webhooks.records import PAUSES, Delivery, Webhook, new_secret, signature
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.schemas import MessageOut
 from app.webhooks.schemas import TestMessageOut as WebhookTest
-from app.webhooks.sending import NotSent
-from app.webhooks.subscribers import SUBSCRIBERS
-from app.wiring import now
+from app.webhooks.sending import Deadline, NotSent
 from relevance_bayes.types.webhooks import EVENT_TYPES, Attempt
 from tests import samples
 from tests.receivers import Receiver, hangs, receiving, responses
 from tests.waiting import until
+
+
+def hmac_sha256(key: bytes, content: bytes) -> bytes:
+    """RFC 2104, by its definition."""
+    padded = key.ljust(64, b"\0")
+    inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in padded) + content).digest()
+    return hashlib.sha256(bytes(byte ^ 0x5C for byte in padded) + inner).digest()
+
+
+def test_a_signature_is_that_of_the_specification() -> None:
+    """The example of the specification's own libraries."""
+    secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
+    signed = signature(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
+    assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_a_signature_is_hmac_of_id_time_and_body() -> None:
+    secret, body = new_secret(), '{"a":"ä😀"}'.encode()
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    version, _, found = signature(secret, "one", 1700000000, body).partition(",")
+    assert version == "v1"
+    assert base64.b64decode(found) == hmac_sha256(key, b"one.1700000000." + body)
+
+
+def test_secrets_are_256_bits_and_no_two_are_alike() -> None:
+    secrets = {new_secret() for _ in range(100)}
+    assert len(secrets) == 100
+    assert {len(base64.b64decode(secret.removeprefix("whsec_"), validate=True)) for secret in secrets} == {32}
+
+
+def test_attempts_are_spread_as_the_specification_has_them() -> None:
+    hours = [seconds / 3600 for seconds in accumulate(PAUSES)]
+    assert [round(hour, 2) for hour in hours] == [0.0, 0.08, 0.58, 2.58, 7.58, 17.58, 31.58, 51.58, 75.58]
+
 
 HERE = Allowance.of("127.0.0.0/8")
 ONE_DATABASE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)

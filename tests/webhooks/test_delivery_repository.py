@@ -12,10 +12,9 @@ from app.errors import ConflictError
 from app.jobs.records import JobEnded
 from app.jobs.repository import JobRepository
 from app.tasks.service import finish_training
-from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
 from app.webhooks.records import Delivery
 from app.webhooks.repository import WebhookRepository
-from app.webhooks.subscribers import SUBSCRIBERS
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import JobKind, JobState
 from relevance_bayes.types.webhooks import EVENT_TYPES, OF_KIND, Attempt, EventType

@@ -52,9 +52,7 @@ def delivery_of(parts: SmallParts, webhook_id: object) -> Delivery:
         session.add(row)
         session.flush()
         session.add(
-            WebhookAttemptRow(
-                delivery_id=delivery.id, number=1, at=NOW, seconds=10.0, status=None, obstacle=failed.error
-            )
+            WebhookAttemptRow(delivery_id=delivery.id, number=1, at=NOW, seconds=10.0, status=None, error=failed.error)
         )
     return delivery
 

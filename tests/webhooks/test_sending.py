@@ -10,9 +10,8 @@ import pytest
 from app.addresses import Allowance, read_target
 from app.jobs.worker.retry import Interrupted
 from app.webhooks import sending
-from app.webhooks.deadline import LAST_SECONDS, Deadline
-from app.webhooks.sending import NotSent, post
-from relevance_bayes.types.webhooks import Obstacle
+from app.webhooks.sending import LAST_SECONDS, Deadline, NotSent, post
+from relevance_bayes.types.webhooks import DeliveryError
 from tests.receivers import Behaviour, floods, hangs, nobody, receiving, responses, says, says_slowly
 
 HERE = Allowance.of("127.0.0.0/8")
@@ -24,10 +23,10 @@ def status_of(url: str, *, allowed: Allowance = HERE, seconds: float = 5.0, stop
     return post(read_target(url), {"webhook-id": "one"}, b'{"a":1}', allowed=allowed, deadline=deadline)
 
 
-def obstacle_of(url: str, *, allowed: Allowance = HERE, seconds: float = 5.0) -> Obstacle:
+def reason_of(url: str, *, allowed: Allowance = HERE, seconds: float = 5.0) -> DeliveryError:
     with pytest.raises(NotSent) as refused:
         status_of(url, allowed=allowed, seconds=seconds)
-    return refused.value.obstacle
+    return refused.value.reason
 
 
 def test_a_request_is_one_that_every_server_understands() -> None:
@@ -76,15 +75,15 @@ def test_a_slow_answer_in_time_is_an_answer() -> None:
 def test_whoever_takes_too_long_is_left(behaviour: Behaviour) -> None:
     with receiving(behaviour) as receiver:
         began = time.monotonic()
-        obstacle = obstacle_of(receiver.url, seconds=0.6)
+        reason = reason_of(receiver.url, seconds=0.6)
         assert time.monotonic() - began < 1.5
-    assert obstacle in {"timeout", "not-connected", "not-http"}
-    assert (behaviour is not hangs) or obstacle == "timeout"
+    assert reason in {"timeout", "not-connected", "not-http"}
+    assert (behaviour is not hangs) or reason == "timeout"
 
 
 def test_headers_a_byte_at_a_time_are_too_late_in_all() -> None:
     with receiving(says_slowly(b"HTTP/1.1 200 OK\r\nA: ", pause=0.05, endless=b"b")) as receiver:
-        assert obstacle_of(receiver.url, seconds=1.0) == "timeout"
+        assert reason_of(receiver.url, seconds=1.0) == "timeout"
 
 
 @pytest.mark.parametrize("behaviour", [floods, says_slowly(b"HTTP/1.1 200 OK\r\n\r\n", pause=0.001, endless=b"x")])
@@ -96,7 +95,7 @@ def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "obstacle"),
+    ("given", "reason"),
     [
         (b"", "not-connected"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "not-http"),
@@ -108,31 +107,31 @@ def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
     ],
     ids=["nothing", "another protocol", "another version", "no status", "cut off", "going on", "endless"],
 )
-def test_what_is_no_answer_is_said_to_be_none(given: bytes, obstacle: Obstacle) -> None:
+def test_what_is_no_answer_is_said_to_be_none(given: bytes, reason: DeliveryError) -> None:
     with receiving(says(given)) as receiver:
-        assert obstacle_of(receiver.url) == obstacle
+        assert reason_of(receiver.url) == reason
 
 
 def test_nobody_there_is_not_connected() -> None:
-    assert obstacle_of(f"http://127.0.0.1:{nobody()}/") == "not-connected"
+    assert reason_of(f"http://127.0.0.1:{nobody()}/") == "not-connected"
 
 
 def test_a_name_that_leads_nowhere_is_not_found() -> None:
-    assert obstacle_of("https://nowhere.invalid/", seconds=20.0) == "name-not-found"
+    assert reason_of("https://nowhere.invalid/", seconds=20.0) == "name-not-found"
 
 
 def test_a_look_up_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: ended.wait(10) and [])
-    assert obstacle_of("https://slow.example/", seconds=0.3) == "timeout"
+    assert reason_of("https://slow.example/", seconds=0.3) == "timeout"
     ended.set()
 
 
 def test_a_name_that_leads_to_this_machine_is_refused_unless_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     with receiving(OK) as receiver:
         url = f"http://localhost:{receiver.port}/"
-        assert obstacle_of(url, allowed=Allowance()) == "address-refused"
-        assert obstacle_of(url.replace("http:", "https:"), allowed=Allowance()) == "address-refused"
+        assert reason_of(url, allowed=Allowance()) == "address-refused"
+        assert reason_of(url.replace("http:", "https:"), allowed=Allowance()) == "address-refused"
         assert receiver.connections == 0
         assert status_of(url, allowed=Allowance.of("localhost")) == 200
 
@@ -145,7 +144,7 @@ def test_one_bad_address_among_good_ones_is_enough_to_refuse(monkeypatch: pytest
         ]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    assert obstacle_of("https://both.example/", allowed=Allowance()) == "address-refused"
+    assert reason_of("https://both.example/", allowed=Allowance()) == "address-refused"
 
 
 def test_the_address_that_was_checked_is_the_one_spoken_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,16 +206,16 @@ def test_a_server_is_spoken_to_in_secret_and_by_its_name(certificate: Path, monk
     found = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
     monkeypatch.setattr(socket, "getaddrinfo", lambda _, port, *__, **___: [(*found, ("127.0.0.1", port))])
     with receiving(OK, tls=context) as receiver:
-        assert obstacle_of(f"https://hooks.example:{receiver.port}/") == "tls"  # nobody vouches for it
+        assert reason_of(f"https://hooks.example:{receiver.port}/") == "tls"  # nobody vouches for it
         trust = ssl.create_default_context(cafile=certificate)
         monkeypatch.setattr(sending, "_trust", lambda: trust)
         assert status_of(f"https://hooks.example:{receiver.port}/") == 200
-        assert obstacle_of(f"https://other.example:{receiver.port}/") == "tls"
+        assert reason_of(f"https://other.example:{receiver.port}/") == "tls"
     assert names == ["hooks.example", "hooks.example", "other.example"]
     assert len(receiver.received) == 1
 
 
 def test_a_server_that_has_no_secrets_is_not_spoken_to_in_any() -> None:
     with receiving(says(b"HTTP/1.1 400 Bad\r\n\r\n")) as receiver:
-        obstacle = obstacle_of(receiver.url.replace("http:", "https:"), seconds=2.0)
-    assert obstacle in {"tls", "timeout", "not-connected"}
+        reason = reason_of(receiver.url.replace("http:", "https:"), seconds=2.0)
+    assert reason in {"tls", "timeout", "not-connected"}

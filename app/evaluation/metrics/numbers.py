@@ -7,8 +7,7 @@ from typing import Self
 import numpy as np
 
 from app.evaluation.metrics.cells import Cells
-from app.evaluation.metrics.losses import MAX_ERROR, losses
-from app.evaluation.metrics.means import Mean
+from app.evaluation.metrics.losses import MAX_ERROR, Mean, losses
 from app.tasks.labelled import COVERAGES, LabelledNumbers
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.moments import Moments

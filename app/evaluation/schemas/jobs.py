@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from pydantic import TypeAdapter
 
-from app.evaluation import promotion_results, results
+from app.evaluation import results
 from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION, PROMOTION_RESULT
 from app.evaluation.metrics.numbers import NumberResult
 from app.jobs.records import Job
@@ -96,7 +96,7 @@ def promotion_record(job: Job, *, pictures: bool = True) -> Promotion:
     return _PROMOTION.validate_python(shared_by_jobs(job) | own)
 
 
-def _result(found: promotion_results.Promotion, *, pictures: bool) -> PromotionResult[Metrics, Diagnostics]:
+def _result(found: results.Promotion, *, pictures: bool) -> PromotionResult[Metrics, Diagnostics]:
     champion = found.champion
     return PromotionResult(
         moved=found.moved,

@@ -5,7 +5,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from app.evaluation.requests import EvaluationRequest, PromotionRequest
-from app.jobs.request_schemas import JobIn, VersionSelector
+from app.jobs.schemas import JobIn, VersionSelector
 from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.promotions import Criterion
 

@@ -1,10 +1,13 @@
-"""Traced formulas as functions of the generated file, and their calls."""
+"""The likelihood's formulas as functions of the generated file, traced, and the predictions that call them."""
 
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 
 from app.exports.python_file.tracing import statements
 from app.exports.python_file.writing import Program
-from relevance_bayes.core.tracing import Traced, parts_of
+from relevance_bayes.core.likelihoods.classes import PredictsClasses
+from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.tracing import TRACING, Traced, parts_of
 
 
 def called(
@@ -26,3 +29,41 @@ def called(
     returned = "Array" if len(formulas) == 1 else "tuple[Array, ...]"
     taken = program.function(name, f"({', '.join(f'{own}: Array' for own, _ in needed)}) -> {returned}", body)
     return f"{taken}({', '.join(given for _, given in needed)})"
+
+
+Z_95 = NormalDist().inv_cdf(0.975)
+
+ARGUMENTS = {"m": "mean", "v": "weights + beyond", "n": "noise_sd**2"}
+"""The latent's mean and variance and the noise variance, each (N,), by the names of the formulas' parameters."""
+
+
+def number_members(program: Program, likelihood: NumberLikelihood, units: str) -> str:
+    """Return the expression of mean, variance and its parts, and of an interval if there is one; `units` are the
+    target's."""
+    m, v, n = (Traced(name) for name in ARGUMENTS)
+    names = {m: ("m", ARGUMENTS["m"]), v: ("v", ARGUMENTS["v"]), n: ("n", ARGUMENTS["n"])}
+    moments, ends = likelihood.moments(TRACING, m, v, n), likelihood.ends(TRACING, m, v, n, Z_95)
+    if moments == (m, n, v):
+        reported = [f"in_units(mean, noise_sd**2, weights, beyond, {units})"]
+    else:
+        described = "Return the mean of a new observation, its noise variance, and the variance due to the function."
+        call = called(program, "moments", described, moments, names)
+        reported = [f"of_moments({call}, weights, beyond, {units})"]
+    if ends is not None:
+        call = called(program, "ends", "Return the bounds of a new observation with probability 0.95.", ends, names)
+        reported.append(f"between(*{call}, {units})")
+    return reported[0] if len(reported) == 1 else "(\n        " + "\n        | ".join(reported) + "\n    )"
+
+
+def class_members(program: Program, likelihood: PredictsClasses, mean: str, variance: str) -> str:
+    """Return the expression of probabilities and latents: `mean` and `variance` are of (N,) or (N, K) latents."""
+    m, v, n = (Traced("parameter") for _ in range(3))
+    parameters = {
+        m: ("m", f"columns_of({mean})"),
+        v: ("v", f"columns_of({variance})"),
+        n: ("n", "columns_of(noise_sd**2)"),
+    }
+    formula = likelihood.probabilities(TRACING, m, v, n)
+    probabilities = called(program, "probabilities", "Return class probabilities, (N, K).", [formula], parameters)
+    members = {"probabilities": probabilities, "latent_mean": mean, "latent_variance": variance}
+    return "{\n" + "".join(f'        "{name}": {value},\n' for name, value in members.items()) + "    }"

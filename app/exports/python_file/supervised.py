@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.exports.python_file.classes import class_members
+from app.exports.python_file.formulas import class_members, number_members
 from app.exports.python_file.functions import expression, kernel_expression
-from app.exports.python_file.numbers import number_members
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.core.errors import SparseBayesError
@@ -56,13 +55,13 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
         "members = []",
     ]
     for member in members:
-        known = "np.maximum(1.0 - left, 0.0)" if member.knows_places else "np.full(len(X), np.nan)"
+        known = "np.maximum(1.0 - left, 0.0)" if member.has_support else "np.full(len(X), np.nan)"
         by_row = [] if target.noise_column is not None else member.noise()
         lines += [*by_row, *member.latent(), f"members.append((mean, noise_sd**2, weights, beyond, {known}))"]
     lines += [
         f"mean, noise, weights, beyond, support = product(members, {pool.weights.tolist()!r})",
         f"reported = real(mean, noise, weights, beyond, {target.shift!r}, {target.scale!r})",
-        *(['reported |= {"support": support}'] if all(member.knows_places for member in members) else []),
+        *(['reported |= {"support": support}'] if all(member.has_support for member in members) else []),
         "return sound_rows(reported, sound)",
     ]
     return "\n\n".join([*(member.functions() for member in members), predict(lines)])
@@ -71,7 +70,7 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
 def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> str:
     """Return the functions of each class's model, and `predict`, which normalises their probabilities."""
     members = [_Predicting(program, target, Ready.of(one), f"_{k}") for k, one in enumerate(learned.members, 1)]
-    knows = any(member.knows_places for member in members)
+    knows = any(member.has_support for member in members)
     lines = [
         "X = encode(columns)",
         "sound = np.isfinite(X).all(axis=1)",
@@ -80,7 +79,7 @@ def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> st
     ]
     for member in members:
         lines += [*member.latent(), "means.append(mean)", "variances.append(weights + beyond)"]
-        lines += ["supports.append(np.maximum(1.0 - left, 0.0))"] if member.knows_places else []
+        lines += ["supports.append(np.maximum(1.0 - left, 0.0))"] if member.has_support else []
     lines += [
         "mean, variance = np.column_stack(means), np.column_stack(variances)",
         f"reported = {class_members(program, learned.likelihood, 'mean', 'variance')}",
@@ -133,7 +132,7 @@ class _Predicting:
             *(self.noise() if self.second is not None else []),
             *self.latent(),
             f"reported = {reported}",
-            *(['reported |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
+            *(['reported |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.has_support else []),
             "return sound_rows(reported, sound)",
         ]
         return predict(lines)
@@ -148,7 +147,7 @@ class _Predicting:
         ]
 
     @property
-    def knows_places(self) -> bool:
+    def has_support(self) -> bool:
         """Return whether the support is known."""
         ready = self.ready
         return ready.augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)

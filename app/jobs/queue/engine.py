@@ -11,7 +11,7 @@ import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
 from app.jobs.queue.dbos_internals import claim_fairly
-from app.jobs.queue.failures import translated
+from app.jobs.queue.failures import reported_outages, translated
 from app.jobs.queue.names import (
     APPLICATION,
     MAX_RECOVERIES,
@@ -23,7 +23,6 @@ from app.jobs.queue.names import (
     WEBHOOK_WORKFLOW,
     WORKFLOW,
 )
-from app.jobs.queue.outage_filter import reported_outages
 from app.jobs.queue.polling import intervals
 
 logger = logging.getLogger(__name__)

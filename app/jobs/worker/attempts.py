@@ -156,7 +156,7 @@ class Attempt:
             raise Interrupted
         if self.running.is_over():
             raise TimeLimitExceeded
-        if self.running.record_is_due() and self.records.try_once(self.record_running_time, otherwise=False):
+        if self.running.is_record_due() and self.records.try_once(self.record_running_time, otherwise=False):
             self.running.recorded()
         if not self.records.try_once(lambda tx: JobRepository(tx).is_needed(self.job_id, self.number), otherwise=True):
             raise Superseded

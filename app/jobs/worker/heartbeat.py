@@ -11,9 +11,8 @@ from app.errors import UnavailableError
 from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.ports import Recovery
 from app.jobs.records import JobActivity
-from app.jobs.worker.orphan_recovery import HeartbeatWatch, recover_orphans
+from app.jobs.worker.orphan_recovery import HeartbeatWatch, reconcile_jobs, recover_orphans
 from app.jobs.worker.outage import DatabaseOutage
-from app.jobs.worker.reconciliation import reconcile_jobs
 from app.jobs.worker_repository import WorkerRepository
 
 logger = logging.getLogger(__name__)
@@ -25,7 +24,7 @@ HEARTBEATS_PER_IDLE_CHECK = 5
 """Heartbeats per check of other workers and lost jobs, while every job has ended."""
 
 
-class BeatStreak:
+class HeartbeatStreak:
     """The duration of heartbeats without a gap, by two clocks, one of which stops while a machine sleeps."""
 
     def __init__(self, *, interval: float, limit: float) -> None:
@@ -74,7 +73,7 @@ class Heartbeat:
         self._on_heartbeat = on_heartbeat
         self._on_activity = on_activity
         self._outage = outage or DatabaseOutage()
-        self._streak = BeatStreak(interval=interval, limit=limit)
+        self._streak = HeartbeatStreak(interval=interval, limit=limit)
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
 

@@ -15,8 +15,7 @@ from typing import BinaryIO
 
 import app
 import relevance_bayes
-from app.jobs.fit import Fit
-from app.jobs.limits import Limits
+from app.jobs.fit import Fit, Limits
 from app.jobs.worker.child.process import Message, Order
 from relevance_bayes.core.fit_log import LogEntry
 
@@ -76,7 +75,7 @@ class Child:
         return self._process.pid
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Return whether the process is running."""
         return self._process.poll() is None
 
@@ -99,14 +98,14 @@ class Child:
             self._received_first = time.monotonic()
         return message
 
-    def freshened(self) -> bool:
-        """Return whether it can be reused, after a fit that ended well; clears its standard error."""
+    def reset(self) -> bool:
+        """Clear its standard error after a fit that ended well; return whether it can be reused."""
         # The time is counted from its first message: imports are no part of a fit.
         if self._fits >= MAX_FITS or time.monotonic() - (self._received_first or 0.0) > SHORT_SECONDS:
             return False
         self._stderr.seek(0)  # moves the offset of the child's descriptor too
         self._stderr.truncate()
-        return self.alive
+        return self.is_alive
 
     def _died(self) -> ChildDied:
         code = self._code()
@@ -164,7 +163,7 @@ class Pool:
                 if self._ready.qsize() + self._coming < self._spare:
                     self._coming += 1
                     self._required.release()
-            if child.alive:
+            if child.is_alive:
                 return child
             child.kill()
 
@@ -172,7 +171,7 @@ class Pool:
         """Return a child whose fit ended well: it is reused, or killed."""
         with self._counting:
             space = self._ready.qsize() < 2 * self._spare and not self._stopping.is_set()
-            if space and child.freshened():
+            if space and child.reset():
                 self._ready.put(child)
                 return
         child.kill()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from app.errors import ConflictError, TrainingFailedError
 from app.jobs.attempts import MAX_STARTS
-from app.jobs.limits import MEBIBYTE
+from app.jobs.fit import MEBIBYTE
 from app.jobs.ports import QueueEnding
 from app.jobs.records import Job, Problem
 from app.jobs.worker.child.process import Failure

@@ -31,7 +31,7 @@ class RunningTime:
         """Return whether the running time exceeds the limit."""
         return self.seconds > self._limit
 
-    def record_is_due(self) -> bool:
+    def is_record_due(self) -> bool:
         """Return whether the running time should be recorded again."""
         return self._now() - self._recorded >= RECORD_SECONDS
 

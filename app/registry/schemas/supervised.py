@@ -6,9 +6,8 @@ from typing import Annotated, Self
 from pydantic import BaseModel, Field
 
 from app.registry.records import Version
-from app.registry.schemas.basis import BasisOut, shown_bases
-from app.registry.schemas.likelihoods import AnyLikelihood, shown
 from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_by_versions
+from app.registry.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.spec import Algorithm, Prior

@@ -1,19 +1,35 @@
 """The task approximation: few terms that approximate a known function."""
 
+from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 
 from app.datasets.records import Dataset
-from app.registry.records import NewApproximationVersion, Version
-from app.tasks.approximation.importing import checked
+from app.registry.records import Learned, NewApproximationVersion, Version
 from app.tasks.approximation.prediction import ApproximationModel
 from app.tasks.approximation.training import ApproximationTraining
 from app.tasks.complete_rows import Read
+from app.tasks.listing import FunctionLocation, listed_terms
+from app.tasks.options import refuse
 from app.tasks.task import Task, expected
 from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
 from relevance_bayes.documents.exported import ExportedApproximation, ExportedVersion
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport, Predictor, VersionReport
+from relevance_bayes.documents.validation import approximation_faults
 from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, TrainingPlan
+from relevance_bayes.tables.encoding import column_names
 from relevance_bayes.types.lineage import ImportedFrom
+
+
+def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:
+    """Return the version to record under this name; raises InvalidRequestError for values that are not finite."""
+    report, predictor = exported.report, exported.predictor
+    refuse(approximation_faults(predictor, report))
+    terms = predictor.expansion
+    # Without location: the rows of the terms are not part of the file.
+    somewhere = repeat(FunctionLocation("gaussian"), terms.size)
+    vectors = tuple(listed_terms(terms, column_names(predictor.encoding), somewhere))
+    return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)
 
 
 class ApproximationTask(Task):

@@ -9,9 +9,8 @@ from app.datasets.records import Dataset
 from app.registry.records import Learned, NewApproximationVersion
 from app.tasks.approximation.fit import Approximated, ApproximationFit
 from app.tasks.complete_rows import Read, complete_rows
-from app.tasks.listing import FunctionLocation, listed_terms
+from app.tasks.listing import BlockHolding, FunctionLocation, listed_terms, raw_rows
 from app.tasks.matrix import Matrix, write_matrix
-from app.tasks.raw_rows import BlockHolding, raw_rows
 from app.tasks.task import expected
 from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport

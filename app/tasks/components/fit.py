@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.jobs.fit import Fitted, Trainer
-from app.jobs.limits import Limits
+from app.jobs.fit import Fitted, Limits, Trainer
 from app.tasks.mapped_rows import mapped
 from relevance_bayes.core.components import FOLDS, Components, components, drawn, typical_width, usual_densities
 from relevance_bayes.core.fit_log import FitLog

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.tasks.expansion import VersionExpansion, no_expansion
 from app.tasks.options import PredictOptions, refuse_all
-from app.tasks.prediction import Means, Members, PredictiveModel, Rows
+from app.tasks.prediction import Means, Members, PredictiveModel, Rows, VersionExpansion, no_expansion
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
 from relevance_bayes.tables.columns import Block, FlatColumn

@@ -9,9 +9,8 @@ from app.datasets.records import Dataset
 from app.registry.records import Learned, NewComponentsVersion
 from app.tasks.complete_rows import Read
 from app.tasks.components.fit import ComponentsFit, FoundComponents
-from app.tasks.listing import FunctionLocation, listed_images
+from app.tasks.listing import BlockHolding, FunctionLocation, listed_images, raw_rows
 from app.tasks.matrix import Matrix, encoded_matrix
-from app.tasks.raw_rows import BlockHolding, raw_rows
 from app.tasks.task import expected
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.selection import Step

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.tasks.expansion import VersionExpansion, no_expansion
 from app.tasks.options import PredictOptions, refuse_all
-from app.tasks.prediction import PredictiveModel
+from app.tasks.prediction import PredictiveModel, VersionExpansion, no_expansion
 from app.tasks.values import ValuePrediction, sound_rows
 from relevance_bayes.core.images import decode
 from relevance_bayes.core.types import Array

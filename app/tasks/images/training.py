@@ -11,8 +11,8 @@ from app.datasets.records import Dataset
 from app.registry.records import Learned, NewImageVersion
 from app.tasks.complete_rows import Read, complete_rows
 from app.tasks.images.fit import ImageFit
+from app.tasks.listing import BlockHolding
 from app.tasks.matrix import write_matrix
-from app.tasks.raw_rows import BlockHolding
 from app.tasks.task import expected
 from relevance_bayes.core.images import ImageCode, psnr
 from relevance_bayes.core.selection import Step

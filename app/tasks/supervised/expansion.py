@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.tasks.expansion import VersionExpansion, no_expansion
+from app.tasks.prediction import VersionExpansion, no_expansion
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT

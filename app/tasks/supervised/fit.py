@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from app.jobs.fit import Fitted, Trainer
-from app.jobs.limits import Limits
+from app.jobs.fit import Fitted, Limits, Trainer
 from app.tasks.mapped_rows import MappedRows, mapped
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.local.choice import LocalChoice

@@ -7,8 +7,7 @@ import numpy as np
 
 from app.registry.records import Learned, NewSupervisedVersion
 from app.tasks.listing import FunctionLocation, listed, places
-from app.tasks.options import PredictOptions
-from app.tasks.refusals import refuse
+from app.tasks.options import PredictOptions, refuse
 from app.tasks.supervised.prediction import SupervisedModel
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.basis import KernelFunctions

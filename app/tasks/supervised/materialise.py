@@ -20,6 +20,7 @@ from relevance_bayes.plans.requests import GroupSplit, RandomSplit, SupervisedPl
 from relevance_bayes.plans.split import NOTHING, fold_keys
 from relevance_bayes.tables.columns import Block, taken
 from relevance_bayes.tables.encoding import EncodedTarget, Encoding, encode_inputs, encode_noise, encode_target
+from relevance_bayes.types.reports import ClassRows
 
 EXTRA_COLUMNS = 4
 """The columns of the file after the inputs: t, the noise sd, the fold key and the number of the dataset row."""
@@ -194,3 +195,12 @@ def _write(
 def _put(file: BinaryIO, rows: Array) -> int:
     file.write(np.ascontiguousarray(rows, "<f8").data)
     return len(rows)
+
+
+def class_rows(made: Materialised) -> tuple[ClassRows, ...]:
+    """Return the number of training rows of each class, in the encoding's order; none where numbers are predicted."""
+    classes = made.encoding.target.classes
+    if not classes:
+        return ()
+    places = made.rows()[: made.training, made.inputs].astype(np.intp)
+    return tuple(map(ClassRows, classes, np.bincount(places, minlength=len(classes)).tolist()))

@@ -9,9 +9,8 @@ import numpy as np
 from app.cancellation import check_cancelled
 from app.tasks.decision_rule import DecisionRule, rule_of
 from app.tasks.decisions import Decisions, most_probable
-from app.tasks.expansion import VersionExpansion
 from app.tasks.options import PredictOptions, refuse_all
-from app.tasks.prediction import LabelledBlock, PredictiveModel
+from app.tasks.prediction import LabelledBlock, PredictiveModel, VersionExpansion
 from app.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block
 from app.tasks.supervised.expansion import model_expansion
 from app.tasks.supervised.explanation import Explanation

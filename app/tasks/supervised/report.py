@@ -8,13 +8,11 @@ import numpy as np
 from app import __version__
 from app.datasets.records import Dataset
 from app.registry.records import Learned, NewSupervisedVersion
-from app.tasks.raw_rows import BlockHolding
-from app.tasks.supervised.class_rows import class_rows
+from app.tasks.listing import BlockHolding
 from app.tasks.supervised.local import local_member, local_report
-from app.tasks.supervised.materialise import Materialised
-from app.tasks.supervised.outliers import outliers
+from app.tasks.supervised.materialise import Materialised, class_rows
 from app.tasks.supervised.vectors import vectors
-from app.tasks.supervised.warnings import warnings
+from app.tasks.supervised.warnings import outliers, warnings
 from relevance_bayes.core.basis import Group, KernelBasis
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood

@@ -7,7 +7,7 @@ from typing import Literal
 from app.datasets.records import Dataset
 from app.registry.records import NewSupervisedVersion
 from app.tasks.complete_rows import Read
-from app.tasks.raw_rows import BlockHolding
+from app.tasks.listing import BlockHolding
 from app.tasks.supervised.fit import SupervisedFit
 from app.tasks.supervised.materialise import Materialised, materialise
 from app.tasks.supervised.report import new_version, progress

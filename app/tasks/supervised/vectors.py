@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from app.datasets.records import Dataset
-from app.tasks.listing import FunctionLocation, listed, places
-from app.tasks.raw_rows import BlockHolding, raw_rows
+from app.tasks.listing import BlockHolding, FunctionLocation, listed, places, raw_rows
 from app.tasks.supervised.materialise import Materialised
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.pool import LearnedModel

@@ -1,15 +1,20 @@
-"""Warnings of a training: rows and alternatives that were left out."""
+"""Outliers and warnings of a fit."""
 
 from collections.abc import Iterator
+
+import numpy as np
 
 from app.tasks.supervised.materialise import Materialised
 from app.tasks.supervised.outlying_inputs import OutlyingInput
 from relevance_bayes.core.basis import KernelBasis
+from relevance_bayes.core.likelihoods import StudentT
+from relevance_bayes.core.likelihoods.student_t import HeavyTailedPrediction
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import members_of
+from relevance_bayes.core.pool import LearnedModel, alone, likelihood_of, members_of
+from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.selection import Compared, Trained
-from relevance_bayes.types.reports import TrainingWarning
+from relevance_bayes.types.reports import Outlier, TrainingWarning
 
 
 def warnings(trained: Trained, made: Materialised) -> tuple[TrainingWarning, ...]:
@@ -48,3 +53,26 @@ def _of_jitter(models: tuple[Model, ...]) -> Iterator[str]:
                 f"{model.jitter:.0e} was added to the diagonal of a kernel matrix, where {JITTER:.0e} is usual, to be"
                 " computed with: its functions are nearly the same, since inputs or rows repeat one another."
             )
+
+
+ATYPICAL = 0.25
+"""The weight, relative to an ordinary row, below which a row is an outlier: 4 scales away at 4 degrees of freedom."""
+
+MAX_OUTLIERS = 100
+
+
+def outliers(model: LearnedModel, made: Materialised) -> tuple[Outlier, ...]:
+    """Return the outliers among the training rows, the least typical first; none without heavy tails."""
+    likelihood = likelihood_of(model)
+    if not isinstance(likelihood, StudentT):
+        return ()
+    learned = made.rows()[: made.training]
+    prediction = predict(alone(model), learned[:, : made.inputs])
+    assert isinstance(prediction, HeavyTailedPrediction)
+    typicality = likelihood.typicality(prediction, np.array(learned[:, made.inputs]))
+    least = np.argsort(typicality, kind="stable")[:MAX_OUTLIERS]
+    return tuple(
+        Outlier(int(number), float(value))
+        for number, value in zip(learned[least, -1].tolist(), typicality[least].tolist(), strict=True)
+        if value < ATYPICAL
+    )

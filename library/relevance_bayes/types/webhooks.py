@@ -53,7 +53,7 @@ OF_KIND: Mapping[JobKind, Mapping[JobState, EventType]] = {
 
 DeliveryState = Literal["pending", "delivered", "failed"]
 
-Obstacle = Literal[
+DeliveryError = Literal[
     "address-refused", "name-not-found", "not-connected", "tls", "timeout", "not-http", "interrupted", "disabled"
 ]
 """The reason why an attempt got no response: the URL is not allowed or does not resolve, the connection fails, the
@@ -92,7 +92,7 @@ class Attempt:
     at: datetime
     seconds: float
     status: int | None = None
-    error: Obstacle | None = None
+    error: DeliveryError | None = None
 
     @property
     def succeeded(self) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.evaluation.promotion_results import verdict
+from app.evaluation.results import verdict
 from benchmarks.promotion import DESIGNS, DIFFERENCES, Design, false_promotions
 from relevance_bayes.types.promotions import Criterion, Improvement
 

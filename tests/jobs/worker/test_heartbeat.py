@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from app.database.transaction import OpenTransaction, Transaction, open_transactions
 from app.errors import UnavailableError
 from app.jobs.records import JobActivity
-from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, BeatStreak, Heartbeat
+from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, Heartbeat, HeartbeatStreak
 from app.jobs.worker_repository import WorkerRepository
 from tests import samples
 from tests.doubles.queue import ListedQueue
@@ -20,9 +20,9 @@ from tests.waiting import until
 HERE = "here:1"
 
 
-def beaten(*times: float, wall: Callable[[float], float] = lambda monotonic: monotonic) -> BeatStreak:
+def beaten(*times: float, wall: Callable[[float], float] = lambda monotonic: monotonic) -> HeartbeatStreak:
     """A streak after beats at these times; beats are due each 2 s, and silence is 8 s."""
-    streak = BeatStreak(interval=2.0, limit=8.0)
+    streak = HeartbeatStreak(interval=2.0, limit=8.0)
     for time in times:
         streak.record((time, wall(time)))
     return streak

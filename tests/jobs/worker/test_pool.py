@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.jobs.fit import FitCheckpoint, Fitted, Trainer
-from app.jobs.limits import MEBIBYTE, Limits
+from app.jobs.fit import MEBIBYTE, FitCheckpoint, Fitted, Limits, Trainer
 from app.jobs.worker.child.process import Failure, Message
 from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, Pool
 from app.tasks.supervised.fit import SupervisedFit
@@ -216,7 +215,7 @@ def test_a_child_leaves_the_signals_of_a_terminal_to_its_worker(child: Child, pa
     os.kill(child.pid, signal.SIGINT)
     os.kill(child.pid, signal.SIGTERM)
     assert child.receive(30.0) is not None
-    assert child.alive
+    assert child.is_alive
 
 
 def test_a_child_imports_the_core_and_nothing_else_of_the_service(child: Child, path: Path) -> None:
@@ -253,7 +252,7 @@ def test_a_spare_child_that_died_is_never_handed_out(pool: Pool) -> None:
     until(lambda: not pool._ready.empty())
     dead = pool._ready.get()
     os.kill(dead.pid, signal.SIGKILL)
-    until(lambda: not dead.alive)
+    until(lambda: not dead.is_alive)
     pool._ready.put(dead)
     living = pool.take()
     assert living.pid != dead.pid
@@ -293,7 +292,7 @@ def test_a_child_ends_after_many_fits(path: Path, monkeypatch: pytest.MonkeyPatc
 
 def _again(child: Child, path: Path) -> bool:
     messages(child, fit(path, trainers.quick))
-    return child.freshened()
+    return child.reset()
 
 
 def test_children_that_are_given_back_are_no_more_than_twice_the_spare_ones(path: Path) -> None:
@@ -312,7 +311,7 @@ def test_what_a_child_said_in_an_earlier_fit_are_not_its_last_words(path: Path) 
         child._stderr.write(b"heard long ago")
         child._stderr.flush()
         messages(child, fit(path, trainers.quick))
-        assert child.freshened()
+        assert child.reset()
         with pytest.raises(ChildDied) as died:
             messages(child, fit(path, trainers.dying))
     assert died.value.stderr == ""

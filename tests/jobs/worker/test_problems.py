@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.jobs.limits import MEBIBYTE
+from app.jobs.fit import MEBIBYTE
 from app.jobs.worker.child.process import Failure
 from app.jobs.worker.problems import UNEXPECTED, of_failure
 from relevance_bayes.core.errors import SparseBayesError

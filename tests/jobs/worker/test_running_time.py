@@ -31,8 +31,8 @@ def test_the_limit_is_exceeded_by_all_starts_together() -> None:
 def test_a_record_is_due_every_few_seconds_and_not_at_once() -> None:
     clock = Clock()
     running = RunningTime(now=clock)
-    assert not running.record_is_due()
+    assert not running.is_record_due()
     clock.seconds += RECORD_SECONDS
-    assert running.record_is_due()
+    assert running.is_record_due()
     running.recorded()
-    assert not running.record_is_due()
+    assert not running.is_record_due()

@@ -21,10 +21,10 @@ class Pair:
 
 
 PAIRS = [
-    Pair(responses.RegressionJob, (jobs.supervised.SupervisedJobOut,)),
-    Pair(responses.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
-    Pair(responses.ComponentsJob, (jobs.components.ComponentsJobOut,)),
-    Pair(responses.ComparedModel, (jobs.supervised.ComparedModelOut,)),
+    Pair(responses.RegressionJob, (jobs.SupervisedJobOut,)),
+    Pair(responses.ClassificationJob, (jobs.SupervisedJobOut,)),
+    Pair(responses.ComponentsJob, (jobs.ComponentsJobOut,)),
+    Pair(responses.ComparedModel, (jobs.ComparedModelOut,)),
     Pair(responses.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(responses.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(responses.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),

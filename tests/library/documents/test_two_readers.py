@@ -7,7 +7,7 @@ from math import inf
 import pytest
 from pydantic import ValidationError
 
-from app.exports import json_file
+from app.exports import formats
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.records import encode
@@ -24,7 +24,7 @@ class Wrong:
 def by_pydantic(content: bytes) -> object:
     """The document, or what pydantic says is wrong."""
     try:
-        return json_file.DOCUMENT.validate_json(content, strict=True)
+        return formats.DOCUMENT.validate_json(content, strict=True)
     except ValidationError as error:
         return Wrong(frozenset(str(step) for one in error.errors() for step in one["loc"][-2:]))
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from app.errors import TrainingFailedError
-from app.jobs.fit import FitCheckpoint, Fitted
+from app.jobs.fit import FitCheckpoint, Fitted, Limits
 from app.jobs.fit import run as run_fit
-from app.jobs.limits import Limits
 from app.registry.records import NewComponentsVersion
 from app.tasks.components import fit as child
 from app.tasks.components.training import ComponentsTraining

@@ -9,13 +9,22 @@ from hypothesis import strategies as st
 
 from app.errors import TrainingFailedError
 from app.tasks import complete_rows
-from app.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, materialise
+from app.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, class_rows, materialise
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
-from relevance_bayes.tables.encoding import column_names, encode_inputs, encode_target
+from relevance_bayes.tables.encoding import (
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    column_names,
+    encode_inputs,
+    encode_target,
+)
+from relevance_bayes.types.reports import ClassRows
+from relevance_bayes.types.values import Label
 from tests.properties import examples
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 
@@ -277,3 +286,30 @@ def test_rows_whose_noise_cannot_be_computed_with_are_refused(tmp_path: Path) ->
     asking = replace(ASKING, likelihood=GaussianNoise("rows"), noise_column="sd")
     with pytest.raises(TrainingFailedError, match="too far from the sd of the targets"):
         materialise(plan_for(block, asking), reader(block), tmp_path, max_cells=MANY)
+
+
+def written(path: Path, t: list[float], classes: tuple[Label, ...], *, held_out: int) -> Materialised:
+    """A file of rows of one input with these targets, the last of them held out."""
+    rows = np.full((len(t), 1 + EXTRA_COLUMNS), 0.5)
+    rows[:, 1] = t
+    (path / "rows.f64").write_bytes(rows.tobytes())
+    encoding = Encoding(
+        (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "category", 0.0, 1.0, classes)
+    )
+    return Materialised(path / "rows.f64", encoding, len(t) - held_out, held_out, 0, 1)
+
+
+def test_rows_learned_from_are_counted_by_class_and_those_held_out_are_not(tmp_path: Path) -> None:
+    made = written(tmp_path, [0, 2, 2, 0, 0, 1, 2, 2], ("a", "b", "c", "d"), held_out=3)
+    assert class_rows(made) == (ClassRows("a", 3), ClassRows("b", 0), ClassRows("c", 2), ClassRows("d", 0))
+
+
+def test_labels_keep_their_type(tmp_path: Path) -> None:
+    found = class_rows(written(tmp_path, [1, 1, 0], (False, True), held_out=0))
+    assert found == (ClassRows(False, 1), ClassRows(True, 2))
+    assert [type(one.label) for one in found] == [bool, bool]
+    assert all(type(one.rows) is int for one in found)
+
+
+def test_numbers_are_of_no_class(tmp_path: Path) -> None:
+    assert class_rows(written(tmp_path, [1.5, 2.5], (), held_out=0)) == ()

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from app.errors import TrainingFailedError
-from app.jobs.fit import Fitted, run
-from app.jobs.limits import Limits
+from app.jobs.fit import Fitted, Limits, run
 from app.registry.records import Learned
 from app.tasks.options import PredictOptions
 from app.tasks.supervised.materialise import materialise

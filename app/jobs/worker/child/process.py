@@ -16,8 +16,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TypeAlias
 
-from app.jobs.fit import Fit, FitCheckpoint, Fitted, Trainer, run
-from app.jobs.limits import Limits, limit_memory
+from app.jobs.fit import Fit, FitCheckpoint, Fitted, Limits, Trainer, limit_memory, run
 from app.malloc import tune_malloc
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fit_log import LogEntry

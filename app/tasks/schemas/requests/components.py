@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.jobs.request_schemas import JobIn, NameIn
+from app.jobs.schemas import JobIn, NameIn
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.plans.requests import ComponentsRequest, Missing
 from relevance_bayes.types.errors import Fault

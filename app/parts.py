@@ -1,0 +1,51 @@
+"""The services that an application is made from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from app.accounts.service import ApiKeys
+from app.datasets.ingest import Ingest
+from app.datasets.service import Datasets
+from app.evaluation.service import Scoring
+from app.exports.service import Exporting, Importing
+from app.http.idempotency_keys import Idempotency
+from app.http.readiness_report import Readiness
+from app.jobs.service import Jobs
+from app.jobs.watcher import JobWatcher
+from app.prediction.batch_service import BatchPredictions
+from app.prediction.served_versions import ServedVersions
+from app.registry.catalogue import Catalogue
+from app.registry.service import Aliases, Annotations
+from app.tasks.service import Training
+from app.webhooks.service import Webhooks
+
+
+@dataclass(eq=False)
+class Parts(ABC):
+    """The services of an application, and its readiness."""
+
+    ingest: Ingest
+    idempotency: Idempotency
+    catalogue: Catalogue
+    datasets: Datasets
+    aliases: Aliases
+    annotations: Annotations
+    exporting: Exporting
+    importing: Importing
+    jobs: Jobs
+    training: Training
+    scoring: Scoring
+    prediction: ServedVersions
+    batch_predictions: BatchPredictions
+    watcher: JobWatcher
+    webhooks: Webhooks
+    keys: ApiKeys
+
+    @abstractmethod
+    def ready(self) -> Readiness:
+        """Return the current readiness within a bounded time."""
+
+    def services(self) -> Iterator[object]:
+        """Yield the services."""
+        return (getattr(self, one.name) for one in fields(Parts))

@@ -1,0 +1,104 @@
+"""Routes of a version besides predictions: its expansion, its image and its usage statistics."""
+
+import io
+from typing import Literal
+
+import numpy as np
+from fastapi import APIRouter, Request, Response
+
+from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, conditional_response
+from app.http.dependencies import Owner, ServicesDependency
+from app.http.negotiation import AcceptsJson, image_media_type
+from app.http.openapi import problems
+from app.http.references import VersionReference
+from app.http.rendering import to_json
+from app.prediction.schemas.versions import expansion_record, statistics_record
+from app.prediction.served_versions import ServedVersions
+from app.registry.catalogue import Catalogue
+from app.tasks.images.prediction import ImageModel
+from relevance_bayes.core.types import Array
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.functions import Expansion
+from relevance_bayes.types.references import Reference
+from relevance_bayes.types.statistics import Statistics
+
+
+def image_bytes(pixels: Array, media_type: Literal["image/png", "application/x-npy"], *, peak: float) -> bytes:
+    """Return pixels (height, width) as PNG in 8 bits, or as npy, exactly.
+
+    Black and white are 0 and 1 where `peak` is 1, else the least and the greatest intensity.
+    """
+    sink = io.BytesIO()
+    if media_type == "application/x-npy":
+        np.save(sink, pixels, allow_pickle=False)
+        return sink.getvalue()
+    from PIL import Image  # here, because most processes never draw one
+
+    black, white = (0.0, 1.0) if peak == 1.0 else (float(pixels.min()), float(pixels.max()))
+    shades = np.clip((pixels - black) / ((white - black) or 1.0), 0.0, 1.0) * 255.0
+    Image.fromarray(shades.round().astype(np.uint8)).save(sink, "PNG")
+    return sink.getvalue()
+
+
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+
+router = APIRouter(prefix="/v1/models", tags=["Predictions"])
+
+
+@router.get(
+    "/{name}/versions/{version}/expansion",
+    summary="A version as a sum of Gaussians",
+    response_model=Expansion,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 409)},
+    dependencies=[AcceptsJson],
+)
+def expansion(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """The mean as a function of the inputs in the user's units, for other programs or an approximation of it.
+
+    Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
+    numbers that are not bent.
+    """
+    content = to_json(expansion_record(services[ServedVersions].version(owner, *reference).model.expansion()))
+    return conditional_response(request, content, cache_control=_kept(reference))
+
+
+@router.get(
+    "/{name}/versions/{version}/image",
+    summary="The image of a version",
+    response_class=Response,
+    responses={
+        200: {"description": "All pixels.", "content": {"image/png": _BYTES, "application/x-npy": _BYTES}, **TAGGED},
+        304: NOT_MODIFIED,
+        **problems(404, 406),
+    },
+)
+def image(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """All pixels of an image's code: as PNG, or by `Accept` as npy, which is exact.
+
+    A PNG has 8 bits, from black at 0 to white at 1 where the image's intensities were so, else over its own range.
+    """
+    media_type = image_media_type(request.headers.get("accept"))
+    served = services[ServedVersions].version(owner, *reference)
+    answering = served.model
+    if not isinstance(answering, ImageModel):
+        raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} has no image.")
+    content = image_bytes(answering.image(), media_type, peak=answering.peak)
+    return conditional_response(request, content, cache_control=_kept(reference), media_type=media_type, vary="Accept")
+
+
+def _kept(reference: Reference) -> str:
+    return UNCHANGING if reference.is_exact else REVALIDATED
+
+
+statistics_router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
+
+
+@statistics_router.get(
+    "/{name}/versions/{version}/statistics",
+    summary="Get the usage statistics of a version",
+    responses=problems(404, 406),
+)
+def statistics(reference: VersionReference, owner: Owner, services: ServicesDependency) -> Statistics:
+    """Requests, rows, errors and times since the process that answers began; each process of the API counts its own."""
+    found, counters = services[Catalogue].version(owner, reference), services[ServedVersions].counters
+    return statistics_record(found, counters.since, counters.until_now(found))

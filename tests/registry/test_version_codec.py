@@ -1,0 +1,128 @@
+import json
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from app.registry.trainings import TRAINING
+from app.registry.version_codec import REPORT
+from relevance_bayes.core.basis import Basis, Group, KernelBasis
+from relevance_bayes.core.dictionaries import Fourier
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.spec import Algorithm, Prior, TargetLikelihood
+from relevance_bayes.documents.models import Alternative, Member, SupervisedReport
+from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest, Validation
+from relevance_bayes.types.reports import ClassRows
+from tests import samples
+from tests.class_names import class_names_in
+from tests.narrowing import of_data
+from tests.small_components import version_of_components
+
+
+def test_a_report_comes_back_as_it_was_written() -> None:
+    report = samples.new_version().report
+    assert REPORT.read(REPORT.write(report)) == report
+
+
+def test_a_report_from_before_there_were_heavy_tails_has_none() -> None:
+    written = json.loads(REPORT.write(samples.new_version().report))
+    del written["members"][0]["hyperparameters"]["degrees_of_freedom"], written["outliers"]
+    report = of_data(REPORT.read(json.dumps(written)))
+    assert (report.hyperparameters.degrees_of_freedom, report.outliers) == (None, ())
+
+
+def test_a_validation_comes_back_as_it_was_asked_for() -> None:
+    request = SupervisedRequest(samples.new_version().report.dataset_id, "y", validation=Validation(7))
+    plan = replace(samples.new_version().report.plan, validation=Validation(7))
+    assert TRAINING.request.read(TRAINING.request.write(request)) == request
+    assert TRAINING.plan.read(TRAINING.plan.write(plan)) == plan
+
+
+def test_what_was_written_before_there_was_a_validation_has_none() -> None:
+    report = samples.new_version().report
+    request, plan = SupervisedRequest(report.dataset_id, "y"), report.plan
+    requested, planned = json.loads(TRAINING.request.write(request)), json.loads(TRAINING.plan.write(plan))
+    del requested["validation"], planned["validation"]
+    assert TRAINING.request.read(json.dumps(requested)) == request
+    assert TRAINING.plan.read(json.dumps(planned)) == plan
+
+
+def test_the_rows_of_each_class_come_back_with_the_type_of_their_labels() -> None:
+    counted = (ClassRows(False, 3), ClassRows(1, 4), ClassRows(2.5, 0), ClassRows("a", 2))
+    report = replace(samples.new_version().report, class_rows=counted)
+    found = of_data(REPORT.read(REPORT.write(report))).class_rows
+    assert found == counted
+    assert [type(one.label) for one in found] == [bool, int, float, str]
+
+
+def test_a_report_from_before_classes_were_counted_has_no_rows_of_them() -> None:
+    written = json.loads(REPORT.write(samples.new_version().report))
+    del written["class_rows"]
+    assert of_data(REPORT.read(json.dumps(written))).class_rows == ()
+
+
+@pytest.mark.parametrize("kind", get_args(Kernel))
+def test_each_kernel_is_planned_and_reported(kind: type[Kernel]) -> None:
+    report = samples.new_version().report
+    spec = replace(report.plan.spec, basis=(KernelBasis(kind()), Group((0,), KernelBasis(kind()))))
+    _comes_back(replace(report, plan=replace(report.plan, spec=spec), members=(_of_kernel(report, kind()),)))
+
+
+def _of_kernel(report: SupervisedReport, kernel: Kernel) -> Member:
+    return replace(report.members[0], kernel=kernel)
+
+
+@pytest.mark.parametrize("kind", get_args(TargetLikelihood))
+def test_each_likelihood_is_planned_and_reported(kind: type[TargetLikelihood]) -> None:
+    report = samples.new_version().report
+    beaten = Alternative(None, Independent(), kind(), 3, "integrated_evidence", -1.0)
+    spec = replace(report.plan.spec, likelihood=kind())
+    _comes_back(replace(report, plan=replace(report.plan, spec=spec, compared_models=(spec,)), alternatives=(beaten,)))
+
+
+@pytest.mark.parametrize("kind", get_args(Prior))
+def test_each_prior_is_planned_and_reported(kind: type[Prior]) -> None:
+    report = samples.new_version().report
+    beaten = Alternative(None, kind(), GaussianNoise(), 3, "integrated_evidence", -1.0)
+    spec = replace(report.plan.spec, prior=kind())
+    _comes_back(replace(report, plan=replace(report.plan, spec=spec, pool=(spec,)), alternatives=(beaten,)))
+
+
+@pytest.mark.parametrize("kind", get_args(Algorithm))
+def test_each_algorithm_is_planned(kind: type[Algorithm]) -> None:
+    report = samples.new_version().report
+    spec = replace(report.plan.spec, algorithm=kind())
+    _comes_back(replace(report, plan=replace(report.plan, spec=spec, alternatives=(spec,))))
+
+
+@pytest.mark.parametrize("kind", get_args(Basis))
+def test_each_dictionary_is_planned(kind: type[Basis]) -> None:
+    report = samples.new_version().report
+    made = Group((0,), Fourier()) if issubclass(kind, Group) else kind()
+    _comes_back(replace(report, plan=replace(report.plan, spec=replace(report.plan.spec, basis=(made,)))))
+
+
+def _comes_back(report: SupervisedReport) -> None:
+    written = REPORT.write(report)
+    assert REPORT.read(written) == report
+    assert TRAINING.plan.read(TRAINING.plan.write(report.plan)) == report.plan
+    assert class_names_in(written) == set()
+
+
+def test_a_report_from_before_there_were_temperatures_has_none() -> None:
+    written = json.loads(REPORT.write(samples.new_version().report))
+    del written["temperature"]
+    assert of_data(REPORT.read(json.dumps(written))).temperature is None
+
+
+def test_components_come_back_as_they_were_asked_for_planned_and_reported() -> None:
+    report = version_of_components().report
+    requested = ComponentsRequest(report.dataset_id, kernel=report.plan.kernel, width=(1.0 / 3.0, 2.0))
+    assert TRAINING.request.read(TRAINING.request.write(requested)) == requested
+    assert TRAINING.request.read(TRAINING.request.write(ComponentsRequest(report.dataset_id))) == ComponentsRequest(
+        report.dataset_id
+    )
+    assert TRAINING.plan.read(TRAINING.plan.write(report.plan)) == report.plan
+    assert REPORT.read(REPORT.write(report)) == report
