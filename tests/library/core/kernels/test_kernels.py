@@ -24,9 +24,8 @@ from relevance_bayes.core.kernels import (
     Sigmoid,
     ThinPlate,
 )
-from relevance_bayes.core.kernels.inverse_multiquadric import InverseMultiquadric
-from relevance_bayes.core.kernels.periodic import Periodic
-from relevance_bayes.core.kernels.radial import Radial
+from relevance_bayes.core.kernels.by_input import Periodic
+from relevance_bayes.core.kernels.radial import InverseMultiquadric, Radial
 from relevance_bayes.core.types import Array
 
 Point = list[float]

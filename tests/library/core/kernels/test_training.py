@@ -10,7 +10,7 @@ from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import IllegalCombinationError
 from relevance_bayes.core.kernels import Kernel
-from relevance_bayes.core.kernels.periodic import Periodic
+from relevance_bayes.core.kernels.by_input import Periodic
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import NumberPrediction, predict
