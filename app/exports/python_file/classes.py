@@ -2,7 +2,7 @@
 
 from app.exports.python_file.formulas import called
 from app.exports.python_file.writing import Program
-from relevance_bayes.core.likelihoods.classes import PredictsClasses
+from relevance_bayes.core.likelihoods.base import PredictsClasses
 from relevance_bayes.core.tracing import TRACING, Traced
 
 

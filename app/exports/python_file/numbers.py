@@ -4,7 +4,7 @@ from statistics import NormalDist
 
 from app.exports.python_file.formulas import called
 from app.exports.python_file.writing import Program
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.base import NumberLikelihood
 from relevance_bayes.core.tracing import TRACING, Traced
 
 Z_95 = NormalDist().inv_cdf(0.975)

@@ -52,7 +52,7 @@ OPTIONS: Mapping[str, str] = {
 
 PHRASES: Mapping[str, str] = {
     'send "on_error": "per_row"': "leave out --fail-on-error",
-    "ask for a validation": "pass --validation 5",
+    "request a validation": "pass --validation 5",
     "ask for classification": "pass --task classification",
     "ask for regression": "pass --task regression",
     "ask without `density`": "leave out --density",

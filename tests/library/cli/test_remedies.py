@@ -26,7 +26,7 @@ def test_every_option_is_one_of_a_command() -> None:
         ('It is a number; send "task": "regression".', "It is a number; pass --task regression."),
         ('Correct these rows, or send "on_error": "per_row".', "Correct these rows, or leave out --fail-on-error."),
         ('Send it anew, or send "warp": "none".', 'Send it anew, or send "warp": "none".'),
-        ("Nothing to measure on: ask for a validation.", "Nothing to measure on: pass --validation 5."),
+        ("Nothing to measure on: request a validation.", "Nothing to measure on: pass --validation 5."),
         (
             'Counts begin at 0; use "gaussian" or "poisson".',
             "Counts begin at 0; pass --likelihood gaussian or poisson.",

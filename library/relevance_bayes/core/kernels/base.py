@@ -17,7 +17,7 @@ BLOCK_OF_TERMS = 2**15
 
 
 class KernelBase(ABC):
-    """k(u, z), u = x / width: maps U (N, d) and Z (M, d) to k (N, M). Widths belong to `scales`: nothing here is learned.
+    """k(u, z), u = x / width: maps U (N, d) and Z (M, d) to k (N, M). Learned widths belong to `scales`.
 
     A member is a frozen dataclass that derives from one of the families, `Radial`, `InnerProduct` or `ByInput`, and
     gives its formula and that formula's derivative. Its docstring is its description in the API, `type` its name.
@@ -25,10 +25,10 @@ class KernelBase(ABC):
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    positive_definite: ClassVar[bool] = False
+    is_positive_definite: ClassVar[bool] = False
     """True where k(U, U) never has a negative eigenvalue."""
 
-    stationary: ClassVar[bool] = False
+    is_stationary: ClassVar[bool] = False
     """True where k depends on u - z alone."""
 
     sums_distances: ClassVar[bool] = False

@@ -58,7 +58,7 @@ class ByInput(KernelBase):
                 at_u, at_z = u[:, place, None], z[None, :, place]
                 own = weight * self.term_slope(np, at_u, at_z)
                 dU[rows, place] += own.sum(axis=1)
-                if self.stationary:
+                if self.is_stationary:
                     dZ[columns, place] -= own.sum(axis=0)
                 else:
                     dZ[columns, place] += (weight * self.term_slope(np, at_z, at_u)).sum(axis=0)
@@ -104,8 +104,8 @@ class CityBlock(ByInput):
 
     type: Literal["city_block"] = "city_block"
 
-    positive_definite: ClassVar[bool] = True
-    stationary: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
+    is_stationary: ClassVar[bool] = True
     sums_distances: ClassVar[bool] = True
     slope_of_k: ClassVar[bool] = True
 
@@ -140,8 +140,8 @@ class Periodic(ByInput):
     length_scale: float = field(default=1.0, metadata={"ge": 1e-2, "le": 1e2, "allow_inf_nan": False})
     type: Literal["periodic"] = "periodic"
 
-    positive_definite: ClassVar[bool] = True
-    stationary: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
+    is_stationary: ClassVar[bool] = True
     slope_of_k: ClassVar[bool] = True
 
     def term(self, xp: Namespace[A], u: A, z: A) -> A:

@@ -35,8 +35,8 @@ class Additive:
     alone: tuple[int, ...]
     shares: tuple[float, ...]
 
-    positive_definite: ClassVar[bool] = True
-    stationary: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
+    is_stationary: ClassVar[bool] = True
 
     @property
     def type(self) -> str:

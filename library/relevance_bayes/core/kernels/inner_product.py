@@ -40,7 +40,7 @@ class Linear(InnerProduct):
 
     type: Literal["linear"] = "linear"
 
-    positive_definite: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
 
     def of_products(self, xp: Namespace[A], products: A) -> A:
         """u'z."""
@@ -58,7 +58,7 @@ class Polynomial(InnerProduct):
     degree: int = field(default=3, metadata={"ge": 1, "le": 10})
     type: Literal["polynomial"] = "polynomial"
 
-    positive_definite: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
 
     def of_products(self, xp: Namespace[A], products: A) -> A:
         """(1 + u'z)^degree."""

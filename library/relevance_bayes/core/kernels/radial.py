@@ -24,12 +24,12 @@ class Radial(KernelBase):
     A member gives k and its slope as functions of the squared distances; all else is the same for all members.
     """
 
-    stationary: ClassVar[bool] = True
+    is_stationary: ClassVar[bool] = True
 
     slope_of_k: ClassVar[bool] = False
     """True where the slope needs k alone, and no distances: it is passed k for both."""
 
-    kinked: ClassVar[bool] = False
+    has_kink: ClassVar[bool] = False
     """True where the slope at distance 0 is infinite: such a kernel has the square root of the
     rounding that cancellation leaves."""
 
@@ -93,7 +93,7 @@ class Radial(KernelBase):
 
     def _squares(self, U: Array, Z: Array) -> Array:
         squares = squared_distances(U, Z)
-        if self.kinked and U.shape[1] > FEW_INPUTS:
+        if self.has_kink and U.shape[1] > FEW_INPUTS:
             _recompute_small(squares, U, Z)
         return squares
 
@@ -118,7 +118,7 @@ class Gaussian(Radial):
 
     type: Literal["gaussian"] = "gaussian"
 
-    positive_definite: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
     slope_of_k: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
@@ -143,7 +143,7 @@ class Matern32(Radial):
 
     type: Literal["matern_3_2"] = "matern_3_2"
 
-    positive_definite: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """(1 + a) exp(-a), a = sqrt(3 s)."""
@@ -164,7 +164,7 @@ class Matern52(Radial):
 
     type: Literal["matern_5_2"] = "matern_5_2"
 
-    positive_definite: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """(1 + a + a^2/3) exp(-a), a = sqrt(5 s)."""
@@ -186,8 +186,8 @@ class Laplacian(Radial):
 
     type: Literal["laplacian"] = "laplacian"
 
-    positive_definite: ClassVar[bool] = True
-    kinked: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
+    has_kink: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """exp(-sqrt s)."""
@@ -208,7 +208,7 @@ class Cauchy(Radial):
 
     type: Literal["cauchy"] = "cauchy"
 
-    positive_definite: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
     slope_of_k: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
@@ -232,7 +232,7 @@ class RationalQuadratic(Radial):
     power: float = field(default=1.0, metadata={"ge": 1e-3, "le": 1e3, "allow_inf_nan": False})
     type: Literal["rational_quadratic"] = "rational_quadratic"
 
-    positive_definite: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """exp(-power log(1 + s/power)), which is accurate where the power is large."""
@@ -252,7 +252,7 @@ class InverseMultiquadric(Radial):
 
     type: Literal["inverse_multiquadric"] = "inverse_multiquadric"
 
-    positive_definite: ClassVar[bool] = True
+    is_positive_definite: ClassVar[bool] = True
     slope_of_k: ClassVar[bool] = True
 
     def of_squares(self, xp: Namespace[A], squares: A) -> A:

@@ -56,7 +56,7 @@ def test_it_is_learned_by_every_prior_and_algorithm_that_takes_it(kernel: Kernel
         assert isinstance(found, NumberPrediction)
         assert np.isfinite(found.variance).all()
         trained += 1
-    assert trained >= (3 if kernel.stationary and kernel.positive_definite else 2)
+    assert trained >= (3 if kernel.is_stationary and kernel.is_positive_definite else 2)
 
 
 def of_a_process(width: FixedWidth | EvidencePerInputWidth) -> Model:
